@@ -1,5 +1,6 @@
-//! Many lanes on the cores of this machine, beside native code by hand on one of them: gradients of a Bessel function, Jacobians of bundle
-//! adjustment, and files of lanes beside the run. `cargo bench --bench batch`, with `--features arrow` those of Arrow, too
+//! Benchmark of batches on the CPU beside handwritten native code on one core: gradients of a Bessel function,
+//! Jacobians of bundle adjustment, and file input and output. Run by `cargo bench --bench batch`; `--features arrow`
+//! adds Arrow files.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -31,7 +32,7 @@ mod native {
     pub mod reprojection;
 }
 
-/// Numbers in an order by chance, the same each time.
+/// Shuffles numbers in a reproducible order.
 fn shuffled(mut numbers: Vec<f64>) -> Vec<f64> {
     let mut seed = 1_u64;
     for n in (1..numbers.len()).rev() {
@@ -41,7 +42,7 @@ fn shuffled(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Gradients: seconds of the lanes on one core and of the hand's adjoint.
+/// Times gradients, in seconds: lanes on one core, and a handwritten adjoint.
 fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     let program = program("besselj");
     let loss = program.loss("out").unwrap();
@@ -68,7 +69,7 @@ fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// Jacobians of observations: seconds of the lanes on one core and of the derivatives by hand.
+/// Times Jacobians of observations, in seconds: lanes on one core, and handwritten derivatives.
 fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     let program = program("bundle_adjustment");
     let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect::<Vec<_>>();
@@ -103,7 +104,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
         best.round([
             time(|| _ = black_box(batch.jacobian(&of, &by, &inputs).unwrap())),
             time(|| {
-                // Their results are kept, as those of the lanes are.
+                // Results are kept, as the lanes' results are.
                 let all: Vec<_> = (0..lanes).map(|lane| by_hand(black_box(lane))).collect();
                 black_box(all);
             }),
@@ -112,7 +113,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// The command on a file of lanes: seconds that it reads and writes, and that it runs, on all cores.
+/// Times the command on a file of lanes, in seconds: input and output, and execution, on all cores.
 fn files(lanes: usize, ending: &str, write: impl FnOnce(&Path, Vec<f64>)) -> [f64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).with_extension(ending);
@@ -134,7 +135,7 @@ fn csv(path: &Path, points: Vec<f64>) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Batches as long as those that pandas writes.
+/// Writes record batches as long as those of pandas.
 #[cfg(feature = "arrow")]
 fn record_batches(path: &Path, points: Vec<f64>) {
     use arrow_array::{Float64Array, RecordBatch};

@@ -1,5 +1,5 @@
-//! What a call through the library costs beside the code that it runs: a program of few cells that does next to nothing, called
-//! over and over. `cargo bench --bench calls`
+//! Benchmark of the call overhead: a tiny program, called repeatedly through the library. Run by
+//! `cargo bench --bench calls`.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ mod harness {
     pub mod measures;
 }
 
-/// Fourteen cells, and three steps.
+/// Program with fourteen cells and three steps.
 const TEXT: &str = "
 .inout x[8]: real
 .out y[3]: real
@@ -24,7 +24,7 @@ add y[1], x[2]
 add.mul y[0], x[7], x[7]
 ";
 
-/// Calls in one timed part.
+/// Number of calls in one timed part.
 const CALLS: usize = 1000;
 
 fn main() {

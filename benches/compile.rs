@@ -1,5 +1,5 @@
-//! What native code costs before it runs: the time in which one version is made of a program, of its way forward and of the way back of its
-//! gradient; and the memory of a workspace that finds a gradient. `cargo bench --bench compile`
+//! Benchmark of compilation: the time to compile a program's forward route and its gradient's reverse route, and the
+//! memory of a workspace for a gradient. Run by `cargo bench --bench compile`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -19,13 +19,13 @@ mod harness {
     pub mod measures;
 }
 
-/// Instructions of the long program.
+/// Number of instructions of the long program.
 const MANY: usize = 10_000;
-/// Variables that these name.
+/// Number of variables in the long program.
 const VARIABLES: usize = 40;
 const ROUNDS: usize = 10;
 
-/// Products that are added to variables, one after the other.
+/// Returns a program that adds many products to variables.
 fn many_instructions() -> Assembled {
     let names: Vec<String> = (0..VARIABLES).map(|n| format!("v{n}: real default {n}")).collect();
     let mut text = format!(".inout {}\n", names.join(", "));
@@ -38,7 +38,7 @@ fn many_instructions() -> Assembled {
     assemble("many.rasm", &text).unwrap()
 }
 
-/// The versions of a program that are timed: forward, and back from where the gradient of a loss turns.
+/// Returns the routes to compile: forward, and backward from the turning point of the loss's gradient.
 fn plans(program: &Program, loss: &str) -> [RoutePlan; 2] {
     let (global, _) = program.global(loss).unwrap();
     let stops = early_turn(program, &[program.cells(global).start]);
@@ -47,7 +47,8 @@ fn plans(program: &Program, loss: &str) -> [RoutePlan; 2] {
     [RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked), back]
 }
 
-/// The bytes that a workspace holds at most when it finds the gradient of the mixture, and those of the mixture's cells.
+/// Returns the peak bytes of a workspace that computes the gradient of the mixture, and the bytes of the mixture's
+/// cells.
 fn memory_of_a_gradient() -> (u64, u64) {
     let assembled = open("benches/mixture.rasm").unwrap();
     let program = assembled.compile(EngineChoice::Jit).unwrap();

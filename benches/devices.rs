@@ -1,5 +1,5 @@
-//! Many lanes on a device beside the same lanes on one core of this machine: the time that the processors spend on them, which is what a
-//! device costs that is software, and what the clock of a graphics processor says. `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`
+//! Benchmark of a device beside one CPU core: CPU time, which is the cost of a software device, and the clock of a
+//! GPU. Run by `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -28,30 +28,30 @@ mod native {
     pub mod reprojection;
 }
 
-/// The time that all processors have spent on this process.
+/// Returns the CPU time of this process on all cores.
 #[cfg(unix)]
 fn processors() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(spent.tv_sec.cast_unsigned(), u32::try_from(spent.tv_nsec).unwrap())
 }
 
-/// Where nobody tells it: the time that has passed.
+/// Returns the elapsed time, because CPU time isn't available.
 #[cfg(not(unix))]
 fn processors() -> Duration {
     static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed()
 }
 
-/// A column of lanes' numbers: the cell's name, and their bits.
+/// Input column: the cell's name, and the bits of its numbers.
 type Column = (String, Vec<u64>);
 
-/// Lanes of a program that one device is ready for.
+/// Lanes of a program, prepared on one device.
 struct Ready {
     prepared: PreparedBatch,
     results: Vec<Vec<u64>>,
 }
 
-/// How long lanes took: by a clock on the wall, in the time of all processors, and by the device's own clock, which knows no transfers.
+/// Times of lanes: wall clock, CPU time, and the device's clock, which excludes transfers.
 #[derive(Clone, Copy)]
 struct Took {
     wall: Duration,
@@ -82,7 +82,7 @@ impl Ready {
         Ready { prepared, results }
     }
 
-    /// Carries the lanes out.
+    /// Executes the lanes once.
     fn run(&mut self, inputs: &[&[u64]]) -> Took {
         let lanes = self.results.first().map_or(0, Vec::len);
         let mut found: Vec<&mut [u64]> = self.results.iter_mut().map(Vec::as_mut_slice).collect();
@@ -94,7 +94,8 @@ impl Ready {
     }
 }
 
-/// Seconds for the same lanes by a device and by one core. A first run has drivers compile, and isn't counted.
+/// Returns seconds for the same lanes on a device and on one core. A first run, in which drivers compile, isn't
+/// counted.
 fn both(
     program: &Executable,
     device: &Device,
@@ -122,8 +123,8 @@ fn both(
 
 const ROUNDS: usize = 5;
 
-/// Work that a graphics processor is kept busy with before it is timed: one that has nothing to do slows its clock down to a fifth. None for a
-/// device that is software.
+/// Work that keeps a GPU busy before it is timed, because an idle GPU lowers its clock to a fifth. `None` for a
+/// software device.
 struct Busy {
     lanes: Option<(Ready, Vec<u64>)>,
 }
@@ -142,7 +143,7 @@ impl Busy {
         Busy { lanes: Some((Ready::new(&program, device, &LaneTask::Run, &columns, lanes.len()), lanes)) }
     }
 
-    /// How often a device is timed in a round: a clock that was slow takes a few runs to be at its fastest.
+    /// Returns the number of timed runs in a round; a GPU needs several to reach its highest clock.
     fn runs(&self) -> usize {
         if self.lanes.is_some() { ROUNDS } else { 1 }
     }
@@ -154,13 +155,13 @@ impl Busy {
     }
 }
 
-/// The bits of reals in f64.
+/// Converts columns of reals to the bits of `f64`.
 fn reals(columns: Vec<(String, Vec<f64>)>) -> Vec<Column> {
     let bits = |column: Vec<f64>| column.into_iter().map(f64::to_bits).collect();
     columns.into_iter().map(|(name, column)| (name, bits(column))).collect()
 }
 
-/// What lanes are timed with: a program, what is asked of each, and the numbers they are given.
+/// Benchmark subject: a program, a task for each lane, and the inputs.
 type Subject = (Executable, LaneTask, Vec<Column>);
 
 /// Gradients of a Bessel function.
@@ -170,7 +171,7 @@ fn bessel(level: CheckLevel, lanes: usize) -> Subject {
     (program, task, reals(vec![("z".to_owned(), points(lanes))]))
 }
 
-/// The same in floats of 32 bits.
+/// Gradients of a Bessel function in 32-bit floats.
 fn bessel_f32(level: CheckLevel, lanes: usize) -> Subject {
     let program = bessel_in_f32(level);
     let task = LaneTask::Gradient { loss: program.loss("out").unwrap(), by: Vec::new() };
@@ -178,7 +179,7 @@ fn bessel_f32(level: CheckLevel, lanes: usize) -> Subject {
     (program, task, vec![("z".to_owned(), bits)])
 }
 
-/// A cipher over blocks.
+/// Cipher over blocks of data.
 fn xtea(level: CheckLevel, lanes: usize) -> Subject {
     let bits = |column: Vec<i64>| column.into_iter().map(i64::cast_unsigned).collect();
     let columns = blocks(lanes).into_iter().map(|(name, column)| (name, bits(column))).collect();
@@ -193,8 +194,8 @@ fn bundle(level: CheckLevel, lanes: usize) -> Subject {
     (program, LaneTask::Jacobian { of, by }, reals(observations(lanes)))
 }
 
-/// How long the command takes for one lane, with all that belongs to its start. What the device gets right is known from a first call; what its driver
-/// keeps of shaders isn't used.
+/// Times the command for one lane, including startup. The device's probe is stored from a first call; the driver's
+/// shader cache is disabled.
 fn start(device: &str, program: &str, options: &[&str], lane: &str) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lane.csv");
@@ -216,7 +217,7 @@ fn start(device: &str, program: &str, options: &[&str], lane: &str) -> f64 {
     best
 }
 
-/// So many updates, one after the other.
+/// Returns a program of `updates` consecutive updates.
 fn straight_line(updates: usize) -> tempfile::NamedTempFile {
     let mut text = String::from(".inout x: real\n.inout y: real\n");
     for n in 0..updates {
@@ -228,7 +229,7 @@ fn straight_line(updates: usize) -> tempfile::NamedTempFile {
     file
 }
 
-/// A line of the table.
+/// Prints a row of the table.
 fn row(device: &Device, busy: &mut Busy, what: &str, lanes: usize, (program, task, columns): Subject) {
     let took = both(&program, device, busy, &task, &columns);
     let [[wall, processors, clock], [_, core, _]] = took.map(|part| part.map(|s| s * 1e9 / lanes as f64));
@@ -258,7 +259,7 @@ fn main() {
         row(&device, &mut busy, &format!("besselj, gradient, {name}"), lanes, bessel(level, lanes));
         row(&device, &mut busy, &format!("besselj, gradient, f32, {name}"), lanes, bessel_f32(level, lanes));
         row(&device, &mut busy, &format!("XTEA, {name}"), lanes, xtea(level, lanes));
-        // The driver of a software device takes a minute for each of the shaders of a Jacobian.
+        // A software device's driver takes a minute to compile each shader of a Jacobian.
         for observations in [100_000, 1_000_000].into_iter().filter(|_| measures()) {
             let what = format!("bundle adjustment, Jacobian, {name}");
             row(&device, &mut busy, &what, observations, bundle(level, observations));

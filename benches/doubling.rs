@@ -1,6 +1,7 @@
-//! Growth of the commands' time: user and system time of each command on texts of each kind with n, 2n and 4n items. The bench fails if a
-//! doubling takes more than three times as long, or if a command refuses a text that it is expected to take. It measures the program that
-//! cargo has built for the bench. `cargo bench --bench doubling -- loops` measures only kinds with that in their name.
+//! Benchmark of asymptotic growth: CPU time of each command on texts of each kind with n, 2n and 4n items. Fails if
+//! doubling the size multiplies the time by more than three, or if a command refuses a text unexpectedly. It runs the
+//! command that cargo has built for the benchmark. `cargo bench --bench doubling -- loops` measures only kinds with
+//! that in their name.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,16 +17,16 @@ mod harness {
     pub mod wanted;
 }
 
-/// Upper bound on the factor of a doubling.
+/// Upper bound on the ratio of times for a doubled size.
 const MOST: f64 = 3.0;
-/// Seconds below which a time is noise: a factor counts only if the larger text takes more.
+/// Times below this many seconds are noise: the larger text must take more for the ratio to count.
 const FLOOR: f64 = 0.1;
-/// Runs of a command on a text; the shortest counts.
+/// Runs of a command on a text; the shortest time counts.
 const ROUNDS: usize = 3;
-/// Seconds above which a run isn't repeated.
+/// Times above which a run isn't repeated, in seconds.
 const LONG: f64 = 5.0;
 
-/// Texts of one kind.
+/// Kind of generated text, with the number of items at its smallest size.
 struct Kind {
     name: &'static str,
     text: fn(usize) -> String,
@@ -36,7 +37,8 @@ const KINDS: [Kind; 10] = [
     Kind { name: "loops", text: loops, n: 1_000 },
     Kind { name: "updates in a loop", text: updates, n: 1_000 },
     Kind { name: "procedures", text: procedures, n: 1_000 },
-    // Up to 8,192 instructions of callees are inlined. Further callees are out of line, with four times as many blocks.
+    // Up to 8,192 instructions of callees are inlined. Further callees are out of line, with four times as many
+    // blocks.
     Kind { name: "procedures that overwrite", text: overwriting_procedures, n: 500 },
     Kind { name: "branches", text: branches, n: 1_000 },
     Kind { name: "labels", text: labels, n: 1_000 },
@@ -47,7 +49,8 @@ const KINDS: [Kind; 10] = [
     Kind { name: "par calls", text: tasks, n: 500 },
 ];
 
-/// A command: its name in the table, and its arguments, in which `F` is the text, `I` its image, `S` an empty script and `O` an output.
+/// Command with its name in the table and its arguments. In these, `F` is the text, `I` its image, `S` an empty
+/// script and `O` an output.
 struct TimedCommand {
     name: &'static str,
     arguments: &'static str,
@@ -66,7 +69,7 @@ const COMMANDS: [TimedCommand; 9] = [
     TimedCommand { name: "debug", arguments: "debug F --batch S" },
 ];
 
-/// The kinds that a command refuses: no C text is made of tasks.
+/// Expected refusals of kinds by commands: tasks have no C text.
 const REFUSED: [(&str, &str); 1] = [("par calls", "build")];
 
 fn loops(n: usize) -> String {
@@ -127,7 +130,7 @@ fn tasks(n: usize) -> String {
     format!("{declared}{calls}.proc p(inout x)\n    add x, 1\n.end\n")
 }
 
-/// A text in a folder, its image, and an empty script.
+/// Folder with a text, its image, and an empty script.
 struct TextFiles {
     folder: PathBuf,
 }
@@ -142,7 +145,7 @@ impl TextFiles {
         files
     }
 
-    /// The path of a letter in arguments.
+    /// Returns the path for a letter in the arguments.
     fn named(&self, word: &str) -> PathBuf {
         match word {
             "F" => self.folder.join("text.rasm"),
@@ -152,8 +155,8 @@ impl TextFiles {
         }
     }
 
-    /// User and system time of a command in seconds; `None` if it refuses the text. The shell measures its own child to the millisecond, so
-    /// other processes don't count.
+    /// Returns CPU time of a command in seconds; `None` if it refuses the text. The shell measures its child process
+    /// to the millisecond, so other processes don't count.
     fn seconds(&self, arguments: &str) -> Option<f64> {
         let given = arguments.split(' ').map(|word| match word.strip_prefix(['F', 'I', 'S', 'O']) {
             Some("" | ".c" | ".svg" | ".rasm") => self.named(word).display().to_string(),
@@ -164,7 +167,7 @@ impl TextFiles {
         command.args(["-c", script, "bash", env!("CARGO_BIN_EXE_reviver")]).args(given);
         command.env("REVIVER_ERRORS", self.folder.join("errors")).stdin(Stdio::null());
         let ended = command.output().expect("bash times commands");
-        // 5: the step limit, which ends a run after loading.
+        // Exit code 5 is the step limit, which ends a run after loading.
         if !matches!(ended.status.code(), Some(0 | 5)) {
             return None;
         }
@@ -172,7 +175,7 @@ impl TextFiles {
         Some(told.split_whitespace().map(|seconds| seconds.parse::<f64>().expect("seconds")).sum())
     }
 
-    /// The shortest of several runs.
+    /// Returns the shortest time of several runs.
     fn best(&self, arguments: &str) -> Option<f64> {
         let mut best = f64::INFINITY;
         for _ in 0..ROUNDS {
@@ -185,7 +188,7 @@ impl TextFiles {
     }
 }
 
-/// The cell of a table: how the time of a command grows with texts of one kind.
+/// Returns a table cell: growth of a command's time on texts of one kind.
 fn measure(kind: &Kind, command: &TimedCommand, texts: &[TextFiles], faults: &mut Vec<String>) -> String {
     let mut times: Vec<f64> = Vec::new();
     for text in texts {

@@ -1,9 +1,8 @@
-//! Value and gradient of differentiable models: the interpreter beside hand-written Rust, in one run.
+//! Benchmark of values and gradients of differentiable models: the interpreter beside handwritten Rust, in one run.
 //!
-//! Each model is there three times in Rust: as one would compute its value if nothing had to be undone,
-//! by the operations of the reversible program, and with a hand-written adjoint. All of them are
-//! compared with the machine's value and gradient before anything is timed. At the end the
-//! ratios are printed: they are what to compare, times are not.
+//! Each model has three Rust versions: a plain evaluation, one with the operations of the reversible program, and one
+//! with a handwritten adjoint. All are compared with the machine's value and gradient before timing. Compare the
+//! printed ratios; absolute times depend on the computer.
 //!
 //! `cargo bench --bench gradients -- embedding` measures only models with that in their name.
 
@@ -38,32 +37,33 @@ mod native {
     pub mod particles;
 }
 
-/// How far value and gradient may be from the machine's, relative to the largest number among them.
+/// Maximum deviation of value and gradient from the machine's, relative to the largest of the numbers.
 const AGREEMENT: f64 = 1e-10;
 
-/// A model with its program.
+/// Model with its program and bounds.
 struct Case {
     name: String,
     model: Box<dyn Timed>,
     subject: Subject,
     loss: &'static str,
-    /// The value and the Euclidean length of the gradient, where other programs have found them.
+    /// Value, and Euclidean length of the gradient, as other programs have computed them.
     known: Option<(f64, f64)>,
-    /// Evaluations in one timed part, so that the clock's own time doesn't count.
+    /// Evaluations in one timed part, enough for the clock's resolution.
     evaluations: usize,
     rounds: usize,
-    /// At most, of the objective ÷ native and of the gradient ÷ objective.
+    /// Upper bounds on the ratios objective ÷ native and gradient ÷ objective.
     promised: (f64, f64),
-    /// What is asked of native code, at most: of the objective ÷ reversible, and of the gradient ÷ by hand; with all checks, and without.
+    /// Upper bounds for native code: objective ÷ reversible, and gradient ÷ handwritten; checked. `asked_unchecked`
+    /// has those for unchecked code.
     asked: (f64, f64),
     asked_unchecked: (f64, f64),
-    /// And of the gradient of C text ÷ by hand, without checks.
+    /// Upper bound for unchecked C text: gradient ÷ handwritten.
     asked_of_c: f64,
 }
 
-/// A model whose evaluations can be repeated without asking each time which model it is.
+/// Model with repeated evaluations, so that dynamic dispatch isn't timed for each.
 trait Timed: Model {
-    /// Evaluates the value `n` times.
+    /// Evaluates the plain value `n` times.
     fn objectives(&self, n: usize);
     /// Evaluates the value reversibly `n` times.
     fn reversibles(&self, n: usize);
@@ -172,7 +172,7 @@ impl Case {
         }
     }
 
-    /// Compares the native versions with the machine, and the machine with others.
+    /// Compares the native versions with the machine, and the machine with known values.
     fn check(&self) {
         let (value, gradient) = self.subject.differentiate();
         let length = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -194,7 +194,7 @@ impl Case {
         assert!(close, "{}: found {found}, expected {expected}", self.name);
     }
 
-    /// The best times of all parts, in seconds for one evaluation.
+    /// Returns the best times of all parts, in seconds for one evaluation.
     fn measure(&self) -> Times {
         let n = self.evaluations;
         let (mut plain, mut carrying) = (self.subject.batch(n), self.subject.batch_with_adjoints(n));
@@ -227,8 +227,8 @@ impl Case {
         Times { steps: self.subject.steps(), objective, reversible, adjoint, there, back, gradient, silent }
     }
 
-    /// The same by native code, which is made before anything is timed, with all checks and without: calls of the library, with all that
-    /// belongs to them.
+    /// Times native code, compiled before, with all checks and without. The times are of library calls, including
+    /// their overhead.
     fn measure_native_code(&self) -> NativeTimes {
         let n = self.evaluations;
         let mut gradient = vec![0.0; self.subject.differentiate().1.len()];
@@ -259,7 +259,7 @@ impl Case {
         }
     }
 
-    /// The same by C text that the system's compiler has made a program of; none where there is no such compiler.
+    /// Times C text that the system's compiler has compiled; `None` without a C compiler.
     fn measure_c_text(&self) -> Option<NativeTimes> {
         let n = self.evaluations;
         let (value, gradient) = self.subject.differentiate();
@@ -286,14 +286,14 @@ impl Case {
     }
 }
 
-/// So many times C text and Rust take turns.
+/// Number of rounds in which C text and Rust alternate.
 const TURNS: usize = 5;
 
-/// Seconds that one evaluation takes by native code, beside the same native versions.
+/// Seconds of one evaluation in native code, beside the native versions of the model.
 struct NativeTimes {
     reversible: f64,
     adjoint: f64,
-    /// Of the way there, and of a gradient.
+    /// Times of a forward run, and of a gradient, with all checks.
     checked: (f64, f64),
     unchecked: (f64, f64),
 }
@@ -326,20 +326,20 @@ impl NativeTimes {
     }
 }
 
-/// Seconds that one evaluation takes.
+/// Seconds of one evaluation in each engine.
 struct Times {
-    /// Of the interpreter, in one direction.
+    /// Steps of the interpreter in one direction.
     steps: u64,
-    /// Native: the value, the value reversibly, value and gradient.
+    /// Handwritten Rust: the plain value; `reversible` and `adjoint` are the other two versions.
     objective: f64,
     reversible: f64,
     adjoint: f64,
-    /// The interpreter: forward, backward without adjoints.
+    /// Interpreter forward; `back` is backward without adjoints.
     there: f64,
     back: f64,
-    /// The interpreter: forward to where it turns, switch, and backward with adjoints.
+    /// Interpreter forward to the turning point, then backward with adjoints.
     gradient: f64,
-    /// The interpreter: backward from the end, with adjoints that are all 0.
+    /// Interpreter backward from the end, with zero adjoints.
     silent: f64,
 }
 

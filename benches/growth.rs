@@ -1,6 +1,6 @@
-//! What large texts cost: each four times as large as another of its kind, and the times and the memory of both
-//! beside each other. Costs that grow as the text does are about four times as large; the bench fails beyond
-//! that. `cargo bench --bench growth -- lines` measures only kinds with that in their name.
+//! Benchmark of large texts: time and memory for two sizes of each kind, one four times the other. Linear costs grow
+//! by about four; the benchmark fails if they grow much faster. `cargo bench --bench growth -- lines` measures only
+//! kinds with that in their name.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -22,17 +22,17 @@ mod harness {
     pub mod wanted;
 }
 
-/// So many times as large is the larger text.
+/// Ratio of the two sizes.
 const FACTOR: usize = 4;
-/// So many times as long the larger one may take.
+/// Upper bound on the ratio of the times.
 const MOST_TIME: f64 = 6.0;
-/// And so many times as much memory. Lists double when they are full.
+/// Upper bound on the ratio of the memory; lists double when they are full.
 const MOST_MEMORY: f64 = 5.0;
-/// A time below this is none to be compared, in seconds.
+/// Times below this many seconds aren't compared.
 const SHORTEST: f64 = 1e-3;
 const ROUNDS: usize = 10;
 
-/// Texts of one kind.
+/// Kind of generated text, with its smaller size.
 struct Kind {
     name: &'static str,
     text: fn(usize) -> String,
@@ -84,7 +84,7 @@ fn assembled(text: &str) -> Assembly {
     assemble("text", text.as_bytes().to_vec(), &Disk)
 }
 
-/// The text as a module, and what is said of it.
+/// Assembles a text and renders its diagnostics.
 fn check(text: &str) -> Assembly {
     let assembly = assembled(text);
     black_box(render(&assembly.sources, &assembly.diagnostics, false));
@@ -102,7 +102,7 @@ fn run(program: &Arc<Program>) {
     assert_eq!(stop, Stop::Bound);
 }
 
-/// Seconds of each part: check, load, run there.
+/// Returns the seconds of each part: check, load, run forward.
 fn seconds(text: &str) -> [f64; 3] {
     let mut best = Best::none();
     for _ in 0..ROUNDS {
@@ -116,7 +116,7 @@ fn seconds(text: &str) -> [f64; 3] {
     best.seconds()
 }
 
-/// The most bytes that are in use at a time while a text is checked; and while it is loaded and run besides.
+/// Returns the peak memory in bytes: of a check, and of check, load and run.
 fn bytes(text: &str) -> [f64; 2] {
     let checked = measure(|| drop(check(text)));
     let all = measure(|| run(&load(assembled(text))));
@@ -124,7 +124,7 @@ fn bytes(text: &str) -> [f64; 2] {
 }
 
 impl Kind {
-    /// Measures, prints a line of the table, and returns what grows too fast.
+    /// Measures, prints a row of the table, and returns the costs that grow too fast.
     fn measure(&self) -> Vec<String> {
         let texts = [self.n, self.n * FACTOR].map(self.text);
         let [few, many] = [&texts[0], &texts[1]].map(|text| (seconds(text), bytes(text)));

@@ -1,7 +1,7 @@
-//! The interpreter beside hand-written Rust of the same reversible programs, in one run.
+//! Benchmark of the interpreter beside handwritten Rust for the same reversible programs, in one run.
 //!
-//! The native versions make the same checks (join conditions, bounds) and the same operations in
-//! the same order. At the end the ratios are printed: they are what to compare, times are not.
+//! The native versions make the same checks (join conditions, bounds) and the same operations in the same order.
+//! Compare the printed ratios; absolute times depend on the computer.
 
 use std::time::Duration;
 
@@ -27,13 +27,13 @@ mod native {
     pub mod matrix;
 }
 
-/// One program with its native reference and the bound that is promised.
+/// Program with its native version and the upper bound on the ratio.
 struct Case {
     name: &'static str,
     program: &'static str,
     native: fn(),
     bound: f64,
-    /// What is asked of native code, with all checks and without.
+    /// Upper bounds for native code, checked and unchecked.
     asked: (f64, f64),
 }
 
@@ -112,7 +112,7 @@ fn ratios() {
     }
 }
 
-/// The time of a program's run, the best of several.
+/// Returns the best time of several runs of a program.
 fn best_run(text: String) -> f64 {
     let start = machine_of("operands.rasm", text.into_bytes());
     let mut best = Best::none();
@@ -124,7 +124,7 @@ fn best_run(text: String) -> f64 {
     seconds
 }
 
-/// What a step takes by the kind of its operands; the rounds' own steps are taken off.
+/// Prints the time of a step for each kind of operands, without the loop's own steps.
 fn by_operands() {
     println!("\n| operands | ns a step |");
     println!("|---|---|");
@@ -136,7 +136,7 @@ fn by_operands() {
     }
 }
 
-/// The same programs by native code, which is made before anything is timed.
+/// Times the same programs in native code, compiled before.
 fn by_native_code() {
     println!(
         "\n| program | native (ms) | native code ÷ native | asked | unchecked | asked | backward ÷ forward | asked |"

@@ -1,6 +1,6 @@
-//! What a gradient takes of a program that assigns over everything, `programs/checkpoint_listing.rasm`, by a history and from
-//! kept states: memory and time, as the number n of its rounds grows. Prints a table and both as pictures of characters, and
-//! writes them to `benches/strategies.svg`. It fails where a gradient is wrong, or takes more than is promised.
+//! Benchmark of a gradient's memory and time for the overwriting program `programs/checkpoint_listing.rasm`, with a
+//! history and with snapshots, over the number n of its iterations. Prints a table and character plots, and writes
+//! `benches/strategies.svg`. Fails if a gradient is wrong, or exceeds a bound.
 
 use std::fs;
 use std::path::Path;
@@ -23,19 +23,19 @@ mod harness {
 }
 
 const PROGRAM: &str = "programs/checkpoint_listing.rasm";
-/// Rounds of the outer loop.
+/// Iterations of the outer loop.
 const ROUNDS: [i64; 7] = [100, 1_000, 3_000, 10_000, 31_000, 100_003, 1_000_003];
-/// A history of more rounds takes too much memory.
+/// Maximum number of iterations with a history, which needs too much memory beyond.
 const MOST_OF_A_HISTORY: i64 = 100_003;
 
-/// A history may take so many bytes from kept states, at every n.
+/// Upper bound on the bytes of snapshots, for every n.
 const MOST_BYTES: u64 = 128 << 10;
-/// The time of a step may grow so many times from 10⁴ to 10⁶ + 3 rounds.
+/// Upper bound on the growth of the time of a step from 10⁴ to 10⁶ + 3 iterations.
 const MOST_GROWTH: f64 = 1.7;
-/// At 100,003 rounds a gradient takes at most so many times the steps of a run.
+/// Upper bound on the steps of a gradient relative to those of a run, for 100,003 iterations.
 const MOST_STEPS: f64 = 4.75;
 
-/// One gradient.
+/// Measurements of one gradient.
 struct Measured {
     n: i64,
     steps: u64,
@@ -79,12 +79,12 @@ impl Measured {
     }
 }
 
-/// Short ways are gone several times, and the shortest time counts.
+/// Returns the number of repetitions; the shortest time counts.
 fn repeats(n: i64) -> usize {
     if n > 100_000 { 1 } else { 3 }
 }
 
-/// Seconds and steps of a run forward.
+/// Returns the steps and seconds of a forward run.
 fn plain(n: i64) -> (u64, f64) {
     let mut machine: Machine = machine(PROGRAM);
     let program = machine.program().clone();
@@ -130,7 +130,7 @@ fn main() {
     check(&checkpoint);
 }
 
-/// What is promised of kept states.
+/// Checks the bounds for snapshots.
 fn check(all: &[Measured]) {
     let of = |n: i64| all.iter().find(|one| one.n == n).unwrap();
     for one in all {

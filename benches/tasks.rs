@@ -1,5 +1,5 @@
-//! What threads make of tasks: a run and a gradient of four particles, by one thread and by two, and by calls one after the other. Prints a table, and says
-//! where what is promised of a machine with two cores isn't reached. It fails where the bits differ.
+//! Benchmark of threaded tasks: a run and a gradient of four particles, by one thread, by two, and by sequential
+//! calls. Prints a table, and notes missed bounds for a machine with two cores. Fails if the bits differ.
 
 use reviver_vm::differentiate::{Subject, gradient};
 use reviver_vm::digest::value_digest;
@@ -18,13 +18,13 @@ mod harness {
     pub mod measures;
 }
 
-/// Two threads are at least so many times as fast as one.
+/// Lower bound on the speedup of two threads.
 const LEAST_GAIN: f64 = 1.9;
-/// Tasks by one thread take at most so many times as long as the same without tasks.
+/// Upper bound on the time of tasks on one thread relative to sequential calls.
 const MOST_COST: f64 = 1.05;
 const ROUNDS: usize = 7;
 
-/// A program with tasks, and how it is run.
+/// Program with tasks, and the way to run it.
 struct Kind {
     forked: &'static str,
     steps: i64,
@@ -33,14 +33,14 @@ struct Kind {
 }
 
 const KINDS: [Kind; 4] = [
-    // A run of some milliseconds, in which beginning threads counts, and one in which it doesn't.
+    // A run of some milliseconds, in which starting threads matters, and a longer one.
     Kind { forked: "particles_forked", steps: 30_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 300_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 3_000_000, exact: false, native: true },
     Kind { forked: "particles_forked_plain", steps: 30_000, exact: true, native: false },
 ];
 
-/// The program with its tasks, or with calls one after the other in their place.
+/// Returns a machine for the program with its tasks, or with sequential calls instead.
 fn prepared(kind: &Kind, has_tasks: bool) -> Machine {
     let path = format!("programs/{}.rasm", kind.forked);
     let mut machine = if has_tasks { machine(&path) } else { without_tasks(&path) };
@@ -50,7 +50,7 @@ fn prepared(kind: &Kind, has_tasks: bool) -> Machine {
     if kind.native { by_native_code(&machine, CheckLevel::Checked) } else { machine }
 }
 
-/// The program of a file whose `par for` is a `for` around the same call.
+/// Returns a machine for the program with its `par for` replaced by a `for` around the same call.
 fn without_tasks(path: &str) -> Machine {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -59,7 +59,7 @@ fn without_tasks(path: &str) -> Machine {
     machine_of(&path, text.replace(tasks, &format!("{head}\ncall {call}\nrof")).into_bytes())
 }
 
-/// Runs to the end with so many threads.
+/// Runs to the end with `threads` threads.
 fn run(machine: &Machine, threads: u32) -> Machine {
     let mut machine = machine.try_clone().unwrap();
     machine.run_on_threads(threads, STEPS_WORTH_THREADS);

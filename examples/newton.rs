@@ -1,10 +1,10 @@
-//! Newton's method: each step solves a system of equations whose matrix is the Hessian.
+//! Newton's method: each step solves a linear system with the Hessian as its matrix.
 //!
 //! `cargo run --example newton`
 
 use reviver::{EngineChoice, assemble};
 
-/// Where exp(x + y) + x² + 2·y² is least.
+/// Function with its minimum to find: exp(x + y) + x² + 2·y².
 const BOWL: &str = "
 .inout x: real
 .inout y: real
@@ -35,7 +35,7 @@ pub fn main() -> Result<(), reviver::Error> {
         at[0] -= (d * slope_x - b * slope_y) / determinant;
         at[1] -= (a * slope_y - c * slope_x) / determinant;
     }
-    // There the slope of the exponential is undone by those of the squares.
+    // At the minimum, the slopes of the exponential and the squares cancel.
     assert!(((at[0] + at[1]).exp() + 2.0 * at[0]).abs() < 1e-11);
     Ok(())
 }

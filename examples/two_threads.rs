@@ -1,4 +1,4 @@
-//! Two threads call one compiled program, each in a workspace of its own; and the way back finds what they were given.
+//! Two threads call one compiled program, each in its own workspace; a backward run recovers the inputs.
 //!
 //! `cargo run --example two_threads`
 
@@ -6,10 +6,10 @@ use std::thread;
 
 use reviver::{EngineChoice, Executable, assemble};
 
-/// The n-th Fibonacci number and the next one.
+/// Program for the n-th Fibonacci number and the next one.
 const FIBONACCI: &str = include_str!("../programs/fib.rasm");
 
-/// The sum of the Fibonacci numbers of a range.
+/// Returns the sum of the Fibonacci numbers of a range.
 fn summed(program: &Executable, range: std::ops::Range<i64>) -> Result<i64, reviver::Error> {
     let (n, a) = (program.ints("n")?, program.ints("a")?);
     let mut call = program.workspace()?;
@@ -32,7 +32,7 @@ pub fn main() -> Result<(), reviver::Error> {
     let sum = low? + high?;
     println!("the first 60 Fibonacci numbers are {sum} together");
 
-    // The sum of the first n is the (n + 1)-th less 1: which numbers are these?
+    // The sum of the first n equals the (n + 1)-th minus 1. A backward run finds the index.
     let mut call = program.workspace()?;
     let (n, a, b) = (program.ints("n")?, program.ints("a")?, program.ints("b")?);
     call.give_ints(n, &[61])?;

@@ -1,10 +1,10 @@
-//! Follows a gradient downhill: a program is assembled and compiled once, and called in a loop, with slices in and out.
+//! Gradient descent: a program is assembled and compiled once, and called in a loop, with slices in and out.
 //!
 //! `cargo run --example value_and_gradient`
 
 use reviver::{EngineChoice, assemble};
 
-/// Rosenbrock's valley, (1 - x)² + 100·(y - x²)², whose bottom is at (1, 1).
+/// Rosenbrock's valley, (1 - x)² + 100·(y - x²)², with its minimum at (1, 1).
 const VALLEY: &str = "
 .inout p[2]: real
 .out height: real
@@ -24,7 +24,7 @@ pub fn main() -> Result<(), reviver::Error> {
 
     let (mut at, mut slope) = ([-1.2, 1.0], [0.0; 2]);
     let mut height = call.gradient_at(&loss, point, &at, &mut slope)?.value;
-    // A step as long as it leads down far enough, else half of it.
+    // Backtracking line search: the step is halved until it descends far enough.
     let mut steps = 0;
     while slope.iter().any(|s| s.abs() > 1e-6) && steps < 50_000 {
         let fall: f64 = slope.iter().map(|s| s * s).sum();

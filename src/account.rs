@@ -1,5 +1,5 @@
-//! What a run costs whoever pays for bits: what it leaves, what it takes meanwhile, what it throws away, and the heat that this makes at
-//! least (Landauer). Computes; tells nothing.
+//! Account of a run in bits: garbage left, ancillas used, bits erased, and the minimum heat of the erasure
+//! (Landauer's bound). Only computes.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role};
@@ -9,65 +9,65 @@ use reviver_vm::{Program, State};
 
 use crate::following::ancillas::InUse;
 
-/// Joules a kelvin (exactly so since 2019).
+/// Boltzmann constant in joules per kelvin (exact since 2019).
 const BOLTZMANN: f64 = 1.380_649e-23;
 
-/// Cells, and the bits that they can hold.
+/// Count of cells, and the bits that they can hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellsAndBits {
     pub cells: u64,
     pub bits: u64,
 }
 
-/// The account of a run.
+/// Account of a completed run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
-    /// Steps of the way there.
+    /// Steps of the forward run.
     pub steps: u64,
-    /// What ends otherwise than it must.
+    /// Cells that violate the rules at the end.
     pub garbage: CellsAndBits,
-    /// What is declared to be left.
+    /// Cells that are declared as garbage.
     pub declared: CellsAndBits,
-    /// What was in use at once that nobody gave and nobody gets.
+    /// Peak of cells in use that are neither inputs nor results.
     pub ancillas: CellsAndBits,
     pub history_bytes: usize,
     /// Bits that the erased cells could hold.
     pub erased_bits: u64,
-    /// Those of them that a history keeps, so that they cost nothing yet.
+    /// Erased bits that a history keeps; they cost no heat yet.
     pub kept_bits: u64,
-    /// Bits of floats that were let go because they were nearly 0.
+    /// Bits of floats that were discarded because the floats were nearly 0.
     pub discarded_bits: u64,
     pub kelvin: f64,
     pub entropy: Option<Entropy>,
 }
 
-/// Entropies in bits.
+/// Entropies of inputs and results, in bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entropy {
-    /// Inputs that may come.
+    /// Number of possible inputs.
     pub cases: usize,
     pub inputs: f64,
     pub results: f64,
 }
 
 impl Entropy {
-    /// What is lost.
+    /// Returns the entropy lost, in bits.
     pub fn lost(&self) -> f64 {
-        // Sums of roundings aren't a gain.
+        // Rounding must not appear as a gain.
         (self.inputs - self.results).max(0.0)
     }
 }
 
-/// What was kept to go back.
+/// History that was kept for a backward run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptHistory {
     pub bytes: usize,
-    /// Whether everything is in it that steps have lost, and nothing has to be made again.
+    /// True if the history has everything that steps lost, so that nothing is recomputed.
     pub keeps_all: bool,
 }
 
 impl Account {
-    /// The account of a run that ended in this state, with so many steps and such a history.
+    /// Creates the account of a run that ended in `state` after `steps` steps, with `history`.
     pub fn new(
         (program, state): (&Program, &State),
         garbage: &[Garbage],
@@ -90,18 +90,18 @@ impl Account {
         }
     }
 
-    /// The heat that is due for what was erased and isn't kept, in joules.
+    /// Returns the heat of the bits that were erased and not kept, in joules.
     pub fn joules_due(&self) -> f64 {
         self.joules(self.erased_bits.saturating_sub(self.kept_bits) as f64)
     }
 
-    /// The heat of so many bits, in joules.
+    /// Returns the minimum heat of erasing `bits` bits, in joules.
     pub fn joules(&self, bits: f64) -> f64 {
         landauer(bits, self.kelvin)
     }
 }
 
-/// The least heat that erasing so many bits makes, in joules.
+/// Landauer's bound: the minimum heat of erasing `bits` bits, in joules.
 pub fn landauer(bits: f64, kelvin: f64) -> f64 {
     bits * BOLTZMANN * kelvin * std::f64::consts::LN_2
 }
@@ -125,7 +125,7 @@ fn bits_of(program: &Program, state: &State, garbage: &Garbage) -> CellsAndBits 
     let of_class = |class| CellsAndBits { cells, bits: cells * width(module, class) };
     match program.global(&garbage.name) {
         Some((_, global)) => of_class(global.class),
-        // An adjoint is a real.
+        // Adjoints are always reals.
         None if garbage.name.ends_with('\'') => of_class(Class::Real),
         None => {
             let tape = if garbage.name.starts_with("input") { &state.input } else { &state.output };
@@ -138,7 +138,7 @@ fn bits_of(program: &Program, state: &State, garbage: &Garbage) -> CellsAndBits 
     }
 }
 
-/// The cells that are declared as garbage, and the values on stacks that are.
+/// Counts the cells, and values on stacks, that are declared as garbage.
 fn declared(module: &Module, state: &State) -> CellsAndBits {
     let of_class = |class, cells| CellsAndBits { cells, bits: cells * width(module, class) };
     let garbage = module.globals.iter().filter(|global| global.role == Role::Garbage);

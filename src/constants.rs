@@ -1,5 +1,4 @@
-//! `--const`: other values for constants of a text. Knows what can be wrong with them before and after the
-//! text is assembled; assembles nothing.
+//! `--const`: values for constants of a text, with checks before and after the text is assembled.
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use crate::cli::Constants;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
 
-/// The values, each of another name.
+/// Parses the values; names must be distinct.
 pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
     let mut given: Vec<GivenConstant> = Vec::new();
     for part in options.constants.iter().flat_map(|argument| argument.split(',')) {
@@ -30,7 +29,7 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
     Ok(given)
 }
 
-/// A part of the list that names no constant: one value too many, or none at all.
+/// Failure for a part without a name: a second value, or no value at all.
 fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     match before {
         Some(GivenConstant { name, .. }) => {
@@ -41,7 +40,7 @@ fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     }
 }
 
-/// Refuses constants for an image, which has none any more.
+/// Refuses constants for an image, in which they are already numbers.
 pub fn check_none(options: &Constants, image: &Path) -> Fallible {
     let Some(first) = options.constants.first() else { return Ok(()) };
     let file = shown(image);
@@ -51,7 +50,7 @@ pub fn check_none(options: &Constants, image: &Path) -> Fallible {
     .help(format_args!("assemble the text with it: `reviver asm TEXT --const {first} -o {file}`")))
 }
 
-/// Why a constant that was given can't stand for one of the text.
+/// Failure for a constant that the text can't use.
 pub fn refused(refused: &RefusedConstant) -> Failure {
     match refused {
         RefusedConstant::Real { name } => {

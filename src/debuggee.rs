@@ -1,4 +1,4 @@
-//! From options to a program in the debugger. Knows no screen and no prompt.
+//! Loading of a program into the debugger. This module knows neither screen nor prompt.
 
 use std::path::Path;
 
@@ -12,20 +12,20 @@ use crate::cli::{Debugged, Given};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{engine, load, read, start, streams};
 
-/// What there is to debug.
+/// Session, or the errors that prevent one.
 pub enum Debuggee {
     Session(Box<Session>),
-    /// Nothing, because the text has errors.
+    /// Errors of the text.
     Broken {
-        /// The errors for a screen.
+        /// Errors, for display on the screen.
         error: OpenError,
-        /// The errors for who needs a program.
+        /// The same errors, for commands that need a program.
         failure: Failure,
     },
 }
 
 impl Debuggee {
-    /// The session, where nothing is to be done without one.
+    /// Returns the session, or the failure if there is none.
     pub fn session(self) -> Fallible<Session> {
         match self {
             Debuggee::Session(session) => Ok(*session),
@@ -34,13 +34,13 @@ impl Debuggee {
     }
 }
 
-/// The program at its start, with everything given. `script` is read besides.
+/// Opens the program at its start, with all inputs set. `script` is another file that the command reads.
 pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
     let bytes = read::source(&given.file)?;
     if read::is_image(&given.file, &bytes) {
-        // A damaged image has no lines that a screen could show.
+        // A damaged image has no source lines for the screen, so it fails here.
         load::module_of(&given.file, bytes.clone(), &given.constants)?;
     }
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
@@ -69,7 +69,7 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     })
 }
 
-/// What going back may take.
+/// Returns the memory limits of the timeline.
 fn limits(options: &Debugged) -> TimelineLimits {
     let of_history = || {
         let history = usize::try_from(options.history).unwrap_or(usize::MAX);
@@ -78,13 +78,13 @@ fn limits(options: &Debugged) -> TimelineLimits {
     options.retained.retention().map_or_else(of_history, TimelineLimits::of)
 }
 
-/// There is no memory for a second state.
+/// Failure for a second state that doesn't fit into memory.
 fn no_memory(error: OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{error} for the copy of the state that one goes back to"))
         .help("smaller arrays take less; `reviver run` makes no copy")
 }
 
-/// The errors of a text, once more in the manner of all other commands.
+/// Returns the errors of a text, also in the form of the other commands.
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
     let module = load::module_of(&given.file, bytes, &given.constants);
     let failure = match module.and_then(|module| start::in_numbers(&given.file, &given.numbers, module)) {

@@ -1,5 +1,5 @@
-//! Drivers of devices at arm's length: a process of its own loads them first and asks the device, so that a driver that crashes there
-//! takes nothing along; and what drivers write to standard error isn't mixed with what the command says. Knows no lane.
+//! Isolation of device drivers. A child process loads and probes them first, so that a driver crash doesn't affect
+//! this process. Driver output on standard error is kept apart from the command's. This module knows no lanes.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
@@ -11,10 +11,10 @@ use crate::failure::{Failure, Fallible};
 use crate::probes::ProbeFiles;
 use crate::streams;
 
-/// Most lines of a driver that a message quotes.
+/// Maximum number of driver output lines in a message.
 const MOST_LINES: usize = 5;
 
-/// The device of a name, which was asked in a process of its own first.
+/// Returns the device called `name`, after a child process has probed it.
 pub fn device(name: &str) -> Fallible<Device> {
     if name != "cpu"
         && may_load_drivers(name)
@@ -50,11 +50,11 @@ fn may_load_drivers(_: &str) -> bool {
     false
 }
 
-/// A process that was ended by a driver.
+/// Child process that a driver crashed.
 #[derive(Debug)]
 pub struct Crash {
     how: String,
-    /// The text on standard error until then.
+    /// Its standard error up to the crash.
     pub words: String,
 }
 
@@ -64,26 +64,26 @@ impl Crash {
     }
 }
 
-/// The end of a process that no driver has crashed.
+/// Child process that no driver crashed.
 #[derive(Debug, Default)]
 pub struct Survived {
-    /// Its exit code; 0 where it couldn't be begun.
+    /// Exit code; 0 if the process couldn't be started.
     pub code: i32,
-    /// The text on standard error.
+    /// Its complete standard error.
     pub words: String,
 }
 
-/// Runs this program with other arguments in a process of its own, which prints to the same standard output.
+/// Runs this executable as a child process with other arguments and the same standard output.
 pub fn survives(arguments: &[&str]) -> Result<Survived, Crash> {
     let Ok(own) = std::env::current_exe() else { return Ok(Survived::default()) };
     let mut command = Command::new(own);
-    // Its standard input is open as long as this process lives.
+    // The child's standard input stays open as long as this process lives.
     command.args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
     let Ok(mut child) = command.spawn() else { return Ok(Survived::default()) };
     let mut bytes = Vec::new();
     if let Some(mut words) = child.stderr.take() {
         let _ = words.by_ref().take(1 << 16).read_to_end(&mut bytes);
-        // Longer text is read to its end, and dropped.
+        // Longer output is read and discarded.
         let _ = std::io::copy(&mut words, &mut std::io::sink());
     }
     let Ok(status) = child.wait() else { return Ok(Survived::default()) };
@@ -94,13 +94,13 @@ pub fn survives(arguments: &[&str]) -> Result<Survived, Crash> {
     }
 }
 
-/// Ends this process once the one that has begun it is gone, even if a driver hangs.
+/// Ends this process when its parent has ended, even if a driver hangs.
 pub fn ends_with_parent() {
     let wait = || {
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(0);
     };
-    // Without a thread it ends when it is done.
+    // If no thread can be started, the process ends by itself.
     let _ = std::thread::Builder::new().name("parent".to_owned()).spawn(wait);
 }
 
@@ -121,7 +121,7 @@ fn how(status: ExitStatus) -> String {
     status.to_string()
 }
 
-/// A failure with what drivers wrote before.
+/// Adds driver output to a failure.
 pub fn with_words(failure: Failure, words: &str) -> Failure {
     let lines = words.lines().filter(|line| !line.trim().is_empty()).take(MOST_LINES);
     lines.fold(failure, |failure, line| {
@@ -143,14 +143,14 @@ mod system {
 
     use crate::{refused, streams};
 
-    /// Does what has a driver work, and returns what was written to standard error meanwhile.
+    /// Runs `work`, which uses a driver, and returns the standard error that it wrote.
     pub fn captured<T>(work: impl FnOnce() -> T) -> (T, String) {
         let Some(mut capture) = Capture::begin() else { return (work(), String::new()) };
         let done = work();
         (done, capture.end())
     }
 
-    /// Standard error, while it leads into a pipe.
+    /// Redirection of standard error into a pipe.
     struct Capture {
         own: Option<OwnedFd>,
         words: Receiver<Vec<u8>>,
@@ -164,7 +164,7 @@ mod system {
             let read = move || {
                 let (mut bytes, mut reader) = (Vec::new(), reader);
                 let _ = reader.by_ref().take(1 << 16).read_to_end(&mut bytes);
-                // The rest is read and dropped, so that the driver never waits.
+                // Further output is discarded, so that the driver never blocks.
                 let _ = std::io::copy(&mut reader, &mut std::io::sink());
                 let _ = tell.send(bytes);
             };
@@ -174,12 +174,12 @@ mod system {
             Some(Capture { own: Some(own), words })
         }
 
-        /// Gives standard error back.
+        /// Restores the standard error.
         fn end(&mut self) -> String {
             let Some(own) = self.own.take() else { return String::new() };
             let _ = dup2_stderr(&own);
             refused::complain_to(None);
-            // A process that a driver has begun may hold the pipe open.
+            // A child process of the driver may keep the pipe open.
             let bytes = self.words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         }
@@ -187,14 +187,14 @@ mod system {
 
     impl Drop for Capture {
         fn drop(&mut self) {
-            // After a panic, whose message is among it.
+            // After a panic, the captured text contains its message.
             let words = self.end();
             streams::complain(&words);
         }
     }
 }
 
-/// Here standard error stays where it is.
+/// Without Unix, standard error isn't captured.
 #[cfg(not(unix))]
 mod system {
     pub fn captured<T>(work: impl FnOnce() -> T) -> (T, String) {

@@ -1,4 +1,4 @@
-//! What a command fails with whose run came to no end, where nothing can be gone on with. Knows no command.
+//! Failures for runs that ended early and can't be continued. This module knows no command.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::journey::Ending;
 use crate::{output, read};
 
-/// How a run has ended; `way` says which part of it, if it has several.
+/// Returns the verdict on how a run ended; `way` names the part of the run if there are several.
 pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
     Err(match ending {
         Ending::Arrived => return Ok(()),
@@ -22,14 +22,14 @@ pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
     })
 }
 
-/// What was to be kept for the way back takes too much.
+/// Failure for a retention strategy that exceeds its memory limit.
 pub fn full(strategy: &str, bytes: u64) -> Failure {
     let bytes = counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte");
     Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} here"))
         .help(less_memory(strategy))
 }
 
-/// What can be done where a strategy takes too much.
+/// Returns advice for a strategy that exceeds its memory limit.
 pub fn less_memory(strategy: &str) -> &'static str {
     match Strategy::parse(strategy) {
         Ok(Strategy::Reverse | Strategy::Tape) => {

@@ -1,4 +1,4 @@
-//! The engine that `--engine` names, or why there is none, for the user. Knows no program.
+//! Selection of the engine of `--engine`, with failures for users. This module knows no particular program.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use reviver_vm::{Program, Runner};
 use crate::cli::Start;
 use crate::failure::{Failure, Fallible};
 
-/// Who makes the steps instead of the machine's own interpreter, if anybody does.
+/// Returns the runner that replaces the machine's interpreter; `None` for the interpreter.
 pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Runner>>> {
     if options.exact && options.checking.unchecked {
         let failure = Failure::usage(
@@ -21,7 +21,7 @@ pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Run
     engine::runner(options.compiled(), program).map_err(|error| missing(&error))
 }
 
-/// Who makes the steps of a debugger's long runs instead of the interpreter, if anybody does.
+/// Returns the runner for a debugger's long runs; `None` for the interpreter.
 pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<LongRuns>> {
     let runner = engine::runner(choice.into(), program).map_err(|error| missing(&error))?;
     Ok(runner.map(|runner| match choice {
@@ -30,7 +30,7 @@ pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<Lon
     }))
 }
 
-/// Why an engine that was asked for isn't there.
+/// Failure for a requested engine that isn't available.
 pub fn missing(error: &NoEngine) -> Failure {
     match error {
         NoEngine::Machine(_) => {

@@ -1,5 +1,6 @@
-//! How much a program loses of a distribution of inputs: their entropy, and that of what they lead to. What a run ends with is a function of
-//! its inputs, so the difference is what it has forgotten of them, however it did so. Knows no heat.
+//! Information loss of a program for a distribution of inputs: entropy of the inputs minus entropy of the results.
+//! Results are a function of the inputs, so the difference is the information that the run erases. This module knows
+//! no heat.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
@@ -18,14 +19,14 @@ use crate::table::lines::{TableLines, shown_field};
 use crate::table::{named, no_number};
 use crate::{ended, engine, read, start};
 
-/// Inputs that may come, and how likely that is.
+/// Possible input with its weight.
 struct Case {
     /// Names with the values of their cells.
     sets: Vec<(String, Vec<String>)>,
     weight: f64,
 }
 
-/// The entropy of the distribution that is asked for, if one is.
+/// Returns the entropies for the distribution of `--inputs`; `None` without that option.
 pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> Fallible<Option<Entropy>> {
     let Some(path) = &account.inputs else { return Ok(None) };
     let cases = cases(path, program)?;
@@ -44,20 +45,20 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
     Ok(Some(Entropy { cases: cases.len(), inputs: entropy(&inputs), results: entropy(&results) }))
 }
 
-/// The entropy of weights, in bits.
+/// Returns the entropy of a weighted distribution, in bits.
 fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
-    // Their sum may be greater than any number, that of their shares of the greatest isn't.
+    // Dividing by the largest weight prevents overflow of the sum.
     let most = weights.values().copied().fold(0.0, f64::max);
     let sum: f64 = weights.values().map(|weight| weight / most).sum();
     let shares = weights.values().map(|weight| weight / most / sum).filter(|share| *share > 0.0);
     let mut terms: Vec<f64> = shares.map(|p| -p * p.log2()).collect();
-    // In an order of their own, so that the sum is the same each time.
+    // Sorted terms make the sum independent of the hash map's order.
     terms.sort_by(f64::total_cmp);
-    // Certainty has no sign.
+    // Adding 0 turns -0 into 0.
     terms.into_iter().sum::<f64>() + 0.0
 }
 
-/// The lines of a file. The names stand on top.
+/// Reads the cases of a file: a header line, then one case per line.
 fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
     let name = read::shown(path);
     let mut lines = TableLines::new(name.clone(), Cursor::new(read::data(path)?));
@@ -81,7 +82,7 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
             }
         }
         for (array, elements) in arrays {
-            // Of one value every cell would get it.
+            // A single value would be assigned to every cell of the array.
             let declared = program.global(array).map(|(_, global)| global.shape.cells());
             let are_few = declared.is_some_and(|declared| (elements.len() as u64) < declared);
             if are_few || !are_all(elements.keys()) {
@@ -101,7 +102,7 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
     }
 }
 
-/// The values of a field: one for a cell; for an array or a stack a list with commas, of a matrix row by row.
+/// Returns the values of a field: one for a cell, a comma-separated list in row-major order for an array or stack.
 fn values(
     program: &Program,
     (cell, text): (&str, &str),
@@ -119,7 +120,7 @@ fn values(
     Ok(values)
 }
 
-/// Checks that a text is a number of a global's class. A name that the program hasn't is refused elsewhere, with its cure.
+/// Checks that a text is a number of a global's class. Unknown names are refused elsewhere, with advice.
 fn check(
     program: &Program,
     global: &str,
@@ -130,14 +131,14 @@ fn check(
     program.parse(declared.class, text).map(drop).map_err(|error| no_number(program, cell, error, fault))
 }
 
-/// The array and the indices of `A[3]` or `M[1,2]`.
+/// Splits `A[3]` or `M[1,2]` into array and indices.
 fn element(cell: &str) -> Option<(&str, Vec<usize>)> {
     let (array, indices) = cell.strip_suffix(']')?.split_once('[')?;
     let indices: Option<Vec<usize>> = indices.split(',').map(|index| index.trim().parse().ok()).collect();
     Some((array, indices?))
 }
 
-/// Whether the indices, in their order, are those of all elements of a vector, or of a matrix, row after row.
+/// Returns true if the indices, in order, are those of all elements of a vector, or of a matrix in row-major order.
 fn are_all<'i>(indices: impl Iterator<Item = &'i Vec<usize>> + Clone) -> bool {
     let columns = indices.clone().filter_map(|index| index.get(1)).max().map_or(0, |last| last + 1);
     indices.enumerate().all(|(n, index)| match **index {

@@ -1,4 +1,4 @@
-//! How a command fails: a text for stderr, the same as an object for `--json`, and an exit code.
+//! Failures of commands: text for standard error, a JSON object for `--json`, and an exit code.
 
 use std::error::Error as Cause;
 use std::io;
@@ -8,18 +8,18 @@ use reviver_escape as escape;
 use reviver_memory::OutOfMemory;
 use serde_json::{Map, Value as Json, json};
 
-/// The exit codes of the command line.
+/// Exit codes of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing went wrong: nobody reads the output any more.
+    /// No error: the reader of the output has closed the pipe.
     Unread = 0,
-    /// A check failed: not restored, not formatted, garbage on arrival.
+    /// A check failed: state not restored, text not formatted, garbage at the end.
     Check = 1,
-    /// The arguments don't make sense.
+    /// The arguments are invalid or contradictory.
     Usage = 2,
     /// The program could not be assembled or loaded, or a file could not be read or written.
     Load = 3,
-    /// The program trapped.
+    /// The program trapped during a run.
     Trap = 4,
     /// The step limit was reached before the end.
     StepLimit = 5,
@@ -32,7 +32,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What a lane that failed would have ended with alone.
+    /// Returns the exit code that a run of the failed lane alone would have.
     pub fn of_lane(error: &Error) -> Exit {
         match error {
             Error::Trap { .. } => Exit::Trap,
@@ -41,7 +41,7 @@ impl Exit {
         }
     }
 
-    /// What `--json` calls it.
+    /// Returns the name in `--json`.
     pub fn kind(self) -> &'static str {
         match self {
             Exit::Unread => "unread",
@@ -55,64 +55,64 @@ impl Exit {
     }
 }
 
-/// A failed command.
+/// Failure of a command.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
-    /// The text for stderr, line ends included; escaped.
+    /// Escaped text for standard error, including line ends.
     pub message: String,
     for_programs: Box<ForPrograms>,
-    /// Whether the command has put all of this into an object of its own.
+    /// True if the command's JSON object already contains the failure.
     pub(crate) told: bool,
 }
 
-/// What `--json` prints of a failure.
+/// Content of a failure for `--json`.
 #[derive(Debug)]
 struct ForPrograms {
-    /// One sentence.
+    /// Summary in one sentence.
     summary: String,
     help: Vec<String>,
-    /// Members of the object besides `error`.
+    /// Members of the object next to `error`.
     details: Map<String, Json>,
 }
 
 impl Failure {
-    /// "error: …" in the manner of the diagnostics.
+    /// Creates a failure with the text "error: …", as diagnostics have.
     pub fn new(exit: Exit, message: impl std::fmt::Display) -> Failure {
         let message = message.to_string();
         let text = format!("error: {}\n", escape::line(&message));
         Failure::spelled(exit, message, text)
     }
 
-    /// With a text for people that says more than the sentence for programs, or says it otherwise.
+    /// Creates a failure with a separate text for standard error.
     pub fn spelled(exit: Exit, summary: impl Into<String>, text: impl AsRef<str>) -> Failure {
         Failure::styled(exit, summary, escape::text(text.as_ref()))
     }
 
-    /// The same, where the text may have colours. Its parts from outside are escaped already.
+    /// Creates a failure with a text that may have colors; external parts of the text must be escaped already.
     pub fn styled(exit: Exit, summary: impl Into<String>, text: impl Into<String>) -> Failure {
         let for_programs = ForPrograms { summary: summary.into(), help: Vec::new(), details: Map::new() };
         Failure { exit, message: text.into(), for_programs: Box::new(for_programs), told: false }
     }
 
-    /// The arguments don't make sense.
+    /// Creates a failure for invalid arguments.
     pub fn usage(message: impl std::fmt::Display) -> Failure {
         Failure::new(Exit::Usage, message)
     }
 
-    /// Something can't be assembled, loaded, read or written.
+    /// Creates a failure for something that can't be assembled, loaded, read or written.
     pub fn load(message: impl std::fmt::Display) -> Failure {
         Failure::new(Exit::Load, message)
     }
 
-    /// The same with the exit code of arguments that don't make sense: the file that is wrong is one of them.
+    /// Changes the exit code to that of invalid arguments, because an argument names the faulty file.
     #[must_use]
     pub fn into_usage(self) -> Failure {
-        // Refused memory is not the fault of an argument.
+        // Memory exhaustion isn't the fault of an argument.
         if self.exit == Exit::Trap { self } else { Failure { exit: Exit::Usage, ..self } }
     }
 
-    /// With the exit code of a trap if memory was refused, according to the error or one of its causes.
+    /// Sets the exit code of a trap if the error, or one of its causes, is memory exhaustion.
     #[must_use]
     pub fn caused_by(self, error: &(dyn Cause + 'static)) -> Failure {
         let is_of_system = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
@@ -124,7 +124,7 @@ impl Failure {
         if is_memory { Failure { exit: Exit::Trap, ..self } } else { self }
     }
 
-    /// With a line that says what to do about it.
+    /// Adds a line of advice.
     #[must_use]
     pub fn help(mut self, help: impl std::fmt::Display) -> Failure {
         let help = help.to_string();
@@ -133,25 +133,25 @@ impl Failure {
         self
     }
 
-    /// Adds a line to what is printed on stderr.
+    /// Adds a line to the text for standard error.
     pub fn push_line(&mut self, line: &str) {
         self.message.push_str(&escape::line(line));
         self.message.push('\n');
     }
 
-    /// What went wrong, in one sentence.
+    /// Returns the summary in one sentence.
     pub fn summary(&self) -> &str {
         &self.for_programs.summary
     }
 
-    /// With one more member in the object for programs.
+    /// Adds a member to the JSON object.
     #[must_use]
     pub fn detail(mut self, key: &str, value: Json) -> Failure {
         self.for_programs.details.insert(key.to_owned(), value);
         self
     }
 
-    /// Two failures as one. The first counts, unless it is only that nobody reads.
+    /// Combines two failures. The exit code is that of the first, unless that is a closed pipe.
     pub fn and(self, other: Failure) -> Failure {
         let (mut first, second) = if self.exit == Exit::Unread { (other, self) } else { (self, other) };
         first.message.push_str(&second.message);
@@ -159,7 +159,7 @@ impl Failure {
         first
     }
 
-    /// The members of an object that tell programs of the failure.
+    /// Returns the members of the JSON object that describe the failure.
     pub fn members(&self) -> Map<String, Json> {
         let ForPrograms { summary, help, details } = &*self.for_programs;
         let mut error = Map::new();
@@ -173,7 +173,7 @@ impl Failure {
         members
     }
 
-    /// Marks that the object on stdout has the members already.
+    /// Marks the failure as already contained in the JSON object.
     #[must_use]
     pub fn told(self) -> Failure {
         Failure { told: true, ..self }
@@ -182,16 +182,16 @@ impl Failure {
 
 pub type Fallible<T = ()> = Result<T, Failure>;
 
-/// Several outcomes: the words of all that failed, and the exit code of the first of them.
+/// Combines several outcomes: the texts of all failures, with the exit code of the first.
 ///
 /// # Errors
-/// Where one of them is one.
+/// The combined failure if any outcome failed.
 pub fn all(outcomes: impl IntoIterator<Item = Fallible>) -> Fallible {
     let failures = outcomes.into_iter().filter_map(Fallible::err);
     failures.reduce(Failure::and).map_or(Ok(()), Err)
 }
 
-/// "1 step", "2 steps".
+/// Formats a count with its noun: "1 step", "2 steps".
 pub fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

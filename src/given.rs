@@ -1,4 +1,4 @@
-//! What the user gives a run: `--set` and `--tape`.
+//! Inputs of a run from the options `--set` and `--tape`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,13 @@ use crate::failure::{Failure, Fallible};
 use crate::kinds::looks_like_number;
 use crate::table;
 
-/// Applies every `--set` to a state.
+/// Applies every `--set` to a state, and returns the globals that were given.
 pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Fallible<Vec<usize>> {
     assigned(program, state, "--set", arguments)
 }
 
-/// Applies what an option gives to a state. The same cell twice is an error. Returns the globals that were given.
+/// Applies an option's assignments to a state, and returns the globals that were given. Assigning a cell twice is an
+/// error.
 pub fn assigned(
     program: &Program,
     state: &mut State,
@@ -27,7 +28,7 @@ pub fn assigned(
     give_all(program, state, option, assignments)
 }
 
-/// The same of values that were read already, by the names of their cells.
+/// Applies values that have been read already, by cell name.
 pub fn given_values(
     program: &Program,
     state: &mut State,
@@ -69,7 +70,7 @@ fn give(
     let name = &declared.name;
     let parse = |text: &str| program.parse(declared.class, text);
     let given = match values {
-        // `trail=` gives an empty stack.
+        // The assignment `trail=` gives an empty stack.
         GivenValues::Inline(texts) if declared.shape == Shape::Stack && texts[..] == [""] => Ok(Vec::new()),
         GivenValues::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
         GivenValues::File(file) => Ok(table::cells(file, (name, declared.shape, declared.class), &parse)?),
@@ -79,7 +80,7 @@ fn give(
         .map_err(|error| refused(program, &error, Failure::usage(format_args!("{option} {name}: {error}"))))
 }
 
-/// With a hint where integers without a sign may have been meant.
+/// Adds advice to a failure, for example if unsigned integers may have been meant.
 fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
     match error {
         ValueError::NotAnInteger { text, .. } if program.is_unsigned(text) => {
@@ -90,13 +91,13 @@ fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
     }
 }
 
-/// What an assignment gives.
+/// Right-hand side of an assignment.
 pub enum GivenValues {
     Inline(Vec<String>),
     File(PathBuf),
 }
 
-/// `a=1,2,b=3` is `a` with two values and `b` with one: a value with `=` in it begins a new name.
+/// Parses assignments: `a=1,2,b=3` gives `a` two values and `b` one. A part with `=` begins a new assignment.
 pub fn assignments(option: &str, argument: &str) -> Vec<Fallible<(String, GivenValues)>> {
     let mut assignments: Vec<Fallible<(String, GivenValues)>> = Vec::new();
     for part in parts(argument) {
@@ -116,7 +117,7 @@ pub fn assignments(option: &str, argument: &str) -> Vec<Fallible<(String, GivenV
     assignments
 }
 
-/// The parts of a list, separated by commas outside of brackets: `x`, `M[1,2]` are two.
+/// Splits a list at commas outside of brackets: `x`, `M[1,2]` are two parts.
 pub fn parts(list: &str) -> Vec<&str> {
     let mut depth = 0i32;
     list.split(|c| {
@@ -143,7 +144,7 @@ fn unknown(program: &Program, option: &str, name: &str) -> Failure {
     }
 }
 
-/// `--tape`: values, a file (with an `@` before it or not), or `-`; in the order in which they are told.
+/// Parses `--tape`: values in display order, a file (with or without a leading `@`), or `-`.
 pub fn tape(program: &Program, argument: &str) -> Fallible<Vec<TapeEntry>> {
     let parse = |text: &str| program.parse_entry(text);
     let inline: Vec<&str> = argument.split([',', ' ']).filter(|part| !part.is_empty()).collect();

@@ -1,5 +1,5 @@
-//! Signals that ask a long run to stop: Ctrl-C, the end of a session, `kill`. The first sets a flag that runs
-//! look at; a second one ends the process at once. Knows no run.
+//! Signals that stop long runs: Ctrl-C, the end of a session, `kill`. The first signal sets a flag that runs poll; a
+//! second one ends the process at once. This module knows no runs.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::failure::Exit;
 
-/// A signal that stops runs.
+/// Signal that stops runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     Interrupt,
@@ -26,7 +26,7 @@ impl Signal {
         }
     }
 
-    /// The exit code of what it has stopped: 128 and its number, as shells say it.
+    /// Returns the exit code for a stopped run: 128 plus the signal number, as in shells.
     pub fn exit(self) -> Exit {
         match self {
             Signal::Interrupt => Exit::Interrupted,
@@ -36,11 +36,11 @@ impl Signal {
     }
 }
 
-/// What has arrived since the process began to look.
+/// Signals that have arrived since the handlers were installed.
 #[derive(Debug, Default)]
 struct Arrived {
     any: Arc<AtomicBool>,
-    /// One more than the place of the first in [`Signal::ALL`]; 0 as long as none has come.
+    /// Index in [`Signal::ALL`] of the first signal, plus one; 0 before any signal.
     which: Arc<AtomicUsize>,
 }
 
@@ -50,25 +50,25 @@ static ARRIVED: LazyLock<Arrived> = LazyLock::new(|| {
     arrived
 });
 
-/// The flag that a signal sets. From the first call on signals don't end the process, but a second one does.
+/// Returns the flag that a signal sets. After the first call, only a second signal ends the process.
 pub fn flag() -> Arc<AtomicBool> {
     ARRIVED.any.clone()
 }
 
-/// The signal that has arrived.
+/// Returns the first signal that has arrived, if any.
 pub fn arrived() -> Option<Signal> {
     let which = ARRIVED.which.load(Ordering::Relaxed);
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
-/// The signal that ends the process, where [`at_the_end`] has been asked for and one has come.
+/// Returns the signal that is ending the process, if [`at_the_end`] was called and a signal arrived.
 pub fn ending() -> Option<Signal> {
     let which = ENDING.load(Ordering::Relaxed);
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
-/// Ends the process after the failure is printed, without waiting for threads that can't be stopped, such as one on which a driver compiles.
-/// Nothing that such a thread uses is freed before.
+/// Ends the process after the failure has been printed, without joining threads that can't be stopped, such as one in
+/// a driver's compiler. Resources of these threads aren't freed before.
 pub fn leave(exit: Exit) {
     std::io::stdout().flush().ok();
     system::leave(exit);
@@ -76,8 +76,8 @@ pub fn leave(exit: Exit) {
 
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Has a thread of its own act when the end of a session, or `kill`, ends the process: for who waits for
-/// input, and looks at no flag. Ctrl-C isn't meant. A second signal ends the process at once.
+/// Calls `act` on a separate thread when a signal other than Ctrl-C ends the process. It serves commands that wait
+/// for input and poll no flag. A second signal ends the process at once.
 pub fn at_the_end(act: impl FnOnce(Signal) + Send + 'static) {
     system::wait(move |signal| {
         let at = Signal::ALL.iter().position(|other| *other == signal);
@@ -107,7 +107,7 @@ mod system {
         }
     }
 
-    /// Takes the signals that aren't ignored. Where one can't be taken, it ends the process as ever.
+    /// Installs handlers for the signals that aren't ignored. A signal without a handler ends the process as usual.
     pub fn catch(arrived: &Arrived) {
         let ignored = ignored();
         for (at, signal) in Signal::ALL.into_iter().enumerate() {
@@ -115,15 +115,15 @@ mod system {
             if ignored >> (number - 1) & 1 == 1 {
                 continue;
             }
-            // In this order: what is set by the first signal acts at the second.
+            // The order matters: the flag set by the first signal makes the second one end the process.
             flag::register_conditional_default(number, arrived.any.clone()).ok();
             flag::register_usize(number, arrived.which.clone(), at + 1).ok();
             flag::register(number, arrived.any.clone()).ok();
         }
     }
 
-    /// Waits for a signal that ends the process, other than Ctrl-C, on a thread. Where that can't be, signals do
-    /// what they do to any process.
+    /// Waits on a thread for a signal, other than Ctrl-C, that ends the process. If this isn't possible, signals have
+    /// their default effect.
     pub fn wait(act: impl FnOnce(Signal) + Send + 'static) {
         let ignored = ignored();
         let heeded = [Signal::HangUp, Signal::Terminate];
@@ -148,7 +148,7 @@ mod system {
         signal_hook::low_level::exit(exit as i32);
     }
 
-    /// The signals that the process was told to ignore, as `nohup` does, a bit each. Only Linux tells.
+    /// Returns a bit mask of the ignored signals, such as those set by `nohup`. Only Linux provides it.
     fn ignored() -> u64 {
         let status = UsedFiles::default().read(Path::new("/proc/self/status"), Content::Text);
         let text = status.ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
@@ -157,7 +157,7 @@ mod system {
     }
 }
 
-/// Nothing is caught here: a signal ends the process.
+/// No handlers on this system; a signal ends the process.
 #[cfg(not(unix))]
 mod system {
     use super::Arrived;
@@ -166,6 +166,6 @@ mod system {
 
     pub fn wait(_: impl FnOnce(super::Signal)) {}
 
-    /// No signal asks for it here.
+    /// Does nothing, because no signal requests it on this system.
     pub fn leave(_: crate::failure::Exit) {}
 }

@@ -1,5 +1,4 @@
-//! A program's journey: in one direction, or there and back. Runs, shows and measures; what is said
-//! about it is decided elsewhere.
+//! Runs of a program, in one direction or as a round trip, with measurements. Other modules decide what to report.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,26 +17,26 @@ use crate::interrupt::{self, Signal};
 use crate::progress::ProgressLine;
 use crate::shown::{self, ShownValues};
 
-/// Steps between two looks at the clock.
+/// Number of steps between two progress updates.
 const CHUNK: u64 = 1 << 22;
 
-/// What a run in one direction ended with.
+/// Reason why a run in one direction ended.
 pub enum Ending {
-    /// At the bound of the program.
+    /// The run reached the end of the program in its direction.
     Arrived,
-    /// The step limit came first.
+    /// The step limit was reached before.
     Limited,
-    /// A signal came first.
+    /// A signal arrived before.
     Interrupted(Signal),
     Trapped(Box<Explanation>),
-    /// What was to be kept for the way back takes more than so many bytes.
+    /// The retention strategy needs more than `bytes` bytes.
     Full {
         strategy: &'static str,
         bytes: u64,
     },
 }
 
-/// The way back of a `--check`.
+/// Backward run of a `--check`.
 pub struct RoundTrip {
     pub ending: Ending,
     pub steps: u64,
@@ -46,63 +45,63 @@ pub struct RoundTrip {
     pub drift: Option<Drift>,
 }
 
-/// What becomes of what `show` shows.
+/// Destination of the values of `show`.
 pub enum Shows<'s> {
     Printed,
     Kept(&'s mut ShownValues),
-    /// Somebody else prints.
+    /// Dropped here, because another module prints them.
     Dropped,
 }
 
-/// How a program is run to its bound.
+/// Options of a run to the program's end.
 pub struct RunWay<'w, 'f> {
     pub limit: Option<u64>,
     pub shows: Shows<'w>,
-    /// Who looks on.
+    /// Observer of the run.
     pub follower: Option<&'w mut Follower<'f>>,
 }
 
-/// Everything that is said about a run.
+/// Data of a run's report.
 pub struct Report<'m> {
     pub program: Arc<Program>,
     pub travel: Travel,
     pub ending: Ending,
-    /// Where it is now: at the start again after a round trip.
+    /// Machine after the run; after a round trip it is at the start again.
     pub machine: &'m Machine,
-    /// Which strategy it was gone back by, if one was asked for, and what that cost.
+    /// Retention strategy of the backward run, if one was requested; `cost` is its cost.
     pub taken: Option<Taken>,
     pub cost: CourseCost,
-    /// Where a round trip turned.
+    /// State at the turning point of a round trip.
     turn: Option<State>,
-    /// What isn't as it must be there.
+    /// Cells that violate the rules at the end of the first direction.
     pub garbage: Vec<Garbage>,
     pub round_trip: Option<RoundTrip>,
     pub steps: u64,
     pub history_bytes: usize,
     pub elapsed: Duration,
-    /// Results that weren't given, and for which their `default` stood, by number.
+    /// Indices of the results that weren't given, so that their `default` was used.
     pub assumed: Vec<usize>,
-    /// What `show` showed, kept for `--json`.
+    /// Values of `show`, kept for `--json`.
     pub shown: ShownValues,
-    /// What it costs in bits, if that was asked for.
+    /// Account in bits, if requested.
     pub account: Option<Account>,
 }
 
 impl Report<'_> {
-    /// Where the first direction ended.
+    /// Returns the state at the end of the first direction.
     pub fn state(&self) -> &State {
         self.turn.as_ref().unwrap_or(self.machine.state())
     }
 }
 
-/// A course of a machine that keeps what the options say.
+/// Begins a course as the options specify: a run of a machine that retains data for a backward run.
 pub fn course(options: &RunOptions, machine: Machine) -> Fallible<Course> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let residues = options.start.exact.then_some(Retention::RESIDUES);
     begin(machine, options.strategies.retention().or(residues), travel)
 }
 
-/// A course that a signal stops.
+/// Begins a course that signals stop.
 pub fn begin(mut machine: Machine, retention: Option<Retention>, travel: Travel) -> Fallible<Course> {
     machine.stop_when(interrupt::flag());
     Course::begin(machine, retention, travel).map_err(|error| {
@@ -111,7 +110,7 @@ pub fn begin(mut machine: Machine, retention: Option<Retention>, travel: Travel)
     })
 }
 
-/// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
+/// Runs as the options specify. Only a round trip needs copies of the state, at its start and at its turning point.
 pub fn travel<'m>(
     options: &RunOptions,
     course: &'m mut Course,
@@ -140,7 +139,8 @@ pub fn travel<'m>(
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
     let back = round_trip.as_ref().map(|trip| &trip.ending);
     let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
-    // Of a history alone `--exact` says enough; a strategy that had too little memory is told by what the command fails with.
+    // A plain history needs no remark, because `--exact` requested it. A strategy without enough memory is in the
+    // failure.
     let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
     Ok(Report {
         program,
@@ -175,7 +175,7 @@ fn come_back(
     follower: Option<&mut Follower<'_>>,
 ) -> Fallible<RoundTrip> {
     let travel = if options.back { Travel::Forward } else { Travel::Backward };
-    // What the way there has shown isn't shown again.
+    // Values shown by the forward run aren't shown again.
     let way = RunWay { limit: options.start.max_steps, shows: Shows::Dropped, follower };
     let ending = go(way, course, travel)?;
     let machine = course.machine();
@@ -190,7 +190,7 @@ fn come_back(
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
-/// Runs to the bound, showing progress and what `show` shows.
+/// Runs to the program's end, with progress updates and the values of `show`.
 pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
     let RunWay { limit, mut shows, mut follower } = way;
     let what = if travel == Travel::Forward { "forward" } else { "backward" };
@@ -199,7 +199,7 @@ pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<
     let limit = limit.unwrap_or(u64::MAX);
     loop {
         let made = course.machine().state().step.abs_diff(first);
-        // Tasks that threads make are one piece: in parts they would be made one after the other.
+        // Threaded tasks must run as one chunk; smaller chunks would run them sequentially.
         let part = if course.machine().has_threads(None) { u64::MAX } else { CHUNK };
         let budget = part.min(limit - made);
         let outcome = follow::run(course, follower.as_deref_mut(), travel, budget);
@@ -231,7 +231,7 @@ pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<
     }
 }
 
-/// A limit that is reached exactly at the bound is no limit.
+/// Returns the outcome at the step limit, which doesn't count if the end is reached at the same step.
 fn limited(machine: &Machine, travel: Travel) -> Ending {
     let program = machine.program();
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };

@@ -1,5 +1,4 @@
-//! What kinds of files the command writes, and how they are told from files that somebody else needs: by
-//! their first bytes.
+//! Kinds of output files. Their first bytes distinguish them from other files, which must not be overwritten.
 
 use reviver_assembler::image;
 use reviver_files::FileKind;
@@ -7,8 +6,8 @@ use reviver_vm::checkpoint;
 
 use crate::output::grades;
 
-/// The first line of every text that is written to a file: who works on such a text by hand gives it another
-/// name, or takes the line out.
+/// First line of every text file that a command writes. To protect an edited text, its author removes the line or
+/// renames the file.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
 
 pub static IMAGE: FileKind = FileKind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
@@ -29,7 +28,7 @@ pub static C_HEADER: FileKind = FileKind {
     is: |bytes| bytes.starts_with(reviver_ctext::text::WRITTEN_HEADER.as_bytes()),
 };
 
-/// The names of what a library exports stand at its beginning. What others make of C text exports no such name.
+/// Exported names are near the start of a library. Libraries built by other means from our C text have no such name.
 pub static LIBRARY: FileKind = FileKind {
     name: "a library that `reviver` has built",
     is: |bytes| {
@@ -41,13 +40,13 @@ pub static LIBRARY: FileKind = FileKind {
 pub static PROBE: FileKind =
     FileKind { name: "what a device was found to do", is: |bytes| bytes.starts_with(b"reviver probe ") };
 
-/// What `test` has written for build servers.
+/// Report for build servers from `test`.
 pub static TEST_REPORT: FileKind = FileKind {
     name: "a report that `reviver test` has written",
     is: |bytes| bytes.starts_with(b"<?xml") && has(bytes, b"<testsuites name=\"reviver test\""),
 };
 
-/// A table that `course report` has written, with or without `--moodle`.
+/// Table written by `course report`, with or without `--moodle`.
 pub static GRADES: FileKind = FileKind {
     name: "a table of grades",
     is: |bytes| {
@@ -56,7 +55,7 @@ pub static GRADES: FileKind = FileKind {
     },
 };
 
-/// A file that `course report --classroom` has written.
+/// File written by `course report --classroom`.
 pub static CLASSROOM: FileKind = FileKind {
     name: "tests of a classroom",
     is: |bytes| {
@@ -65,13 +64,13 @@ pub static CLASSROOM: FileKind = FileKind {
     },
 };
 
-/// What `plot`, `graph` and `circuit` have drawn.
+/// Picture drawn by `plot`, `graph` or `circuit`.
 pub static PICTURE: FileKind = FileKind {
     name: "a picture that `reviver` has drawn",
     is: |bytes| bytes.starts_with(reviver_pictures::document::WRITTEN.as_bytes()),
 };
 
-/// The first line of every tape that is written to a file: a comment for who reads it.
+/// First line of every tape file, a comment for readers.
 pub const TAPE_WRITTEN: &str = "# tape written by `reviver`, and overwritten when it is written again\n";
 
 pub static TAPE: FileKind = FileKind {
@@ -79,22 +78,22 @@ pub static TAPE: FileKind = FileKind {
     is: |bytes| bytes.starts_with(TAPE_WRITTEN.as_bytes()),
 };
 
-/// What `run --log` has written.
+/// Log written by `run --log`.
 pub static LOG: FileKind = FileKind {
     name: "a log of cells",
     is: |bytes| bytes.starts_with(b"step,way,") || bytes == b"step,way\n",
 };
 
-/// The mark near the beginning of archives of arrays and files of record batches that `batch` has written.
+/// Mark near the start of array archives and record-batch files that `batch` has written.
 pub const BATCH_MARK: &str = "written by reviver batch";
 
-/// The mark is in an extra field of the first array, which readers skip.
+/// Archive of arrays; the mark is in an extra field of the first array, which readers skip.
 pub static ARRAYS: FileKind = FileKind {
     name: "an archive that `reviver batch` has written",
     is: |bytes| bytes.starts_with(b"PK") && has(bytes, BATCH_MARK.as_bytes()),
 };
 
-/// A file of them, or a stream, which begins as its first message does. The mark is in the metadata of the schema.
+/// File or stream of record batches; a stream starts with a message. The mark is in the schema's metadata.
 pub static RECORD_BATCHES: FileKind = FileKind {
     name: "a file of record batches that `reviver batch` has written",
     is: |bytes| {
@@ -107,7 +106,7 @@ fn has(bytes: &[u8], mark: &[u8]) -> bool {
     bytes.windows(mark.len()).any(|part| part == mark)
 }
 
-/// Whether a text is rather a number, right or wrong, than the name of a file.
+/// Returns true if a text resembles a number, valid or not, instead of a file name.
 pub fn looks_like_number(text: &str) -> bool {
     let unsigned = text.trim().trim_start_matches(['+', '-']);
     unsigned.starts_with(|c: char| c.is_ascii_digit())

@@ -1,5 +1,5 @@
-//! Reviver as a library: a program is assembled once, compiled once, and called many times, forward, back, and for its
-//! derivatives, from several threads.
+//! Reviver as a library. Programs are assembled once, compiled once, and called many times: forward, backward, and
+//! for derivatives, from several threads.
 //!
 //! ```
 //! use reviver::{EngineChoice, assemble};
@@ -25,23 +25,25 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`assemble()`], [`open`], [`Assembled`] | from a text or a file to a program |
-//! | [`Executable`], [`CompileOptions`], [`EngineChoice`], [`CheckLevel`] | a program that is ready to be called, by an engine, checked or not |
-//! | [`IntCells`], [`RealCells`], [`LossCell`] | names, looked up |
+//! | [`assemble()`], [`open`], [`Assembled`] | load a program from a text or a file |
+//! | [`Executable`], [`CompileOptions`], [`EngineChoice`], [`CheckLevel`] | compile it for an engine, checked or unchecked |
+//! | [`IntCells`], [`RealCells`], [`LossCell`] | handles of named cells |
 //! | [`Workspace`] | calls: [`Workspace::run`], [`Workspace::run_back`], [`Workspace::gradient`], [`Workspace::hessian`] |
-//! | [`Executable::seeded`], [`Workspace::jacobian_times`], [`Workspace::hessian_times`], [`Workspace::taylor`] | with seeds, and along a direction |
-//! | [`Batch`], [`LaneInputs`], [`LaneResults`], [`Device`] | the same program at very many inputs, on all cores |
-//! | [`Derivative`], [`SecondDerivatives`], [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`], [`Trust`] | what calls find, and how far it can be trusted |
-//! | [`Error`] | what went wrong, where, and what helps |
+//! | [`Executable::seeded`], [`Workspace::jacobian_times`], [`Workspace::hessian_times`], [`Workspace::taylor`] | seeds and directions |
+//! | [`Batch`], [`LaneInputs`], [`LaneResults`], [`Device`] | the same program for many inputs, on all cores or a GPU |
+//! | [`Derivative`], [`SecondDerivatives`] | derivatives of calls |
+//! | [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`] | derivatives along a direction |
+//! | [`Trust`] | verification report of derivatives |
+//! | [`Error`] | errors, with their places and advice |
 //!
-//! Integers are `i64`, whatever the program's words are: one that doesn't fit is refused. Reals are `f64`. In a program of
-//! `f32` they are rounded to the nearest one on the way in, and exact on the way out; in fixed point to the nearest multiple of its
-//! last bit on the way in, and to the nearest `f64` on the way out. What the number system can't hold, infinities and NaN
-//! among it, is refused. Bits go in and out as they are ([`Workspace::give_real_bits`]).
+//! Integers are `i64`; a value that doesn't fit into the program's word is refused. Reals are `f64`. For programs of
+//! `f32`, inputs are rounded to the nearest `f32`, and results are exact. For fixed point, inputs are rounded to the
+//! nearest multiple of the last bit, and results to the nearest `f64`. Values that the number system can't represent
+//! are refused, infinities and NaN included. [`Workspace::give_real_bits`] passes bits without conversion.
 //!
-//! What programs have beside named cells isn't given by name: tapes and stacks begin empty, unless a state is given that has some
-//! ([`Workspace::begin_with`]). What `show` shows is passed to a function of the caller
-//! ([`Workspace::on_show`]), or to nobody.
+//! Tapes and stacks aren't inputs by name. They begin empty, unless [`Workspace::begin_with`] sets a state with
+//! values on them. Values of `show` are passed to the function set by [`Workspace::on_show`]; without one they are
+//! dropped.
 
 mod api;
 
@@ -72,12 +74,12 @@ pub use reviver_vm::explain::Explanation;
 pub use reviver_vm::garbage::Garbage;
 pub use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
-/// The examples of the page are compiled and run.
+/// Compiles and runs the examples of the embedding page.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedding.md")]
 mod embedding {}
 
-/// And those of the page of batches.
+/// Compiles and runs the examples of the batch page.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/batch.md")]
 mod many_lanes {}

@@ -1,4 +1,4 @@
-//! From a file argument to a module or a program: text or image, whichever it is.
+//! Loading of modules and programs from file arguments: texts or images.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -27,38 +27,38 @@ use crate::read::{self, files, name, shown};
 use crate::refused::{self, CommandWork};
 use crate::streams::{self, complain_styled};
 
-/// A command runs one program. Its text is kept for reports of what happens to it later.
+/// Text of the command's program, kept for later reports.
 static TEXT: OnceLock<Sources> = OnceLock::new();
 
-/// The text of the program that was assembled first; none of an image and of what came of one.
+/// Returns the text of the program that was assembled first; `None` for an image.
 pub fn kept_text() -> Option<&'static Sources> {
     TEXT.get()
 }
 
-/// The module in a text or an image. Warnings are printed on the way.
+/// Loads the module of a text or image, and prints warnings.
 pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
     module_of(path, read::source(path)?, constants)
 }
 
-/// The same, of a file that has been read.
+/// Loads the module of a file that has been read.
 pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
     with_warnings(path, bytes, constants).map(|(module, _)| module)
 }
 
-/// The same, with the warnings once more, as JSON. Of an image there are none to be had: null.
+/// Loads a module with its warnings, also as JSON. An image has no warnings: null.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
     let found = read_module(path, bytes, constants)?;
     let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
     complain_styled(&render::render(&sources, &found.warnings, color()));
     let warnings = diagnostics::json(&sources, &found.warnings);
-    // A disassembly speaks of another text, which isn't here.
+    // The places of a disassembly refer to another text, which isn't available.
     if found.is_own {
         TEXT.get_or_init(|| sources);
     }
     Ok((found.module, warnings))
 }
 
-/// The module in a text that a command has made of a file. Nobody has written it, so of its warnings nobody is told.
+/// Loads a module from a generated text, without warnings, because the user hasn't written the text.
 pub fn made_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
     read_module(path, bytes, constants).map(|found| found.module)
 }
@@ -76,7 +76,7 @@ fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<R
     })
 }
 
-/// The constants that were given, of which the text has every one.
+/// Returns the given constants, after a check that the text has each of them.
 pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec<GivenConstant>> {
     let given = constants::given(options)?;
     if !given.is_empty() {
@@ -86,7 +86,7 @@ pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec
     Ok(given)
 }
 
-/// Why nothing comes of a text. `outcome` says what doesn't.
+/// Failure for a text with errors. `outcome` names what can't be produced from it.
 pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> Failure {
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     let summary = format!("{}: {outcome}", counted(errors, "error"));
@@ -94,29 +94,28 @@ pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> F
     Failure::styled(Exit::Load, summary, text).detail("diagnostics", diagnostics::json(sources, diagnostics))
 }
 
-/// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.
+/// Returns true if diagnostics have colors: on a terminal, unless `NO_COLOR` is set.
 pub fn color() -> bool {
     io::stderr().is_terminal() && streams::may_be_colored()
 }
 
-/// The text of a module. Only of a program one can say how it is written: in anything else, names may be
-/// none.
+/// Disassembles a module. Only a verified module can be disassembled; otherwise names may be missing.
 pub fn text_of(path: &Path, module: &Module) -> Fallible<String> {
     let broken = verify(module);
     if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 
-/// A module as an image.
+/// Encodes a module as an image.
 pub fn encoded(path: &Path, module: &Module) -> Fallible<Vec<u8>> {
     image::encode(module).map_err(|error| no_memory(path, &error))
 }
 
-/// There is no memory for the program's image.
+/// Failure for an image that doesn't fit into memory.
 pub fn no_memory(path: &Path, error: &OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
 }
 
-/// A module as a program that can run.
+/// Verifies a module and lays it out as a program that can run.
 pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     let structure = module.structure.clone();
     source::program(module).map_err(|error| match error {
@@ -125,7 +124,7 @@ pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     })
 }
 
-/// Why an image (or a text, in other numbers than its own) is no program.
+/// Failure for rule violations in an image, or in a text with another number system.
 pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> Failure {
     const SHOWN: usize = 20;
     let shown = violations.get(..SHOWN).unwrap_or(violations);
@@ -138,7 +137,7 @@ pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> 
         .detail("diagnostics", diagnostics::violations(path, structure, shown))
 }
 
-/// A violation in the manner of the diagnostics, as far as an image tells its place.
+/// Formats a violation like a diagnostic, as far as the image records its place.
 fn described(path: &Path, structure: &Structure, violation: &Violation) -> String {
     let at = diagnostics::instruction(violation.site);
     let file = at.and_then(|at| structure.file(at));

@@ -1,5 +1,5 @@
-//! The `reviver` command: reads arguments and files, calls the libraries, prints. Everything that
-//! isn't about a terminal or a file lives in the libraries.
+//! The `reviver` command: reads arguments and files, calls the libraries, and prints. Everything that doesn't concern
+//! terminals or files is in the libraries.
 
 mod account;
 mod charts;
@@ -46,7 +46,7 @@ use reviver_memory::{EndingAllocator, refusals};
 use crate::cli::{Arguments, Invocation};
 use crate::failure::{Exit, Failure, Fallible};
 
-/// Ends the command with an error if memory is refused, whichever code asked for it.
+/// Ends the command with an error if any allocation is refused.
 #[global_allocator]
 static ALLOCATOR: EndingAllocator = EndingAllocator::new(refused::end);
 
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     exit
 }
 
-/// Says what went wrong. Programs that ask for JSON get some.
+/// Reports the outcome; as JSON if the arguments contain `--json`.
 fn ended(outcome: Fallible, json: bool) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -83,7 +83,7 @@ fn ended(outcome: Fallible, json: bool) -> ExitCode {
     }
 }
 
-/// The arguments; none where all has been said that was asked for: help, the version.
+/// Returns the arguments; `None` if clap has already printed the answer, such as help or the version.
 fn arguments() -> Fallible<Option<Arguments>> {
     match Arguments::try_parse() {
         Ok(arguments) => Ok(Some(arguments)),
@@ -103,8 +103,8 @@ fn arguments() -> Fallible<Option<Arguments>> {
     }
 }
 
-/// The same error about the arguments as they are shown, if some are escaped. clap quotes arguments as they are, within
-/// its own colours.
+/// Returns the error for the escaped arguments if any are escaped, because clap quotes arguments literally within
+/// colored text.
 fn about_shown(error: clap::Error, is_escaped: bool, shown: &[String]) -> clap::Error {
     let again = is_escaped.then(|| Arguments::try_parse_from(shown).err()).flatten();
     again.unwrap_or(error)
@@ -142,7 +142,7 @@ fn run(command: &Invocation) -> Fallible {
     }
 }
 
-/// The error about wrong arguments: clap's text, in colours on a terminal.
+/// Failure for invalid arguments, with clap's text, in colors on a terminal.
 fn misuse(error: &clap::Error) -> Failure {
     let text = error.render();
     streams::complain_styled(&match load::color() {
@@ -154,7 +154,7 @@ fn misuse(error: &clap::Error) -> Failure {
     failure
 }
 
-/// The first paragraph of clap's text is what is wrong, the others are what to do.
+/// Converts clap's text. Its first paragraph is the error, the others are advice.
 fn usage_failure(text: &str) -> Failure {
     let on_one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.trim().split("\n\n").map(on_one_line);

@@ -1,4 +1,4 @@
-//! The objective of `grad`: a loss, or a sum of results, each times a seed. Computes nothing.
+//! Objective of `grad`: a loss, or a seeded sum of results. Computes nothing.
 
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{DifferentiateError, SeededCell, Subject};
@@ -7,21 +7,21 @@ use crate::failure::{Failure, Fallible};
 use crate::subject::{self, Selection};
 use crate::vectors::SpelledVector;
 
-/// A loss, or a seeded sum.
+/// Loss, or seeded sum.
 pub struct Objective {
-    /// The cells by their names.
+    /// Selected cells by name.
     pub results: Vec<Selection>,
     /// Each cell with its seed.
     pub seeds: Vec<SeededCell>,
-    /// False of a loss alone, whose seed is 1.
+    /// True for a seeded sum; false for a single loss with seed 1.
     pub is_sum: bool,
 }
 
-/// The most names that are listed one by one.
+/// Maximum number of names in a description.
 const NAMED: usize = 4;
 
 impl Objective {
-    /// The loss that `--loss` names.
+    /// Returns the loss of `--loss`.
     pub fn loss(subject: &Subject, name: &str) -> Fallible<Objective> {
         let loss = subject::loss(subject, name)?;
         let seeds = subject.seeds_of(&loss).map_err(Failure::usage)?;
@@ -29,7 +29,7 @@ impl Objective {
         Ok(Objective { results: vec![selection], seeds, is_sum: false })
     }
 
-    /// The sum that `--seed` spells.
+    /// Returns the seeded sum of `--seed`.
     pub fn seeded(subject: &Subject, arguments: &[String]) -> Fallible<Objective> {
         let vector = SpelledVector::of_cells(subject, "--seed", arguments)?;
         let seeded = |(variable, seed)| Ok(SeededCell::new(&subject.program, subject.cell(variable)?, seed));
@@ -38,7 +38,7 @@ impl Objective {
         Ok(Objective { results: vector.selections, seeds, is_sum: true })
     }
 
-    /// The name of the loss, or what the seeds are of.
+    /// Returns the name of the loss, or a description of the sum.
     pub fn name(&self) -> String {
         let names = self.results.iter().take(NAMED).map(|result| format!("`{}`", result.name));
         let names = names.collect::<Vec<_>>().join(", ");

@@ -1,6 +1,5 @@
-//! Where the command keeps what devices were found to compute rightly: a small text for each device with its driver, in the user's
-//! folder for what can be made anew. A folder that there isn't, and a file that can't be read or written, are no reason to say anything: the
-//! device is asked again.
+//! Files with capability probes of devices, in the user's cache folder, one for each device and driver. Errors are
+//! ignored: without a stored probe, the device is probed again.
 
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kinds;
 
-/// The files, in their folder.
+/// Store in a folder; without a folder it keeps nothing.
 #[derive(Clone, Debug)]
 pub struct ProbeFiles(Option<PathBuf>);
 
@@ -31,7 +30,7 @@ impl ProbeFiles {
 
 impl ProbeKeeper for ProbeFiles {
     fn kept(&self, device: &str) -> Option<String> {
-        // A register of its own: what is read here may be written again.
+        // A separate register of files, because this file may be overwritten later.
         let bytes = UsedFiles::default().read(&self.path(device)?, Content::Text).ok()?;
         String::from_utf8(bytes).ok()
     }

@@ -1,4 +1,4 @@
-//! A line that says how far a long run is: only on a terminal, only after a second.
+//! Progress lines of long runs; shown on terminals only, after a second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,26 +9,26 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use crate::failure::Fallible;
 use crate::streams;
 
-/// Shows steps made so far.
+/// Progress of a run in steps.
 pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
-    /// True until the note about `--max-steps` is printed, for runs without a limit.
+    /// True until the advice about `--max-steps` has been printed; false for runs with a limit.
     advises: bool,
 }
 
-/// A run without a limit that is still going on after this time, and has made so many steps, is told how to get one.
+/// Time, and `MANY` steps, after which a run without a limit gets advice about `--max-steps`.
 const LONG: Duration = Duration::from_secs(5);
 const MANY: u64 = 100_000_000;
 
 impl ProgressLine {
-    /// `what` is the direction: "forward" or "backward". `is_limited` says whether the run has a limit on its steps.
+    /// Creates the line of a run. `what` is the direction: "forward" or "backward".
     pub fn new(what: &'static str, is_limited: bool) -> ProgressLine {
         ProgressLine { started: Instant::now(), bar: None, what, advises: !is_limited }
     }
 
-    /// Tells that so many steps have been made.
+    /// Updates the number of executed steps.
     pub fn update(&mut self, steps: u64) {
         let elapsed = self.started.elapsed();
         if elapsed < Duration::from_secs(1) {
@@ -49,7 +49,7 @@ impl ProgressLine {
         }
     }
 
-    /// Prints a line to stdout without a trace of the progress line in it.
+    /// Prints a line to standard output, with the progress line hidden meanwhile.
     pub fn print(&self, text: &str) -> Fallible {
         match &self.bar {
             Some(bar) => bar.suspend(|| streams::print(text)),
@@ -66,20 +66,20 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Shows how many lanes are done, how many that makes a second, and how long the others will take; on a terminal, after a second.
+/// Progress of a batch: completed lanes, lanes per second, and remaining time.
 pub struct LaneProgress {
     started: Instant,
     done: AtomicU64,
     ahead: Mutex<LanesAhead>,
 }
 
-/// What is known of the lanes that are to come.
+/// Information about the remaining lanes.
 #[derive(Default)]
 struct LanesAhead {
     bar: Option<ProgressBar>,
-    /// How many lanes have been read.
+    /// Number of lanes that have been read.
     read: u64,
-    /// How much of all lanes these are.
+    /// Fraction of all lanes that has been read, if known.
     share: Option<f64>,
 }
 
@@ -88,14 +88,14 @@ impl LaneProgress {
         LaneProgress { started: Instant::now(), done: AtomicU64::new(0), ahead: Mutex::default() }
     }
 
-    /// So many lanes have been read, and with them so much of all of them.
+    /// Records that a block of lanes has been read, and which fraction of all lanes is read so far.
     pub fn expect(&self, block: usize, share: Option<f64>) {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         ahead.read += block as u64;
         ahead.share = share;
     }
 
-    /// So many more lanes are done. Whoever finds somebody drawing leaves it to the next one.
+    /// Adds completed lanes. Skips the update of the line if another thread is drawing it.
     pub fn advance(&self, lanes: u64) {
         let done = self.done.fetch_add(lanes, Ordering::Relaxed) + lanes;
         let elapsed = self.started.elapsed();
@@ -112,7 +112,7 @@ impl LaneProgress {
 }
 
 impl LanesAhead {
-    /// How long the others will take, as far as that can be told.
+    /// Formats the remaining time, if it can be estimated.
     fn left(&self, done: u64, elapsed: Duration) -> String {
         let known = self.read as f64;
         let Some(share) = self.share.filter(|share| *share > 0.0 && known > 0.0) else {
@@ -133,7 +133,7 @@ impl Drop for LaneProgress {
     }
 }
 
-/// Draws to stderr, and only if that is a terminal.
+/// Creates a progress bar, which is drawn on standard error only if that is a terminal.
 fn spinner() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {

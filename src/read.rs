@@ -1,4 +1,4 @@
-//! Reading files: every one through one register, so that no output overwrites it.
+//! Reading of files through one register, so that no output overwrites an input.
 
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
@@ -12,22 +12,23 @@ use crate::refused::{self, CommandWork};
 
 pub use reviver::source::is_image;
 
-/// The files that this process uses. There is one register of them, so that nobody can ask another.
+/// Returns the register of the files that this process uses. A single register lets every output be checked against
+/// every input.
 pub fn files() -> &'static UsedFiles {
     static FILES: LazyLock<UsedFiles> = LazyLock::new(UsedFiles::default);
     &FILES
 }
 
-/// The bytes of a file that is no text; `-` is standard input.
+/// Reads a binary file; `-` is standard input.
 pub fn data(path: &Path) -> Fallible<Vec<u8>> {
     content(path, Content::Data)
 }
 
-/// Something that is read piece by piece.
+/// Source that is read in pieces.
 pub enum PieceSource {
-    /// It goes by once.
+    /// Sequential source, such as a pipe.
     Stream(Box<dyn Read>),
-    /// It can be read from wherever one wants.
+    /// Seekable file on disk.
     File(OpenInput),
 }
 
@@ -40,7 +41,7 @@ impl Read for PieceSource {
     }
 }
 
-/// A file to be read piece by piece, and its length, as far as it is known; `-` is standard input.
+/// Opens a file for reading in pieces, with its length if known; `-` is standard input.
 pub fn open(path: &Path) -> Fallible<(PieceSource, Option<u64>)> {
     if path == Path::new("-") {
         return Ok((PieceSource::Stream(Box::new(files().open_standard_input())), None));
@@ -53,17 +54,17 @@ pub fn open(path: &Path) -> Fallible<(PieceSource, Option<u64>)> {
     })
 }
 
-/// A file that is read from wherever one wants.
+/// Opens a file for random access.
 pub fn open_file(path: &Path) -> Fallible<OpenInput> {
     files().open(path).map_err(|error| unreadable(path, &error))
 }
 
-/// The bytes of a program, a text or an image; `-` is standard input.
+/// Reads a program, text or image; `-` is standard input.
 pub fn source(path: &Path) -> Fallible<Vec<u8>> {
     content(path, if is_image(path, &[]) { Content::Data } else { Content::Text })
 }
 
-/// The bytes of a text that is no program; `-` is standard input.
+/// Reads a text other than a program; `-` is standard input.
 pub fn text(path: &Path) -> Fallible<String> {
     String::from_utf8(content(path, Content::Text)?).map_err(|error| not_utf8(path, error.as_bytes()))
 }
@@ -95,21 +96,21 @@ fn unreadable(path: &Path, error: &ReadError) -> Failure {
     }
 }
 
-/// What a file is called in `.include`.
+/// Returns the name of a file for `.include`.
 pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
 }
 
-/// What a file is called on a picture of it: without its folders.
+/// Returns the title of a file in pictures: its name without folders.
 pub fn titled(path: &Path) -> String {
     let last = path.file_name().filter(|_| path != Path::new("-"));
     last.map_or_else(|| shown(path), |last| printable(&last.to_string_lossy()).into_owned())
 }
 
-/// A path as it is typed into a shell: in quotes where it has signs that mean something there.
+/// Formats a path for a shell, quoted if it has special characters.
 pub fn typed(path: &Path) -> String {
     let text = path.display().to_string();
-    // What begins with a dash would be an option.
+    // A leading dash would start an option.
     let text = if text.starts_with('-') { format!("./{text}") } else { text };
     let is_plain = |c: char| c.is_alphanumeric() || "_-./+=:,@%".contains(c);
     let is_quoted = text.is_empty() || !text.chars().all(is_plain);
@@ -117,7 +118,7 @@ pub fn typed(path: &Path) -> String {
     printable(&typed).into_owned()
 }
 
-/// What a file is called in messages. A terminal obeys nothing in it.
+/// Returns the name of a file for messages, escaped for terminals.
 pub fn shown(path: &Path) -> String {
     printable(&name(path)).into_owned()
 }

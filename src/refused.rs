@@ -1,6 +1,5 @@
-//! The end of a command that is refused memory where it can't go on without: unfinished files are removed, the
-//! terminal is given back, and the error is told as any other. Nothing here allocates, or waits for a lock that the
-//! thread may hold.
+//! Termination when memory is exhausted. Removes unfinished files, restores the terminal, and reports the error like
+//! any other. Nothing here allocates, or waits for a lock that the thread may hold.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -16,10 +15,10 @@ use reviver_files::remove_unfinished;
 
 use crate::failure::Exit;
 
-/// The work of a command, as the end of "memory ran out while …".
+/// Current work of the command, for the message "memory ran out while …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandWork {
-    /// Whatever is none of the others.
+    /// Any work without its own variant.
     Running,
     Reading,
     Assembling,
@@ -38,23 +37,23 @@ impl CommandWork {
 }
 
 static WORK: AtomicU8 = AtomicU8::new(0);
-/// True if stdout is to hold one JSON object.
+/// True if standard output gets one JSON object.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
-/// True if stdout holds something already.
+/// True if something was written to standard output.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// True if it is this thread that ends the process.
+    /// True in the thread that ends the process.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says what the command does until this is dropped, for the message.
+/// Guard that sets the current work until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct During(u8);
 
-/// See [`During`].
+/// Sets the current work, see [`During`].
 pub fn during(work: CommandWork) -> During {
     let at = CommandWork::ALL.iter().position(|(other, _)| *other == work);
     During(WORK.swap(at.and_then(|at| u8::try_from(at).ok()).unwrap_or_default(), Ordering::Relaxed))
@@ -66,12 +65,12 @@ impl Drop for During {
     }
 }
 
-/// Says whether the command prints one JSON object.
+/// Sets whether the command prints one JSON object.
 pub fn as_json(is_json: bool) {
     AS_JSON.store(is_json, Ordering::Relaxed);
 }
 
-/// Says that something went to stdout, so that no object can follow.
+/// Records that something was written to standard output, so that no JSON object can follow.
 pub fn has_printed() {
     HAS_PRINTED.store(true, Ordering::Relaxed);
 }
@@ -80,16 +79,16 @@ pub fn has_printed() {
 #[cfg(unix)]
 static COMPLAINTS: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
-/// Says where the user's standard error is, if it isn't where it usually is.
+/// Sets the user's standard error while it is redirected; `None` restores the default.
 #[cfg(unix)]
 pub fn complain_to(stderr: Option<OwnedFd>) {
     *COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner) = stderr;
 }
 
-/// Ends the process, because this many bytes are refused.
+/// Ends the process because an allocation of `bytes` bytes was refused.
 pub fn end(bytes: usize) -> ! {
     if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // Another thread ends the process, or this one was refused even what it takes to end.
+        // Another thread is ending the process, or ending it was refused memory, too.
         while !ENDS.get() {
             std::thread::sleep(Duration::from_secs(1));
         }
@@ -118,7 +117,7 @@ pub fn end(bytes: usize) -> ! {
 
 const HELP: &str = "a smaller input, fewer threads, or a higher limit of the system (`ulimit -v`) helps";
 
-/// A text that takes no memory.
+/// Text in a fixed buffer.
 struct ShortText {
     bytes: [u8; 512],
     length: usize,
@@ -128,7 +127,7 @@ impl ShortText {
     fn of(text: std::fmt::Arguments<'_>) -> ShortText {
         let mut bytes = [0; 512];
         let mut left = bytes.as_mut_slice();
-        // A text that is too long is cut.
+        // A text that is too long is truncated.
         let _ = left.write_fmt(text);
         let left = left.len();
         ShortText { bytes, length: 512 - left }
@@ -169,7 +168,7 @@ mod system {
         }
     }
 
-    /// Without what is done at the exit of a process, which may allocate.
+    /// Exits without running exit handlers, which may allocate.
     pub fn exit(exit: Exit) -> ! {
         signal_hook::low_level::exit(exit as i32)
     }

@@ -1,4 +1,4 @@
-//! What `show` shows: printed at once, or kept for the object of `--json`.
+//! Values of `show`, printed at once or kept for the object of `--json`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::told::{self, Object, Tellable};
 use crate::streams;
 
-/// What `show` shows, as far as it is kept: a program may show without end.
+/// Kept values of `show`, up to a limit, because a program may show endlessly.
 #[derive(Debug, Default)]
 pub struct ShownValues {
     entries: Vec<(String, Value)>,
@@ -27,7 +27,7 @@ impl ShownValues {
         }
     }
 
-    /// Adds the members that tell programs of them; none where nothing was shown.
+    /// Adds the members with the shown values; none if nothing was shown.
     pub fn tell<'r>(&'r self, program: &'r Program, object: &mut Object<'r>) {
         if !self.entries.is_empty() {
             let entry = move |n: usize| {
@@ -43,12 +43,12 @@ impl ShownValues {
     }
 }
 
-/// The line that tells people of a value.
+/// Formats the line of a shown value.
 pub fn line(program: &Program, shown: ShownValue) -> String {
     format!("{} = {}\n", shown.name(program), program.text(shown.value))
 }
 
-/// Prints or keeps what the sweeps of a derivative show.
+/// Printer or collector of the values that sweeps of a derivative show.
 #[derive(Debug)]
 pub struct DerivativeShows {
     json: bool,
@@ -58,17 +58,17 @@ pub struct DerivativeShows {
 #[derive(Debug, Default)]
 struct TakenShows {
     kept: ShownValues,
-    /// Why a value couldn't be printed.
+    /// Failure of printing a value.
     failure: Option<Failure>,
 }
 
 impl DerivativeShows {
-    /// Keeps the values for the one object of `--json`, or else prints them.
+    /// Creates a collector for `--json`, otherwise a printer.
     pub fn new(json: bool) -> Arc<DerivativeShows> {
         Arc::new(DerivativeShows { json, taken: Mutex::default() })
     }
 
-    /// Has the sweeps of one subject pass their values on to here.
+    /// Returns the sink for the sweeps of one subject.
     pub fn of_subject(self: &Arc<DerivativeShows>) -> Option<Arc<Shows>> {
         Some(Arc::new(Shows::new(Arc::clone(self) as Arc<dyn ShowSink>)))
     }
@@ -77,13 +77,13 @@ impl DerivativeShows {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The values that were kept.
+    /// Takes the values that were kept.
     pub fn kept(&self) -> ShownValues {
         std::mem::take(&mut self.taken().kept)
     }
 
-    /// The failure of a derivative. A value that couldn't be printed is its cause. With `--json`, prints the object of the failure with what was
-    /// shown before.
+    /// Returns the failure of a derivative; a failed print takes precedence as its cause. With `--json`, prints the
+    /// failure's object with the values shown before.
     pub fn failed(&self, program: &Program, failure: Failure) -> Failure {
         let failure = self.taken().failure.take().unwrap_or(failure);
         let (kept, mut members) = (self.kept(), Object::default());
@@ -92,7 +92,7 @@ impl DerivativeShows {
             return failure;
         }
         members.extend(failure.members());
-        // What can't be printed changes nothing of what went wrong first.
+        // A failed print doesn't change the original failure.
         streams::print_with(|out| members.write(out)).ok();
         failure.told()
     }

@@ -1,5 +1,5 @@
-//! From the options that all running commands share to a program at its start. Knows what can be given;
-//! doesn't know what happens then.
+//! From the options that all running commands share to a program at its start. This module knows possible inputs, not
+//! what runs after the start.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::cli::{Given, OtherNumbers, Start};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{given, load, read, streams};
 
-/// Standard input can be read once. `others` are the files that a command reads besides.
+/// Checks that standard input has one purpose only. `others` are further files that the command reads.
 pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
     let tape = options.tape.as_deref().map(|tape| Path::new(tape.strip_prefix('@').unwrap_or(tape)));
     let readers = [Some(&*options.file), tape];
@@ -27,7 +27,7 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
     Ok(())
 }
 
-/// A saved state that nobody has checked is gone on with only by who asks for that, and is told so.
+/// Checks that a state of an unchecked run is continued only with `--unchecked`.
 pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
     if !state.counters.is_unchecked || !level.is_checked() {
         return Ok(());
@@ -39,7 +39,7 @@ pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
     Err(failure.help("give `--unchecked` to go on from there all the same, or begin anew"))
 }
 
-/// The program with the numbers that the options ask for, and in their notation.
+/// Loads the program in the requested number system and notation.
 pub fn program(options: &Start) -> Fallible<Arc<Program>> {
     let program = plain_program(&options.given)?;
     Ok(match options.notation() {
@@ -48,12 +48,12 @@ pub fn program(options: &Start) -> Fallible<Arc<Program>> {
     })
 }
 
-/// The program with the numbers that the options ask for, in the notation of the language.
+/// Loads the program in the requested number system, in the language's own notation.
 pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
     in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)
 }
 
-/// A module as a program with the numbers that the options ask for.
+/// Lays out a module as a program in the requested number system.
 pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fallible<Arc<Program>> {
     let own = (module.word, module.real);
     if let Some(choice) = options.real {
@@ -73,25 +73,25 @@ pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fa
     })
 }
 
-/// A machine at the beginning (or, to travel backward, at the end) with everything given. Says on stderr for
-/// which results the `default` stands.
+/// Returns a machine at the start with all inputs set; for a backward run at the end. Notes defaults of results on
+/// standard error.
 pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Machine> {
     begun(options, program, travel).map(|begun| begun.machine)
 }
 
-/// A machine with everything given, and what nobody has given.
+/// Machine at its start, with the list of defaults used.
 pub struct Begun {
     pub machine: Machine,
-    /// Results for which their `default` stands, by number.
+    /// Indices of the results that were set to their `default`.
     pub assumed: Vec<usize>,
 }
 
-/// The same, with a list of what wasn't given.
+/// Returns a machine at its start, with the list of defaults used.
 pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Begun> {
     begun_with(options, &[], program, travel)
 }
 
-/// The same with more cells given, by their names.
+/// Returns a machine at its start with further cells set by name.
 pub fn begun_with(
     options: &Given,
     more: &[(String, Vec<String>)],
@@ -121,7 +121,7 @@ pub fn begun_with(
     Ok(Begun { machine, assumed })
 }
 
-/// There is no memory for the program's cells.
+/// Failure for cells that don't fit into memory.
 fn no_memory(error: OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
         .help("smaller arrays take less: an integer or a real takes 8 bytes")
@@ -136,7 +136,7 @@ fn check_tape(program: &Program, values: usize) -> Fallible {
     Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
 }
 
-/// Lets defaults stand for what wasn't given where everything is needed, and says so.
+/// Sets missing values to their defaults if every value is required, and prints a note.
 fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Fallible<Vec<usize>> {
     let mut assumed = Vec::new();
     for (n, global) in program.assumed(given, travel) {
@@ -148,7 +148,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
     Ok(assumed)
 }
 
-/// Forward runs are given inputs, backward runs results.
+/// Checks that a forward run is given inputs, and a backward run results.
 fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     let back = travel == Travel::Backward;
     for &global in given {
@@ -167,7 +167,7 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     Ok(())
 }
 
-/// A run that starts from results needs every one of them: what isn't given was never 0 by itself.
+/// Checks that a backward run is given every result; 0 isn't a default, because a missing result needn't have been 0.
 fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     const NAMED: usize = 8;
     let globals = program.missing(given, travel);
@@ -197,7 +197,7 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
     })
 }
 
-/// Whether the program computes with floats, or erases.
+/// Returns true if the program computes with floats, or erases.
 pub fn loses_bits(module: &Module) -> bool {
     !loses_nothing(module)
 }

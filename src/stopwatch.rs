@@ -1,27 +1,27 @@
-//! Times of pieces of work: the best of many rounds, in which they take turns, so that a noisy moment hits all alike. Knows no
-//! program.
+//! Timing of several pieces of work, alternated in rounds so that disturbances affect all alike; the best round
+//! counts. This module knows no programs.
 
 use std::time::{Duration, Instant};
 
-/// A piece of work that is timed over and over.
+/// Work that is timed repeatedly.
 pub struct TimedWork<'w, E> {
     work: Box<dyn FnMut() -> Result<(), E> + 'w>,
-    /// So often it is done in one timed part.
+    /// Number of executions in one timed part.
     repeats: u32,
     best: Duration,
-    /// The time that it took before it was timed in parts.
+    /// Duration of the first execution, before timed parts.
     first: Duration,
 }
 
-/// One timed part takes about so long, so that the clock's own time doesn't count.
+/// Target duration of a timed part, long enough for the clock's resolution.
 const PART: Duration = Duration::from_millis(1);
 const MOST_REPEATS: u32 = 1 << 16;
-/// What takes so long takes as long the first time.
+/// Work that takes at least this long isn't repeated, because warm caches don't matter.
 const LONG: Duration = Duration::from_millis(100);
 
 impl<'w, E> TimedWork<'w, E> {
-    /// Does it once, and again if that was quick, which tells how often to do it in a timed part: what is done for the first time,
-    /// with cold caches, is no measure for what is done often.
+    /// Runs the work once, and again if it was quick. The second time, with warm caches, determines the number of
+    /// repetitions in a timed part.
     pub fn new(work: impl FnMut() -> Result<(), E> + 'w) -> Result<TimedWork<'w, E>, E> {
         let mut timed =
             TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX, first: Duration::ZERO };
@@ -47,15 +47,16 @@ impl<'w, E> TimedWork<'w, E> {
         Ok(())
     }
 
-    /// The time of one execution in the best of the timed parts; the first time if no part reached its end.
+    /// Returns the time of one execution in the best timed part, or the first execution's time if no part was
+    /// completed.
     pub fn seconds(&self) -> f64 {
         let is_timed = self.best < Duration::MAX;
         if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }
     }
 }
 
-/// Times all pieces in turns until a time point, each as often as the others and at least once; how many rounds came to their end, and
-/// what has ended the last one.
+/// Times all pieces in turns until a time point, each equally often and at least once. Returns the number of complete
+/// rounds, and the error that ended the last one, if any.
 pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> (u64, Result<(), E>) {
     let mut rounds = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The standard streams. Everything that the command prints goes through this file, which escapes text from outside.
+//! Standard streams. All output of the command passes through this module, which escapes external text.
 
 use std::env;
 use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, StdoutLock, Write};
@@ -11,17 +11,17 @@ use serde_json::Value as Json;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::refused::{self, CommandWork};
 
-/// Whether what is printed is coloured: on a terminal, unless `NO_COLOR` is set.
+/// Returns true if standard output has colors: on a terminal, unless `NO_COLOR` is set.
 pub fn colors() -> bool {
     io::stdout().is_terminal() && may_be_colored()
 }
 
-/// The columns of the terminal that is printed to; none where it goes elsewhere.
+/// Returns the width of the terminal on standard output; `None` if it isn't a terminal.
 pub fn columns() -> Option<usize> {
     if io::stdout().is_terminal() { terminal::columns() } else { None }
 }
 
-/// Whether nobody has asked for no colours.
+/// Returns true unless `NO_COLOR` forbids colors.
 pub fn may_be_colored() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -31,12 +31,12 @@ pub fn print(text: &str) -> Fallible {
     print_with(|out| out.write_all(text.as_bytes()))
 }
 
-/// Prints lines that may have colours. What they hold from outside is escaped already: see [`escape::styled`].
+/// Prints lines that may have colors. External parts must be escaped already, see [`escape::styled`].
 pub fn print_styled(text: &str) -> Fallible {
     print_exactly(|out| out.write_all(escape::styled(text).as_bytes()))
 }
 
-/// Prints an object on a line.
+/// Prints a JSON object on one line.
 pub fn print_json(object: &Json) -> Fallible {
     print_exactly(|out| {
         let mut out = JsonWriter::new(out);
@@ -45,7 +45,7 @@ pub fn print_json(object: &Json) -> Fallible {
     })
 }
 
-/// Prints a document byte for byte, such as an image or a program; what a terminal would obey is escaped for it.
+/// Prints a document without changes, such as an image or a program; on a terminal it is escaped.
 pub fn print_document(bytes: &[u8]) -> Fallible {
     match io::stdout().is_terminal() {
         true => print_with(|out| out.write_all(bytes)),
@@ -53,7 +53,7 @@ pub fn print_document(bytes: &[u8]) -> Fallible {
     }
 }
 
-/// Prints lines that may be too long for memory.
+/// Prints lines without holding all of them in memory.
 pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
     print_exactly(|out| {
         let mut out = TextWriter::new(out);
@@ -68,7 +68,7 @@ fn print_exactly(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallibl
     tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
 }
 
-/// Standard output, of which it is noted that something was printed.
+/// Standard output that records whether something was written.
 struct NotedStdout(StdoutLock<'static>);
 
 impl Write for NotedStdout {
@@ -82,7 +82,7 @@ impl Write for NotedStdout {
     }
 }
 
-/// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.
+/// Converts an error of printing. A closed pipe (`| head`) ends the command silently.
 pub fn unprintable(error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
@@ -92,21 +92,21 @@ pub fn unprintable(error: &Error) -> Failure {
     }
 }
 
-/// Prints lines to standard error. An error of that has no place left to be reported in.
+/// Prints lines to standard error. Errors are ignored, because no stream is left to report them.
 pub fn complain(text: &str) {
     io::stderr().write_all(escape::text(text).as_bytes()).ok();
 }
 
-/// Prints lines that may have colours to standard error. What they hold from outside is escaped already: see
+/// Prints lines that may have colors to standard error. External parts must be escaped already, see
 /// [`escape::styled`].
 pub fn complain_styled(text: &str) {
     io::stderr().write_all(escape::styled(text).as_bytes()).ok();
 }
 
-/// Says a failure on stderr; with `--json` also on stdout, unless it has been said there.
+/// Reports a failure on standard error; with `--json` also on standard output, unless it was reported there.
 pub fn tell(failure: &Failure, json: bool) {
     if json && !failure.told && failure.exit != Exit::Unread {
-        // If stdout can't be written, stderr still says what went wrong first.
+        // If standard output fails, standard error still gets the original failure.
         print_json(&Json::Object(failure.members())).ok();
     }
     complain_styled(&failure.message);

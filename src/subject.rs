@@ -1,5 +1,4 @@
-//! From options to what is differentiated: a program at its start, and names of real cells. Knows how
-//! cells are asked for; computes nothing.
+//! From options to the subject of differentiation: a program at its start, and names of real cells. Computes nothing.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -16,16 +15,16 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::told::told_shape;
 use crate::{ended, engine, given, interrupt, output, read, start};
 
-/// A name that was asked for: a global as a whole, or one of its cells.
+/// Selected name: a global as a whole, or one of its cells.
 #[derive(Clone, Debug)]
 pub struct Selection {
     pub name: String,
     pub shape: Shape,
-    /// One for each cell of the shape.
+    /// Variables of the shape, one for each cell.
     pub variables: Vec<Variable>,
 }
 
-/// The program and the start that the options tell, for a command that reads other files besides.
+/// Returns the program at its start; `others` are further files that the command reads.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
@@ -37,8 +36,8 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
     Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, threads: options.threads(), ..subject })
 }
 
-/// A subject whose way back is exact by a strategy, if one is asked for, or if the program has no way back without one.
-/// What goes on from a file brings its strategy along.
+/// Sets a retention strategy for an exact reverse sweep, if one is requested, or if the program can't be reversed
+/// without one. A resumed computation uses the strategy in its file.
 pub fn by_strategy(
     subject: Subject,
     options: &StrategyOptions,
@@ -54,7 +53,7 @@ pub fn by_strategy(
     Ok(if from_state.is_some() { subject } else { subject.with_strategy_where_needed() })
 }
 
-/// The one cell that an option names.
+/// Returns the single cell that an option names.
 pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     let found = selection(subject, option, name.trim())?;
     match &found.variables[..] {
@@ -70,13 +69,13 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     }
 }
 
-/// The one cell whose derivatives are asked for.
+/// Returns the cell of `--loss`.
 pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
     refuse_stack(&subject.program, "--loss", name)?;
     one(subject, "--loss", name)
 }
 
-/// What lies on a stack at the end has no name at the start.
+/// Refuses stacks, because values on a stack at the end have no name at the start.
 pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     let base = name.split('[').next().unwrap_or_default().trim();
     match program.global(base) {
@@ -89,12 +88,12 @@ pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     }
 }
 
-/// The real inputs, or those of them (or other real cells) that `--wrt` names.
+/// Returns the real inputs, or the real cells that `--wrt` names.
 pub fn inputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
     selections(subject, "--wrt", names, "input", |global| global.role.is_given())
 }
 
-/// The real results that are cells, or the real cells that `--of` names.
+/// Returns the real results that are cells, or the real cells that `--of` names.
 pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
     for name in names.iter().flat_map(|argument| given::parts(argument)) {
         refuse_stack(&subject.program, "--of", name)?;
@@ -104,7 +103,7 @@ pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> 
     selections(subject, "--of", names, "result", is_result)
 }
 
-/// All variables of some selections, in order.
+/// Returns all variables of some selections, in order.
 pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
     let count = selections.iter().map(|selection| selection.variables.len()).sum();
     let mut variables = ask::list(count).map_err(|_| no_memory())?;
@@ -112,13 +111,13 @@ pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
     Ok(variables)
 }
 
-/// There is no memory for the names of what is asked for.
+/// Failure for a list of cells that doesn't fit into memory.
 fn no_memory() -> Failure {
     Failure::new(Exit::Trap, format_args!("{OutOfMemory} for a list of the cells that are differentiated"))
         .help("`--wrt` and `--of` name fewer")
 }
 
-/// Refuses to differentiate nothing, or by nothing.
+/// Refuses an empty list of outputs or inputs.
 pub fn check_any<'v>(what: &str, variables: impl IntoIterator<Item = &'v Variable>) -> Fallible {
     if variables.into_iter().next().is_none() {
         return Err(Failure::usage(format_args!("the program has no real {what}s")));
@@ -146,7 +145,7 @@ fn selections(
     Ok(selections)
 }
 
-/// The first cell that is in two selections. The cells of each lie side by side.
+/// Returns the first cell that occurs in two selections. The cells of a selection are adjacent.
 pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
     sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
@@ -159,7 +158,7 @@ pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     })
 }
 
-/// All real globals of some kind.
+/// Returns all real globals that satisfy a condition, as selections.
 fn whole(subject: &Subject, wanted: impl Fn(&Global) -> bool) -> Fallible<Vec<Selection>> {
     let globals = subject.program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global));
@@ -172,7 +171,7 @@ fn whole(subject: &Subject, wanted: impl Fn(&Global) -> bool) -> Fallible<Vec<Se
         .collect()
 }
 
-/// The cells of a name: `x`, `A`, `A[3]`, `M[1,2]`.
+/// Returns the cells of a name: `x`, `A`, `A[3]`, `M[1,2]`.
 pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Selection> {
     let program = &subject.program;
     let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
@@ -202,7 +201,7 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
     Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
 }
 
-/// Names the reals of a program, where it has some.
+/// Adds the names of the program's reals to a failure.
 fn with_reals(program: &Program, failure: Failure) -> Failure {
     let reals = program.module().globals.iter().filter(|global| global.class == Class::Real);
     let names: Vec<&str> = reals.map(|global| global.name.as_str()).collect();
@@ -232,13 +231,13 @@ fn real_names(module: &Module) -> Vec<&str> {
     reals.map(|global| global.name.as_str()).collect()
 }
 
-/// What a signal has stopped.
+/// Failure for a computation that a signal stopped.
 pub fn interrupted(what: &impl Display) -> Failure {
     let (name, exit) = interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
     Failure::new(exit, format_args!("{what}, by {name}")).detail("interrupted", name.into())
 }
 
-/// Why something couldn't be differentiated, for the user.
+/// Converts an error of differentiation for the user.
 pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
         DifferentiateError::Trap { backward, explanation } => {
@@ -248,7 +247,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 cause if cause.is_about_derivatives() => {
                     failure.help("differentiate where it has one, or branch around it there")
                 }
-                // What floats lose was mended already.
+                // Rounding losses have already been handled by recomputing with a history.
                 Cause::Irreversible if !options.exact => {
                     failure.help("`--exact` keeps the bits that are lost on the way").help(
                         "`--strategy checkpoint` finds them again in memory that hardly grows with the steps",

@@ -1,5 +1,5 @@
-//! Vectors that options spell, as `--seed`, `--times` and `--along` do: real cells and whole arrays with their numbers, inline or from a
-//! file. Computes nothing.
+//! Vectors in options such as `--seed`, `--times` and `--along`: real cells and whole arrays with their numbers,
+//! inline or from a file. Computes nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,18 +13,19 @@ use crate::given::{self, GivenValues};
 use crate::subject::{self, Selection};
 use crate::table;
 
-/// Cells with a number for each.
+/// Selected cells with a number for each.
 pub struct SpelledVector {
     pub selections: Vec<Selection>,
-    /// The numbers of all cells in their order, as bits of the number system.
+    /// Numbers of all cells in order, as bits of the number system.
     pub bits: Vec<u64>,
 }
 
 impl SpelledVector {
-    /// Reads what the arguments of an option spell.
+    /// Parses the arguments of an option.
     ///
     /// # Errors
-    /// There is no such real cell, it is named twice, has another number of values, or a value that the number system hasn't got; no file.
+    /// An unknown real cell, a cell named twice, a wrong number of values, an unrepresentable value, or an unreadable
+    /// file.
     pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
         let (mut selections, mut bits) = (Vec::new(), Vec::new());
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
@@ -41,10 +42,10 @@ impl SpelledVector {
         Ok(SpelledVector { selections, bits })
     }
 
-    /// The same of results, which are cells: what is on a stack at the end has no name at the start.
+    /// Parses a vector over results, which must be cells: values on a stack at the end have no name at the start.
     ///
     /// # Errors
-    /// As [`SpelledVector::read`]; and a stack.
+    /// The errors of [`SpelledVector::read`]; a stack.
     pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
             subject::refuse_stack(&subject.program, option, &assignment?.0)?;
@@ -52,28 +53,28 @@ impl SpelledVector {
         SpelledVector::read(subject, option, arguments)
     }
 
-    /// Each cell with its number.
+    /// Returns each cell with its number.
     pub fn cells(&self) -> impl Iterator<Item = (&Variable, u64)> {
         let variables = self.selections.iter().flat_map(|selection| &selection.variables);
         variables.zip(self.bits.iter().copied())
     }
 
-    /// The numbers as binary64.
+    /// Returns the numbers as binary64.
     pub fn numbers(&self, subject: &Subject) -> Vec<f64> {
         self.bits.iter().map(|&bits| subject.program.approximate(Value::Real(bits))).collect()
     }
 }
 
-/// The standard input for each vector of some arguments that is read from there, for [`subject::subject_besides`].
+/// Returns `-` for each argument that is read from standard input, for [`subject::subject_besides`].
 pub fn standard_inputs(arguments: &[String]) -> Vec<Option<&Path>> {
     let parts = arguments.iter().flat_map(|argument| given::parts(argument));
     parts.filter(|part| part.ends_with("=@-")).map(|_| Some(Path::new("-"))).collect()
 }
 
-/// The direction that an option spells: a component for each input, 0 where nothing is said.
+/// Returns the direction of an option: a component for each input, 0 for inputs that it doesn't name.
 ///
 /// # Errors
-/// As [`SpelledVector::read`]; and a cell that is none of the inputs.
+/// The errors of [`SpelledVector::read`]; a cell that isn't an input.
 pub fn direction(
     subject: &Subject,
     option: &str,
@@ -95,7 +96,7 @@ pub fn direction(
     Ok(components)
 }
 
-/// The numbers of a named real or array, one for each cell.
+/// Returns the numbers of a named real or array, one for each cell.
 fn numbers(
     subject: &Subject,
     option: &str,

@@ -1,4 +1,4 @@
-//! Output: files that appear whole or not at all, or standard output.
+//! Output of commands: files that appear complete or not at all, or standard output.
 
 use std::io::{self, Error, ErrorKind, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::refused::{self, CommandWork};
 use crate::streams::{print_document, print_with};
 use crate::{kinds, read};
 
-/// Where a command's output goes, tried before there is any.
+/// Output of a command, checked before it is computed.
 #[derive(Debug)]
 pub enum OutputTarget {
     Printed,
@@ -20,15 +20,15 @@ pub enum OutputTarget {
 }
 
 impl OutputTarget {
-    /// A file that may replace one of its kind only, unless the user insists; `-` is standard output.
+    /// Returns a target that may replace only a file of its kind, unless `force` is set; `-` is standard output.
     ///
-    /// Ask when all inputs have been read: they are never overwritten.
+    /// Call after all inputs have been read, because inputs are never overwritten.
     pub fn new(path: &Path, kind: &'static FileKind, force: bool) -> Fallible<OutputTarget> {
         OutputTarget::unless_forced(path, Replaces::Kind(kind), force)
     }
 
-    /// A file that may replace only one that begins with the same bytes, unless the user insists; `kind` names such files, with the
-    /// article.
+    /// Returns a target that may replace only a file with the same first bytes, unless `force` is set. `kind` names
+    /// such files, with an article.
     pub fn beginning(
         path: &Path,
         (kind, mark): (&'static str, Vec<u8>),
@@ -42,7 +42,7 @@ impl OutputTarget {
         OutputTarget::replacing(path, replaces, "`--force` replaces it")
     }
 
-    /// An input that is written again.
+    /// Returns a target that overwrites an input.
     pub fn in_place(path: &Path) -> Fallible<OutputTarget> {
         OutputTarget::replacing(path, Replaces::Itself, "make it writable first")
     }
@@ -54,7 +54,7 @@ impl OutputTarget {
         read::files().output(path, replaces).map(OutputTarget::File).map_err(|error| refused(&error, cure))
     }
 
-    /// Begins a file that is written piece by piece; none where it is printed.
+    /// Begins a file that is written in pieces; `None` for standard output.
     pub fn begin(self) -> Fallible<Option<GrowingOutput>> {
         match self {
             OutputTarget::Printed => Ok(None),
@@ -62,7 +62,7 @@ impl OutputTarget {
         }
     }
 
-    /// Writes or prints.
+    /// Writes the file, or prints.
     pub fn write(self, bytes: &[u8]) -> Fallible {
         match self {
             OutputTarget::Printed => print_document(bytes),
@@ -73,7 +73,7 @@ impl OutputTarget {
         }
     }
 
-    /// Writes or prints what may be too long for memory: then a file stays as it was.
+    /// Writes or prints content that may exceed memory; in that case a file stays unchanged.
     pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
         match self {
             OutputTarget::Printed => print_with(tell),
@@ -94,7 +94,7 @@ impl OutputTarget {
     }
 }
 
-/// Bytes that may be more than memory holds.
+/// Buffer that reports memory exhaustion as an error.
 struct GrowingBytes(Vec<u8>);
 
 impl Write for GrowingBytes {
@@ -109,7 +109,7 @@ impl Write for GrowingBytes {
     }
 }
 
-/// Why nothing was begun.
+/// Failure for a target that can't be used.
 fn refused(error: &WriteError, cure: &str) -> Failure {
     let failure =
         Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error).caused_by(error);
@@ -121,12 +121,12 @@ fn refused(error: &WriteError, cure: &str) -> Failure {
     }
 }
 
-/// Why a file that could be written before now can't.
+/// Failure for a file that became unwritable.
 fn unwritten(error: &WriteError) -> Failure {
     Failure::load(error).caused_by(error)
 }
 
-/// A state is for files.
+/// Refuses `-` as the target of a state, which can't be printed.
 pub fn check_state_target(path: Option<&Path>) -> Fallible {
     match path {
         Some(path) if path == Path::new("-") => {
@@ -136,7 +136,7 @@ pub fn check_state_target(path: Option<&Path>) -> Fallible {
     }
 }
 
-/// Writes a text to a file, below a line that says so, or prints it where none is named.
+/// Writes a text to a file, after a line that marks it as generated; prints it if no file is named.
 pub fn text(written: &Written, text: &str) -> Fallible {
     let path = written.output.as_deref().unwrap_or(Path::new("-"));
     match OutputTarget::new(path, &kinds::TEXT, written.force.force)? {

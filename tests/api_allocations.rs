@@ -1,8 +1,8 @@
-//! Calls allocate nothing, once a workspace has been called: counted by the allocator of this program.
+//! Calls don't allocate after the first call of a workspace, as this test's allocator counts.
 
 use reviver::{EngineChoice, Executable, assemble};
 
-/// Fourteen reals or so, with a branch, a loop and elementary functions.
+/// Model with about fourteen reals, a branch, a loop and elementary functions.
 const MODEL: &str = "
 .inout n default 2
 .inout x[8]: real default 0.5
@@ -22,7 +22,7 @@ rof
 add y, z * x[7]
 ";
 
-/// How often a piece of work allocates.
+/// Returns the number of allocations of a piece of work.
 fn allocations(work: impl FnOnce()) -> u64 {
     allocation_counter::measure(work).count_total
 }

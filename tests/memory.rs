@@ -1,4 +1,4 @@
-//! Promises about memory: no allocation per step, small states, and nothing that grows on the way back.
+//! Guarantees about memory: no allocation per step, small states, and no growth in backward runs.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn memory_does_not_grow_with_the_steps() {
     assert_eq!(size("10"), (0, 0));
 }
 
-/// A series summed in a loop: y = Σ x²ᵏ·sin(x) / (k + 1) or so, with calls, ancillas and a stack on the way.
+/// Program of a series summed in a loop, about y = Σ x²ᵏ·sin(x) / (k + 1), with calls, ancillas and a stack.
 const SERIES: &str = "
 .in n
 .inout x: real default 0.9
@@ -98,8 +98,8 @@ const SERIES: &str = "
 .end
 ";
 
-/// Steps of a gradient pass over so many rounds, what it allocated at most and how often, and what it says
-/// that state and history took.
+/// Returns the steps of a gradient pass over `rounds` iterations, its peak memory and number of allocations, and its
+/// reported memory of state and history.
 fn gradient_pass(rounds: u64) -> (u64, (u64, u64, usize)) {
     let subject = Subject::new(SERIES).unwrap();
     let mut start = subject.machine(false);
@@ -115,7 +115,8 @@ fn gradient_pass(rounds: u64) -> (u64, (u64, u64, usize)) {
     (pass.steps, (counted.bytes_max, counted.count_total, pass.memory_bytes))
 }
 
-/// Going back, the counter misses 0, so the sweep is repeated. Each round loses bits that a history keeps.
+/// Program with a counter that misses 0 in the reverse sweep, so that the sweep is recomputed. Each iteration loses
+/// bits that a history keeps.
 const MISSES: &str = "
 .inout x: real default 0.1
 .out loss: real, i: real
@@ -127,7 +128,7 @@ const MISSES: &str = "
         until i >= 400.0
 ";
 
-/// A sweep that is repeated keeps a history within its bound, and snapshots beyond it; the gradient is the same.
+/// A recomputed sweep keeps a history up to its memory limit, and snapshots beyond it; the gradient is the same.
 #[test]
 fn a_repeated_sweep_keeps_to_its_memory() {
     let subject = Subject::new(MISSES).unwrap();
@@ -143,8 +144,7 @@ fn a_repeated_sweep_keeps_to_its_memory() {
     assert_eq!((whole.values, whole.adjoints.cells), (parts.values, parts.adjoints.cells));
 }
 
-/// No tape: a gradient pass takes as much memory for a million steps as for a thousand, and allocates as
-/// often.
+/// A gradient pass needs no tape: its memory and allocations for a million steps are the same as for a thousand.
 #[test]
 fn memory_of_a_gradient_does_not_grow_with_the_steps() {
     let passes = [70, 700, 7_000, 70_000].map(gradient_pass);

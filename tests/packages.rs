@@ -1,5 +1,5 @@
-//! What is published, and what is built: every crate is either fit to be published or never is, and what a
-//! package contains is enough to build it. `.ci/run` checks what is in the packages; here cargo is only asked.
+//! Published packages: every crate is either publishable or marked as private, and package contents suffice to build.
+//! `.ci/run` checks the packages themselves; this test only queries cargo.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,9 +35,9 @@ fn folder(package: &Value) -> PathBuf {
     Path::new(text(package, "manifest_path")).parent().unwrap().to_owned()
 }
 
-/// The crates that are published, and those that never are.
+/// Returns the crates that are published, and those that are private.
 fn crates(metadata: &Value) -> (Vec<&Value>, Vec<&Value>) {
-    // Nothing forbids where it may go; an empty list forbids all.
+    // `publish` is null without restrictions; an empty list forbids publication.
     list(metadata, "packages").iter().partition(|package| package["publish"].is_null())
 }
 
@@ -68,7 +68,7 @@ fn every_published_crate_says_what_it_is() {
         assert!((1..=5).contains(&list(package, "categories").len()), "{name}");
         let own = format!("={}", text(package, "version"));
         for dependency in list(package, "dependencies").iter().filter(|d| d["path"].is_string()) {
-            // One without a version is left out of the package, so it must be for tests alone.
+            // A dependency without a version is removed from the package, so it must be for tests only.
             let (req, kind) = (text(dependency, "req"), dependency["kind"].as_str());
             let is_for_tests = req == "*" && kind == Some("dev");
             assert!(req == own || is_for_tests, "{name} needs {} {req}", dependency["name"]);
@@ -99,7 +99,7 @@ fn packages_are_whole_and_without_tests() {
     }
 }
 
-/// The files in a folder of a crate and in the folders in it, as a package lists them.
+/// Returns the files in a folder of a crate and its subfolders, as a package lists them.
 fn files(package: &Path, inside: &str) -> Vec<String> {
     let entries = std::fs::read_dir(package.join(inside)).unwrap().map(Result::unwrap);
     let inner = entries.flat_map(|entry| {
@@ -109,7 +109,7 @@ fn files(package: &Path, inside: &str) -> Vec<String> {
     inner.collect()
 }
 
-/// The crates that have unsafe code, and their files with it.
+/// Crates with unsafe code, and the files that contain it.
 const UNSAFE: [(&str, &[&str]); 3] = [
     ("reviver-memory", &["src/allocator.rs"]),
     ("reviver-jit", &["src/native.rs"]),
@@ -136,7 +136,7 @@ fn four_files_have_unsafe_code() {
     }
 }
 
-/// A refusal is returned to marked requests only, so that there are no others that handle one.
+/// Only marked requests can be refused with an error, so no other code may handle refusals.
 #[test]
 fn memory_that_may_be_refused_is_asked_for_in_one_file() {
     for package in list(&metadata(), "packages") {
@@ -159,7 +159,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
-/// An advisory is accepted for one version of one crate, which stands in `deny.toml` with its reason.
+/// An advisory is accepted for one version of one crate, with its reason in `deny.toml`.
 #[test]
 fn the_accepted_advisory_is_about_what_is_used() {
     let read =

@@ -1,5 +1,5 @@
-//! A watchpoint with a condition stops at the same writes in both directions: random programs are gone through
-//! to their ends and back, and what stopped somebody on the way there must stop him on the way back.
+//! Watchpoints with a condition stop at the same writes in both directions. Random programs run to their ends and
+//! back, and stops are compared.
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::listing::OpenedProgram;
@@ -11,13 +11,13 @@ use reviver_isa::module::Shape;
 use reviver_lab::campaign::{programs, subject};
 use reviver_vm::Travel;
 
-/// Programs in an ordinary run.
+/// Number of programs outside of campaigns.
 const PROGRAMS: u64 = 150;
 
-/// Steps of a program at most.
+/// Maximum number of steps of a program.
 const LONGEST: u64 = 1_000;
 
-/// What is watched for: `CELL` and `OTHER` are cells of the program.
+/// Conditions to watch for; `CELL` and `OTHER` are replaced by cells of the program.
 const CONDITIONS: [&str; 7] = [
     "$old < $new",
     "$new == CELL",
@@ -28,10 +28,10 @@ const CONDITIONS: [&str; 7] = [
     "$new - $old != $position",
 ];
 
-/// A stop at a write: its step, both values, and what was wrong with the condition.
+/// Stop at a write: its step, both values, and the error of the condition, if any.
 type Written = (i64, String, String, Option<String>);
 
-/// Goes on until nothing stops any more; the writes that did, in the order of the program.
+/// Resumes until nothing stops any more. Returns the stopping writes in program order.
 fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
     let mut found = Vec::new();
     loop {
@@ -47,7 +47,7 @@ fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
     in_order(found, travel)
 }
 
-/// What was logged on the way to the other end, in the order of the program.
+/// Returns the lines logged up to the other end, in program order.
 fn logged(motion: &Motion, travel: Travel) -> Vec<String> {
     assert_eq!(motion.printed.left_out(), 0, "there is room for all");
     let lines = motion.printed.lines().iter().filter_map(|print| match print {
@@ -64,8 +64,8 @@ fn in_order<T>(mut found: Vec<T>, travel: Travel) -> Vec<T> {
     found
 }
 
-/// A session at the beginning of a random program, with room for much history or for little, and the names of
-/// the program's cells.
+/// Returns a session at the start of a random program, with a large or small history, and the names of the program's
+/// cells.
 fn session(seed: u64) -> (Session, Vec<String>) {
     let random = subject(seed);
     let opened = OpenedProgram::open("random.rasm", random.text.clone().into_bytes(), &Disk).unwrap();
@@ -106,7 +106,7 @@ fn both_ways_stop_at_the_same_writes() {
     assert!(compared > 500 && passed > 500, "{compared} writes were compared, {passed} were passed");
 }
 
-/// What is watched besides cells: slices of `ARRAY`, of which every element is looked at, and expressions.
+/// Watched expressions other than cells: slices of `ARRAY`, of which every element is compared, and computations.
 const WATCHED: [&str; 6] = [
     "ARRAY[LOW..HIGH]",
     "ARRAY[..HIGH step 2]",
@@ -116,7 +116,7 @@ const WATCHED: [&str; 6] = [
     "7 / CELL",
 ];
 
-/// The steps at which texts come to something else than a step before, told by looking at every step.
+/// Returns the steps at which the values of texts change, by checking every step.
 fn changes(session: &mut Session, texts: &[String]) -> Vec<i64> {
     session.goto_start();
     let look = |session: &mut Session| {
@@ -138,7 +138,7 @@ fn changes(session: &mut Session, texts: &[String]) -> Vec<i64> {
     }
 }
 
-/// The steps at which a watchpoint stops on the way to the other end, each once and in the order of the program.
+/// Returns the steps at which a watchpoint stops up to the other end, each once and in program order.
 fn stopped(session: &mut Session, travel: Travel) -> Vec<i64> {
     let mut steps: Vec<i64> = stops(session, travel).into_iter().map(|(step, ..)| step).collect();
     steps.dedup();
@@ -179,7 +179,7 @@ fn slices_and_expressions_stop_wherever_they_change() {
             let id = match session.watch(&text, WatchMode::Change, &PointOptions::default()) {
                 Ok(point) => point.id,
                 Err(error) => {
-                    // A real is no index.
+                    // A real can't be an index.
                     assert!(error.to_string().contains("takes integers only"), "{text}: {error}");
                     continue;
                 }

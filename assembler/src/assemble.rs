@@ -1,6 +1,6 @@
-//! Text to module: load, lower, verify. A text that can't be read is not judged further: what it
-//! means would be a guess. Of one that can, every problem is found in one run. Knows no statement
-//! and no rule itself.
+//! The pipeline from text to module: load, lower, verify. A text with syntax errors is not checked further,
+//! because its meaning would be a guess. All other errors are reported in one run. This module is independent
+//! of particular statements and rules.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -21,22 +21,22 @@ use crate::places;
 use crate::source::{FileId, SourceLine, Sources, Span};
 use crate::tree::Body;
 
-/// What became of a text.
+/// The result of assembling a text.
 #[derive(Debug)]
 pub struct Assembly {
-    /// The program's files, the first is the program itself.
+    /// The program's files; the first one is the program itself.
     pub sources: Sources,
-    /// The verified module; none if there are errors.
+    /// The verified module, or `None` if there are errors.
     pub module: Option<Module>,
-    /// Errors and warnings, in order of their places.
+    /// The errors and warnings, in order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// Constants that were given and can't be used; then there is no module.
+    /// The given constants that can't be used; with any of them there is no module.
     pub refused: Vec<RefusedConstant>,
-    /// The line on which each instruction acts. One of a macro acts where the macro is used, a half
-    /// of a block's branch pair at its word: `else`, `fi`.
+    /// The source line of each instruction. An instruction of a macro has the line of the macro's use. A half
+    /// of a block's branch pair has the line of its word: `else`, `fi`.
     pub lines: Vec<SourceLine>,
-    /// By number of the file: the way to it from the program's folder, as the includes spell it.
-    /// Empty for the program itself.
+    /// The path of each file by its number, relative to the program's folder and written as in the includes.
+    /// It is empty for the program itself.
     pub paths: Vec<String>,
 }
 
@@ -47,36 +47,37 @@ impl Assembly {
         Assembly { sources, module: None, diagnostics, refused: Vec::new(), lines: Vec::new(), paths }
     }
 
-    /// Whether a structure speaks of this text, and not of another one that was assembled to an image
-    /// and then disassembled to this.
+    /// Returns true if a structure describes this text. A disassembly may contain the structure of another
+    /// text.
     pub fn is_own(&self, structure: &Structure) -> bool {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
         structure.lines == lines && structure.files == files && structure.paths == paths
     }
 
-    /// Makes a structure speak of this text.
+    /// Updates the lines, files and paths of a structure to those of this text.
     pub fn retell(&self, structure: &mut Structure) {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
         structure.retell(lines, files, paths);
     }
 
-    /// Whether anything keeps the text from being a program.
+    /// Returns true if there are errors.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 }
 
-/// Assembles a text. `name` is its file's name, from which includes are found through `files`.
+/// Assembles a text. `name` is its file's name, relative to which `files` finds includes.
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     assemble_with(name, bytes, files, &[])
 }
 
-/// Assembles a text with other values for some of its constants. No two are for one name.
+/// Assembles a text with other values for some of its constants. `constants` has at most one value for each
+/// name.
 pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &[GivenConstant]) -> Assembly {
     assemble_within(name, bytes, files, constants, AssemblyLimits::default())
 }
 
-/// The same, with other limits than the usual ones.
+/// Assembles a text with constants and limits.
 pub fn assemble_within(
     name: &str,
     bytes: Vec<u8>,
@@ -123,7 +124,7 @@ fn no_program() -> Diagnostic {
     .help("declare cells with `.in` and `.out`, and write one instruction a line")
 }
 
-/// The line on which each instruction acts.
+/// Returns the source line of each instruction.
 fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<SourceLine> {
     let (mut acts, mut uses) = (Ranges::new(&lowered.acts), Ranges::new(&lowered.uses));
     let line = |(at, own): (u32, &Span)| {
@@ -134,7 +135,7 @@ fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<SourceLine> {
     (0..).zip(&lowered.spans).map(line).collect()
 }
 
-/// Places of ranges of instructions, asked for in order of the code.
+/// A cursor over ranges of instructions with their places; queries must be in order of the code.
 struct Ranges<'l>(std::iter::Peekable<std::slice::Iter<'l, (Range<u32>, Span)>>);
 
 impl<'l> Ranges<'l> {
@@ -148,8 +149,7 @@ impl<'l> Ranges<'l> {
     }
 }
 
-/// The lines, the files that they are of, and the paths of these, as a structure records them. `paths`
-/// are those of the sources.
+/// Returns lines, files and paths in the form that a structure records. `paths` are those of the sources.
 fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<String>) {
     let mut files = Vec::new();
     let mut file = FileId::default();
@@ -163,16 +163,16 @@ fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32
     (numbers, files, paths.iter().skip(1).cloned().collect())
 }
 
-/// Violations that are shown. They rarely come alone, and nobody reads thousands.
+/// The maximum number of violations shown. They rarely occur alone, and thousands of messages aren't useful.
 const MOST_SHOWN: usize = 500;
 
-/// What the verifier says about a lowered module, at its places in the text.
+/// The verifier's violations of a lowered module, with their places in the text.
 struct Verdict<'l> {
     lowered: &'l Lowered,
     violations: Vec<Violation>,
-    /// How many more there are.
+    /// The number of further violations.
     left_out: usize,
-    /// The operands of the instructions that are at fault.
+    /// The operands of the instructions with violations.
     operands: HashMap<Span, Vec<Span>>,
 }
 
@@ -191,7 +191,7 @@ impl<'l> Verdict<'l> {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        // The copies of one text break its rule each.
+        // Each copy of a text violates a rule again, so duplicates are removed.
         let mut said = HashSet::new();
         let mut collected = Collection::up_to(MOST_SHOWN);
         let all = self.violations.iter().map(|violation| self.diagnostic(violation));
@@ -227,7 +227,7 @@ impl<'l> Verdict<'l> {
         }
     }
 
-    /// The outermost macro use that an instruction comes from.
+    /// Returns the outermost macro use that an instruction belongs to.
     fn use_of(&self, site: Site) -> Option<Span> {
         let (Site::Instruction(at) | Site::Operand(at, _)) = site else { return None };
         let uses: &[(Range<u32>, Span)] = &self.lowered.uses;
@@ -237,13 +237,13 @@ impl<'l> Verdict<'l> {
     }
 }
 
-/// The places that a violation names.
+/// Returns the places of a violation.
 fn sites(violation: &Violation) -> impl Iterator<Item = Site> {
     let other = violation.other.as_ref().map(|(site, _)| *site);
     std::iter::once(violation.site).chain(other)
 }
 
-/// Whether lowering has said something about a place already.
+/// Returns true if lowering has reported an error at this place.
 fn is_known(lowered: &Lowered, site: Site) -> bool {
     match site {
         Site::Instruction(at) | Site::Operand(at, _) => lowered.broken.contains(&at),

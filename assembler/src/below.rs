@@ -1,5 +1,5 @@
-//! The files of one folder, for programs that somebody else wrote: what such a program includes lies in its folder or
-//! below it, and no link leads out of there. Judges paths, and leaves reading to the disk's [`Files`].
+//! Access to the files of one folder, for untrusted programs. Their includes must be in the folder or below
+//! it, and no link may lead out of it. This module checks paths; files are read by the disk's [`Files`].
 
 use std::fs;
 use std::io;
@@ -9,31 +9,30 @@ use reviver_files::{UsedFiles, folder};
 
 use crate::files::Files;
 
-/// A folder, and what has been read of it.
+/// A folder, with a record of the files read from it.
 #[derive(Clone, Debug)]
 pub struct FolderFiles {
     used: UsedFiles,
-    /// Without links.
+    /// The canonical path, without links.
     folder: PathBuf,
 }
 
 impl FolderFiles {
-    /// The files of a folder, which become inputs of a register as they are read.
+    /// Returns the files of a folder, which are registered as inputs when they are read.
     ///
-    /// # Errors
-    /// There is no such folder.
+    /// # Errors Returns an error if the folder doesn't exist.
     pub fn new(used: &UsedFiles, folder: &Path) -> io::Result<FolderFiles> {
         Ok(FolderFiles { used: used.clone(), folder: fs::canonicalize(folder)? })
     }
 
-    /// Whether a path leads to something in the folder or below it, whatever links there are on the way.
+    /// Returns true if a path leads into the folder or below it after links are resolved.
     pub fn contains(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|whole| whole.starts_with(&self.folder))
     }
 }
 
 impl FolderFiles {
-    /// Why an include is refused without a look at the disk's file: it isn't below the folder.
+    /// Returns the reason for rejecting an include before it is read: its path leads out of the folder.
     #[must_use]
     pub fn refusal(&self, path: &str, from: &str) -> Option<String> {
         let is_below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -43,7 +42,7 @@ impl FolderFiles {
             ));
         }
         let wanted = folder(Path::new(from)).join(path);
-        // Of what isn't there, the disk says so.
+        // A missing file is reported when it is read.
         (fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted)).then(|| {
             format!("`{path}` is a link out of the program's folder, and it may read no other files")
         })
@@ -64,7 +63,7 @@ impl Files for FolderFiles {
 mod tests {
     use super::*;
 
-    /// A folder with a file outside of another one.
+    /// Returns a folder next to a file outside of it.
     fn folders() -> (reviver_files::Scratch, PathBuf) {
         let outside = reviver_files::Scratch::new().unwrap();
         let inside = outside.path("inside");

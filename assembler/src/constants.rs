@@ -1,18 +1,18 @@
-//! Values for the constants of a text that come from outside of it. Knows no command line, and no text but
-//! that of a number.
+//! Values for the constants of a text that are given from outside. This module is independent of the command
+//! line, and parses numbers only.
 
-/// A value that stands for that of a `.const`, wherever the text uses its name.
+/// A value that replaces that of a `.const` at each use of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
     pub name: String,
     pub(crate) value: GivenNumber,
 }
 
-/// A number as it was written.
+/// A number in the form in which it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GivenNumber {
-    /// The digits, and whether a minus stands in front of them. `pattern`: in base 2, 8 or 16, so that they may
-    /// name any bit pattern of the word.
+    /// The magnitude and the sign. `pattern` is true in base 2, 8 or 16, where a number may denote any bit
+    /// pattern of the word.
     Int {
         magnitude: i128,
         pattern: bool,
@@ -22,8 +22,8 @@ pub(crate) enum GivenNumber {
 }
 
 impl GivenConstant {
-    /// Reads a number as the language writes it: `1000`, `-3`, `0xff`, `1_000`, `1.5`, `2e-3`. None where the
-    /// text is none.
+    /// Parses a number in the syntax of the language: `1000`, `-3`, `0xff`, `1_000`, `1.5`, `2e-3`. Returns
+    /// `None` for any other text.
     pub fn parse(name: &str, text: &str) -> Option<GivenConstant> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -59,17 +59,17 @@ fn real(digits: &str, is_negative: bool) -> Option<GivenNumber> {
     Some(GivenNumber::Real(if is_negative { -value } else { value }))
 }
 
-/// Why a given constant can't stand for one of the text.
+/// The reason for rejecting a given constant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RefusedConstant {
-    /// The text has no such constant.
+    /// The text has no constant of this name.
     Unknown {
         name: String,
-        /// Something else has that name: a cell.
+        /// True if the name is that of a cell.
         is_cell: bool,
-        /// All that it has, in order of their names.
+        /// The constants of the text, in alphabetical order.
         known: Vec<String>,
     },
-    /// The text has an integer, and a real was given.
+    /// The constant in the text is an integer, and a real was given.
     Real { name: String },
 }

@@ -1,40 +1,40 @@
-//! What is wrong with a source text: a message, the place, related places and a cure.
+//! Diagnostics of a source text: a message, the place, related places and a suggestion.
 
 use reviver_isa::codes::ProblemCode;
 
 use crate::span::Span;
 
-/// How bad it is: nothing is assembled from a text with an error.
+/// The severity of a diagnostic. A text with an error isn't assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     Warning,
     Error,
 }
 
-/// A place and what is to be said about it.
+/// A place with a note about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub span: Span,
     pub text: String,
 }
 
-/// One problem of a source text.
+/// One error or warning about a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    /// What kind of mistake it is; none of what only counts others.
+    /// The kind of the error. A diagnostic that only counts others has none.
     pub code: Option<ProblemCode>,
     pub message: String,
     pub primary: Label,
-    /// The other half of paired things, the first declaration of a name twice declared, the use of
-    /// a macro whose body is at fault.
+    /// Related places: the other half of a pair, the first declaration of a duplicate name, or the use of a
+    /// macro with an error in its body.
     pub related: Vec<Label>,
-    /// The cure, where one is known.
+    /// The suggestion, if there is one.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// What keeps a text from being assembled, and where.
+    /// Returns an error at a place.
     pub fn error(
         code: ProblemCode,
         message: impl Into<String>,
@@ -51,7 +51,7 @@ impl Diagnostic {
         }
     }
 
-    /// What is allowed and yet doubtful, and where.
+    /// Returns a warning at a place: the text is valid but doubtful.
     pub fn warning(
         code: ProblemCode,
         message: impl Into<String>,
@@ -68,14 +68,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the cure.
+    /// Adds a suggestion to the diagnostic.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds the cure, if one is known.
+    /// Adds a suggestion, if there is one.
     #[must_use]
     pub fn help_if(self, help: Option<impl Into<String>>) -> Diagnostic {
         match help {
@@ -85,8 +85,8 @@ impl Diagnostic {
     }
 }
 
-/// Diagnostics up to a number; those beyond it are only counted. Nobody reads thousands, and a small
-/// text must not be answered with a large one.
+/// A bounded list of diagnostics; those beyond the bound are only counted. Thousands of messages aren't
+/// useful, and a small text must not produce a huge output.
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
     most: usize,
@@ -107,27 +107,27 @@ impl Collection {
         }
     }
 
-    /// Counts diagnostics that were not made at all.
+    /// Counts diagnostics that were not built.
     pub(crate) fn leave_out(&mut self, count: usize) {
         self.left_out += count;
     }
 
-    /// Whether more diagnostics are only counted: it is not worth while to make them good.
+    /// Returns true at the limit: later diagnostics are counted, not built.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= self.most
     }
 
-    /// Number of diagnostics so far, those left out included.
+    /// Returns the number of diagnostics, including those that were only counted.
     pub(crate) fn count(&self) -> usize {
         self.list.len() + self.left_out
     }
 
-    /// A diagnostic that was added, by its number.
+    /// Returns the diagnostic with this index.
     pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Diagnostic> {
         self.list.get_mut(number)
     }
 
-    /// Everything in order of the text, with a last word on what was left out.
+    /// Returns the diagnostics in order of the text, followed by a note about those that were only counted.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let Collection { mut list, left_out, .. } = self;
         in_order(&mut list);
@@ -147,7 +147,7 @@ impl Collection {
     }
 }
 
-/// Puts diagnostics in the order in which one reads the files.
+/// Sorts diagnostics by file and by place.
 pub fn in_order(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
 }

@@ -1,9 +1,10 @@
-//! A module as flat `.rasm` text that assembles to the same module.
+//! Disassembly: a module as flat `.rasm` text that assembles to the same module.
 //!
-//! What was a block stays one by a comment. The structure section is written out: blocks and names at the
+//! Blocks are marked by comments. The structure section is written as directives: blocks and names at the
 //! beginning of their procedures, lines at the end.
-//! Any module can be written. A verified one is read back as it was, to the last byte of its image; the
-//! names in another are not even sure to be names, so nobody should see its text.
+//!
+//! The disassembler accepts any module. A verified one assembles again to the same image, byte for byte. The
+//! names in an unverified one need not be valid names, so its text should not be shown to users.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -20,17 +21,17 @@ use reviver_isa::update::{OperandShape, Update};
 
 use crate::format::text::recorded_place;
 
-/// Column of the mnemonics.
+/// The column of the mnemonics.
 const INDENT: usize = 8;
-/// Column of what stands beside instructions.
+/// The column of comments after instructions.
 const BESIDE: usize = 44;
 
-/// The text of a module.
+/// Returns the text of a module.
 pub fn disassemble(module: &Module) -> String {
     disassembly(module).text
 }
 
-/// A module as text, and where its instructions stand there.
+/// A module as text, with the lines of its instructions.
 #[derive(Clone, Debug)]
 pub struct Disassembly {
     pub text: String,
@@ -38,7 +39,8 @@ pub struct Disassembly {
     pub lines: Vec<u32>,
 }
 
-/// The text of a module, with the lines of its instructions: those that assembling it would find.
+/// Returns the text of a module, with the line of each instruction. The assembler finds the same lines in
+/// this text.
 pub fn disassembly(module: &Module) -> Disassembly {
     let mut text = ModuleText::of(module, None);
     text.program();
@@ -46,7 +48,7 @@ pub fn disassembly(module: &Module) -> Disassembly {
     Disassembly { text: text.out, lines: text.lines }
 }
 
-/// The instructions of a module as text, without what it records. `beside` tells what an instruction has as a
+/// Returns the instructions of a module as text, without its structure. `beside` returns an instruction's
 /// comment.
 pub(crate) fn flat_text(module: &Module, beside: Beside<'_>) -> String {
     let mut text = ModuleText::of(module, Some(beside));
@@ -54,8 +56,8 @@ pub(crate) fn flat_text(module: &Module, beside: Beside<'_>) -> String {
     text.out
 }
 
-/// Some instructions of a module, each as the text of the module has it, in one line and with its label: `top: br done, n == 0`.
-/// The bounds of a procedure are `.proc scan` and `.end of scan`.
+/// Returns some instructions of a module, each in one line and with its label, as in the module's text:
+/// `top: br done, n == 0`. The bounds of a procedure are `.proc scan` and `.end of scan`.
 pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Vec<String> {
     let mut text = ModuleText::of(module, None);
     let line = |at: u32| {
@@ -76,10 +78,10 @@ pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Ve
     which.into_iter().map(line).collect()
 }
 
-/// The comment of an instruction, by its number.
+/// A function that returns the comment of an instruction, given its index.
 type Beside<'a> = &'a dyn Fn(u32) -> Option<String>;
 
-/// The labels of all branch halves: recorded ones, and made ones where none is recorded.
+/// Returns the labels of all branch halves: the recorded ones, and generated ones for the others.
 fn labels(module: &Module) -> HashMap<u32, String> {
     let mut labels: HashMap<u32, String> = module.structure.labels.iter().cloned().collect();
     let taken: HashSet<String> = labels.values().cloned().collect();
@@ -97,7 +99,7 @@ fn labels(module: &Module) -> HashMap<u32, String> {
     labels
 }
 
-/// The blocks that begin and end on the way through the code.
+/// An iterator over the beginnings and ends of blocks, in order of the code.
 struct Blocks<'m> {
     next: std::iter::Peekable<std::slice::Iter<'m, Block>>,
     open: Vec<&'m Block>,
@@ -108,8 +110,8 @@ impl<'m> Blocks<'m> {
         Blocks { next: structure.blocks.iter().peekable(), open: Vec::new() }
     }
 
-    /// The next comment in front of an instruction, until there is none. What became two instructions
-    /// has none.
+    /// Returns the next comment before an instruction, or `None` after the last one. Small statements, for
+    /// example `local`, have no comments.
     fn comment(&mut self, at: u32) -> Option<String> {
         if let Some(block) = self.open.pop_if(|block| block.end() <= at) {
             return Some(format!("end of {}", seam_words(block).first().copied().unwrap_or_default()));
@@ -127,7 +129,7 @@ impl<'m> Blocks<'m> {
     }
 }
 
-/// The words of a block's seams in `.block`.
+/// Returns the words of a block's seams in `.block`.
 fn seam_words(block: &Block) -> &'static [&'static str] {
     match (&block.kind, block.seams.len()) {
         (BlockKind::If { .. }, 3..) => &["if", "else", "fi"],
@@ -143,16 +145,16 @@ fn seam_words(block: &Block) -> &'static [&'static str] {
     }
 }
 
-/// The text so far.
+/// The text under construction.
 struct ModuleText<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
-    /// How many bytes of it have been looked through for ends of lines, and the number of the line there.
+    /// The number of bytes in which line ends were counted, and the line number there.
     counted: (usize, u32),
     /// The line of each instruction.
     lines: Vec<u32>,
-    /// What stands beside instructions, in the place of what is recorded.
+    /// The comments of instructions; if present, the structure isn't written.
     beside: Option<Beside<'m>>,
 }
 
@@ -180,7 +182,7 @@ impl<'m> ModuleText<'m> {
         self.out.push('\n');
     }
 
-    /// Notes that an instruction stands on the line that is being written.
+    /// Records the current line as that of an instruction.
     fn stands_here(&mut self, at: u32) {
         let (counted, line) = self.counted;
         let news = self.out.as_bytes().get(counted..).unwrap_or_default();
@@ -189,7 +191,7 @@ impl<'m> ModuleText<'m> {
         self.lines.get_mut(at as usize).into_iter().for_each(|own| *own = line);
     }
 
-    /// Settings that are not the default.
+    /// Writes the settings that differ from the defaults.
     fn settings(&mut self) {
         let (module, default) = (self.module, Limits::default());
         if module.word != Word::W64 {
@@ -245,14 +247,14 @@ impl<'m> ModuleText<'m> {
         };
     }
 
-    /// `int` goes without saying.
+    /// Writes a class; `int` is the default.
     fn class(&mut self, class: Class) {
         if class == Class::Real {
             self.out.push_str(": real");
         }
     }
 
-    /// One value where all are the same, else one a cell.
+    /// Writes a single value if all cells have it, otherwise one value per cell.
     fn values(&mut self, values: &Values, shape: Shape) {
         let cells = shape.cells();
         let list: Vec<String> = match values {
@@ -266,7 +268,7 @@ impl<'m> ModuleText<'m> {
             [] => self.out.push_str(zero),
             [every] if cells == 1 || values.len() > 1 => self.out.push_str(every),
             each => {
-                // A line of a text has a greatest length.
+                // Long lists are wrapped, because the length of a line is limited.
                 let rows: Vec<String> = each.chunks(VALUES_A_LINE).map(|row| row.join(", ")).collect();
                 let _ = write!(self.out, "{{{}}}", rows.join(",\n"));
             }
@@ -305,7 +307,7 @@ impl<'m> ModuleText<'m> {
         }
     }
 
-    /// The names and the blocks of a procedure, for tools.
+    /// Writes the names and the blocks of a procedure, for tools.
     fn recorded(&mut self, number: usize, procedure: &Procedure, blocks: &Blocks) {
         for scope in self.module.structure.scopes_of(number as u32) {
             let NameScope { variable, name, start, end, place, .. } = scope;
@@ -340,7 +342,7 @@ impl<'m> ModuleText<'m> {
         }
     }
 
-    /// What a seam of a block tests, counts or uses.
+    /// Returns the condition, the counting or the macro of a seam.
     fn about(&self, procedure: &Procedure, block: &Block, seam: usize) -> String {
         let test = |predicate: &Predicate| format!(" {}", predicate.text(|o| self.operand(procedure, o)));
         match (&block.kind, seam) {
@@ -413,7 +415,7 @@ impl<'m> ModuleText<'m> {
         self.out.push('\n');
     }
 
-    /// What stands beside an instruction, in a column of its own.
+    /// Writes the comment of an instruction, aligned to a column.
     fn comment(&mut self, at: u32) {
         let Some(comment) = self.beside.and_then(|beside| beside(at)) else { return };
         let start = self.out.rfind('\n').map_or(0, |end| end + 1);
@@ -491,7 +493,7 @@ impl<'m> ModuleText<'m> {
         declaration.map_or_else(|| format!("?{base:?}"), |d| d.name.to_owned())
     }
 
-    /// Line numbers and their files, for tools.
+    /// Writes line numbers and their files, for tools.
     fn structure(&mut self) {
         let Structure { labels, lines, files, paths, .. } = &self.module.structure;
         self.out.push('\n');
@@ -514,12 +516,12 @@ impl<'m> ModuleText<'m> {
     }
 }
 
-/// Initial values on one line of text.
+/// The maximum number of initial values in a line.
 const VALUES_A_LINE: usize = 1000;
-/// Line numbers on one line of text.
+/// The maximum number of line numbers in a line.
 const NUMBERS_A_LINE: usize = 20;
 
-/// A single value if every cell has it, else all values.
+/// Returns a single value if every cell has it, otherwise all values.
 fn repeated<T>(list: &[T], cells: u64, bits: impl Fn(&T) -> u64) -> &[T] {
     match list {
         [first, rest @ ..]

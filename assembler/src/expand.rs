@@ -1,13 +1,13 @@
-//! A text beside what it becomes: each line, and the instructions that the machine executes for it. What is
-//! written is a program itself, with the lines as comments.
+//! A text beside its instructions: each source line is a comment at the instructions that execute it. The
+//! output is itself a valid program.
 
 use reviver_isa::Module;
 
 use crate::disassemble::flat_text;
 use crate::source::{FileId, Sources};
 
-/// The instructions of a verified module that was assembled from these sources, each run of them beside the line
-/// that it comes from. It assembles to the same instructions.
+/// Returns the instructions of a verified module that was assembled from these sources. The first instruction
+/// of each line has the line as a comment. The output assembles to the same instructions.
 pub fn expand(module: &Module, sources: &Sources) -> String {
     let structure = &module.structure;
     let place = |at: u32| Some((structure.file_number(at), structure.line(at)?));
@@ -20,7 +20,7 @@ pub fn expand(module: &Module, sources: &Sources) -> String {
     })
 }
 
-/// A line without its indentation and its comment.
+/// Returns a line without its indentation and its comment.
 fn statement(sources: &Sources, file: FileId, line: u32) -> &str {
     let text = sources.text(sources.line_span(file, line as usize));
     text.split(';').next().unwrap_or_default().trim()

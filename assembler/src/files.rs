@@ -1,6 +1,6 @@
-//! Where included files come from: the one door through which the assembler reaches a disk.
+//! Sources of included files. The assembler reads files only through this interface.
 //!
-//! Knows paths and bytes, and judges no content.
+//! This module handles paths and bytes, and doesn't interpret contents.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,22 +9,22 @@ use std::path::{Component, Path, PathBuf};
 use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::names::printable;
 
-/// A place that files are read from.
+/// A source of files.
 pub trait Files {
-    /// Reads `path`, which the file named `from` includes (empty for the program itself). Returns
-    /// the file's one name (however it was spelled) and its bytes, or why it can't be read.
+    /// Reads `path`, which is included by the file named `from`; `from` is empty for the program itself.
+    /// Returns the file's canonical name and its bytes, or an error message.
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String>;
 
-    /// The path by which the file named `from`, which need not be there yet, includes another.
+    /// Returns the path by which the file named `from` includes another one. `from` need not exist.
     fn path(&self, name: &str, from: &str) -> String;
 }
 
-/// The files of a disk, which so become inputs. A path is relative to the file that includes it.
+/// Files on disk, which are registered as inputs. A path is relative to the file that includes it.
 impl Files for UsedFiles {
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
         let wanted = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
         let why = |error: ReadError| refusal(&wanted, &error);
-        // Opening a pipe would wait for its writer.
+        // Opening a pipe would block until it has a writer.
         let facts = fs::metadata(&wanted).map_err(|error| why(error.into()))?;
         if !facts.is_file() && !facts.is_dir() {
             return Err(format!("`{}` is not a regular file", shown(&wanted)));
@@ -44,7 +44,7 @@ impl Files for UsedFiles {
     }
 }
 
-/// A path in a message.
+/// Returns a path as text for a message.
 fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
@@ -59,7 +59,7 @@ fn refusal(path: &Path, error: &ReadError) -> String {
     }
 }
 
-/// The files of a disk, for who writes none.
+/// Files on disk, for callers that write no files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -73,21 +73,22 @@ impl Files for Disk {
     }
 }
 
-/// An absolute path, or below the current directory the part that people want to see.
+/// Returns the unique name of a file, as messages show it: relative to the current directory if the file is
+/// below it, otherwise absolute.
 fn one_name(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize);
     let shown = here.ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     shown.display().to_string()
 }
 
-/// Files held in memory, for tests and for editors.
+/// Files in memory, for tests and editors.
 #[derive(Clone, Debug, Default)]
 pub struct FilesInMemory {
     files: HashMap<String, Vec<u8>>,
 }
 
 impl FilesInMemory {
-    /// No files.
+    /// Returns an empty set of files.
     pub fn new() -> FilesInMemory {
         FilesInMemory::default()
     }
@@ -114,7 +115,7 @@ impl Files for FilesInMemory {
     }
 }
 
-/// How to get to a file from a folder, both being absolute or both relative to the same place.
+/// Returns the relative path from a folder to a file. Both must be absolute or relative to the same folder.
 fn way(folder: &Path, file: &Path) -> String {
     let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
     if file.is_absolute() && shared == 0 {
@@ -126,7 +127,7 @@ fn way(folder: &Path, file: &Path) -> String {
     parts.join("/")
 }
 
-/// The path without `.` and `..`.
+/// Returns the path without `.` and `..`.
 fn plain(path: &Path) -> String {
     let mut plain = PathBuf::new();
     for component in path.components() {

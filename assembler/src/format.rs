@@ -1,8 +1,8 @@
-//! The formatter: a tree in its one canonical layout. Labels stand in column 0, statements in column
-//! 8, those of a block 4 further; comments, literals and blank lines stay what they were.
+//! The formatter: a tree in its canonical layout. Labels begin in column 0 and statements in column 8; each
+//! block indents by 4 columns. Comments, literals and blank lines are preserved.
 //!
-//! It moves nothing and judges nothing: formatting twice changes nothing, and the module stays the
-//! same but for its line numbers.
+//! The formatter doesn't reorder or check anything. Formatting is idempotent, and the module stays the same
+//! except for line numbers.
 
 mod page;
 pub(crate) mod text;
@@ -15,7 +15,7 @@ use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, ProcedureNode, Statement, StatementNode};
 
-/// The canonical text of a file, or what keeps it from being parsed.
+/// Returns the canonical text of a file, or its syntax errors.
 pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
     match parse(sources, file) {
         (body, diagnostics) if diagnostics.is_empty() => Ok(print_with(sources, &body)),
@@ -23,18 +23,18 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
     }
 }
 
-/// The canonical text of a tree that has no source text. Its spans are to be empty.
+/// Returns the canonical text of a tree without source text. The spans of the tree must be empty.
 pub fn print(body: &Body) -> String {
     TreePrinter { sources: None, page: LayoutPage::default() }.finish(body)
 }
 
-/// The canonical text of a tree that was made from these sources, inverted perhaps: literals keep
-/// the author's spelling, and comments at the margin stay there.
+/// Returns the canonical text of a tree that was made from these sources, possibly by inversion. Literals
+/// keep their spelling, and comments in column 0 stay there.
 pub fn print_with(sources: &Sources, body: &Body) -> String {
     TreePrinter { sources: Some(sources), page: LayoutPage::default() }.finish(body)
 }
 
-/// An expression as text. It has no source text, so literals are in base 10.
+/// Returns an expression as text. Literals are in base 10 because no source text is available.
 pub(crate) fn spelled(expression: &Expression) -> String {
     let mut text = StatementText::new(None);
     text.expression(expression);
@@ -84,7 +84,7 @@ impl<'s> TreePrinter<'s> {
         }
     }
 
-    /// A blank line, a comment, or a label on a line of its own.
+    /// Writes a blank line, a comment, or a label without a statement.
     fn empty(&mut self, node: &StatementNode, after: &[StatementNode], depth: usize) {
         let comment = node.comment.as_deref();
         match (&node.label, comment) {
@@ -102,14 +102,14 @@ impl<'s> TreePrinter<'s> {
         self.sources.is_some_and(|sources| sources.position(span).column == 1)
     }
 
-    /// The first line of a statement, with its label and comment.
+    /// Writes the first line of a statement, with its label and comment.
     fn first(&mut self, node: &StatementNode, indent: Indent, write: impl FnOnce(&mut StatementText<'s>)) {
         let mut text = StatementText::new(self.sources);
         write(&mut text);
         self.page.line(label(node), indent, &text.finish(), node.comment.as_deref());
     }
 
-    /// A line in the middle or at the end of a block.
+    /// Writes a line in the middle or at the end of a block.
     fn further(&mut self, indent: Indent, comment: Option<&str>, write: impl FnOnce(&mut StatementText<'s>)) {
         let mut text = StatementText::new(self.sources);
         write(&mut text);
@@ -124,7 +124,7 @@ impl<'s> TreePrinter<'s> {
         self.branches("if", node, tree, depth);
     }
 
-    /// An `if`, or what stands on the line of an `else`, at the same depth: each has its own `fi`.
+    /// Writes an `if`, or the `if` on the line of an `else`, at the same depth. Each has its own `fi`.
     fn branches(&mut self, word: &'static str, node: &StatementNode, tree: &If, depth: usize) {
         let at = Indent::Depth(depth);
         self.first(node, at, |text| text.guarded(word, &tree.entry));
@@ -187,7 +187,7 @@ fn label(node: &StatementNode) -> Option<&str> {
     node.label.as_ref().map(|label| label.text.as_str())
 }
 
-/// Where the next statement stands, for a comment before it.
+/// Returns the indentation of the next statement, for a comment before it.
 fn indent_of(after: &[StatementNode], depth: usize) -> Indent {
     let next = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
     match next.map(|node| &node.statement) {

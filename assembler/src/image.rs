@@ -10,9 +10,9 @@
 //!        the sections, in the order of the table, without gaps
 //! ```
 //!
-//! Numbers are little-endian. The sections stand in the order of their ids; `structure` is left out
-//! where it would be empty. So a module has one image: other bytes are refused, not mended. An image
-//! is only read here: whether it is a program, the verifier says.
+//! Numbers are little-endian. The sections are in the order of their ids; an empty `structure` is omitted. So
+//! every module has exactly one image, and other bytes are rejected. This module only decodes an image; the
+//! verifier checks the program.
 
 use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Instruction;
@@ -21,18 +21,18 @@ use reviver_memory::ask;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The first bytes of every image. As in PNG, a transfer that meddles with bytes or line ends
-/// destroys it visibly.
+/// The first bytes of every image. As in PNG, transfers that alter bytes or line ends corrupt them
+/// detectably.
 pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
-/// The format that this build writes, and the only one that it reads.
+/// The only format version that this build writes and reads.
 pub const VERSION: u16 = 5;
 
-/// Where the checksum stands.
+/// The position of the checksum in the header.
 const CHECKSUM: std::ops::Range<usize> = 12..16;
 const TABLE: usize = 20;
 const ENTRY: usize = 20;
 
-/// Why bytes are no image.
+/// The reason for rejecting bytes as an image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     #[error("this is not a Reviver image: it does not begin with the magic bytes")]
@@ -53,7 +53,7 @@ pub enum LoadError {
     Section { section: &'static str, reason: String },
 }
 
-/// The sections that this build knows.
+/// The sections of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Code,
@@ -88,13 +88,12 @@ impl Section {
     }
 }
 
-/// What the section `limits` holds: facts about the program, not about an engine.
+/// The content of the section `limits`: properties of the program, not of an engine.
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
-/// The bytes of a module.
+/// Returns the image of a module.
 ///
-/// # Errors
-/// Memory ran out.
+/// # Errors Returns an error if memory is exhausted.
 pub fn encode(module: &Module) -> Result<Vec<u8>, OutOfMemory> {
     let mut sections = vec![
         (Section::Code, codec::encode(&module.code)?),
@@ -133,13 +132,13 @@ fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Result<Vec<u8>, OutOfMemor
     Ok(image)
 }
 
-/// The checksum that an image should carry. The field itself does not count.
+/// Returns the checksum of an image, computed without the checksum field itself.
 pub fn checksum(image: &[u8]) -> u32 {
     let before = image.get(..CHECKSUM.start).unwrap_or(image);
     codec::checksum([before, image.get(CHECKSUM.end..).unwrap_or_default()])
 }
 
-/// The module in an image. It is not verified yet.
+/// Returns the module in an image, which is not verified yet.
 pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     header(image)?;
     let entries = table(image)?;
@@ -158,7 +157,7 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     Ok(Module { word, real, limits, tolerance, inverse, globals, procedures, code, structure })
 }
 
-/// Checks what comes before the section table.
+/// Checks the fields before the section table.
 fn header(image: &[u8]) -> Result<(), LoadError> {
     let magic = image.get(..MAGIC.len()).unwrap_or(image);
     if magic.is_empty() || !MAGIC.starts_with(magic) {
@@ -174,7 +173,7 @@ fn header(image: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// Where a section lies in the image, as the table at its beginning says.
+/// An entry of the section table: the id of a section, its offset and its length in bytes.
 struct TableLine {
     id: u32,
     offset: u64,
@@ -198,7 +197,7 @@ fn table(image: &[u8]) -> Result<Vec<TableLine>, LoadError> {
     (0..count).map(entry).collect()
 }
 
-/// Checks the image as a whole, and says what most likely happened to it.
+/// Checks the checksum of the image. A truncated image gets a separate error.
 fn intact(image: &[u8], entries: &[TableLine]) -> Result<(), LoadError> {
     let found = checksum(image);
     let wanted = u32::from_le_bytes(read(image, CHECKSUM.start)?);
@@ -212,10 +211,10 @@ fn intact(image: &[u8], entries: &[TableLine]) -> Result<(), LoadError> {
     Err(LoadError::Checksum { found, wanted })
 }
 
-/// The sections of an image, by their bytes.
+/// The sections of an image, with their bytes.
 struct Sections<'a>(Vec<(Section, &'a [u8])>);
 
-/// Checks that the sections tile the rest of the image.
+/// Checks that the sections cover the rest of the image without gaps and overlaps.
 fn locate<'a>(image: &'a [u8], entries: &[TableLine]) -> Result<Sections<'a>, LoadError> {
     let mut next = (TABLE + ENTRY * entries.len()) as u64;
     let mut sections: Vec<(Section, &[u8])> = Vec::new();
@@ -261,7 +260,7 @@ fn truncated(image: &[u8], wanted: u64) -> LoadError {
     LoadError::Truncated { found: image.len() as u64, wanted }
 }
 
-/// `N` bytes of the header or the table.
+/// Reads `N` bytes of the header or the table.
 fn read<const N: usize>(image: &[u8], at: usize) -> Result<[u8; N], LoadError> {
     let bytes = image.get(at..at + N).and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or_else(|| truncated(image, (at + N) as u64))

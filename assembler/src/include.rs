@@ -1,6 +1,6 @@
 //! Includes: the files of a program are loaded first, then their trees are spliced into one.
 //!
-//! A file counts once, however often and from wherever it is included. A file that includes itself,
+//! Each file is included at most once, even if several files include it. A file that includes itself,
 //! directly or through others, is an error.
 
 use std::collections::{HashMap, HashSet};
@@ -15,22 +15,22 @@ use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
-/// How deep includes may nest.
+/// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
 
-/// The files of a program, each with its own tree. The first is the program itself.
+/// The files of a program, each with its own tree. The first one is the program itself.
 #[derive(Default)]
 pub(crate) struct Loaded {
     pub(crate) sources: Sources,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// By number of the file: the way to it from the program's folder, as the includes spell it.
-    /// The same wherever the assembler runs. Empty for the program itself.
+    /// The path of each file by its number, relative to the program's folder and written as in the includes.
+    /// It doesn't depend on the current directory, and is empty for the program itself.
     pub(crate) paths: Vec<String>,
-    /// By number of the file, with its includes as they are written.
+    /// The tree of each file by its number, with unexpanded includes.
     trees: Vec<Body>,
-    /// What each include means, by the place of its path.
+    /// The file that each include refers to, by the span of its path.
     targets: HashMap<Span, FileId>,
-    /// The files that are being loaded, the outermost first, and where each was included.
+    /// The files being loaded, outermost first, each with the place of its include.
     open: Vec<(FileId, Option<Span>)>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
 }
 
 impl Loaded {
-    /// Parses the file that was added last, then loads what it includes.
+    /// Parses the file that was added last, then loads its includes.
     fn parse(&mut self, file: FileId, place: Option<Span>, files: &dyn Files) {
         let (tree, diagnostics) = parse(&self.sources, file);
         self.diagnostics.extend(diagnostics);
@@ -59,7 +59,7 @@ impl Loaded {
         self.open.pop();
     }
 
-    /// A file without a tree: its bytes are no text.
+    /// Records a file without a tree, because its bytes are not valid text.
     fn broken(&mut self, diagnostic: Diagnostic) {
         self.trees.push(Body::new());
         self.diagnostics.push(diagnostic);
@@ -109,8 +109,8 @@ impl Loaded {
         }
     }
 
-    /// The path of a file that another one includes, from the program's folder. `..` stays: behind a
-    /// link, it may lead elsewhere than back.
+    /// Returns the path of an included file, relative to the program's folder. `..` is preserved, because
+    /// after a symbolic link it may lead to another folder.
     fn path_of(&self, path: &str, from: FileId) -> String {
         let from = self.paths.get(from.0 as usize).map_or("", String::as_str);
         match from.rsplit_once('/') {
@@ -119,7 +119,7 @@ impl Loaded {
         }
     }
 
-    /// Reports a file that is included while it is being loaded, and the way that led there.
+    /// Reports a file that is included while it is being loaded, with the chain of includes.
     fn refuse_cycle(&mut self, file: FileId, place: Span) {
         let Some(start) = self.open.iter().position(|(open, _)| *open == file) else { return };
         let message = format!("`{}` includes itself", self.sources.name(file));
@@ -131,23 +131,23 @@ impl Loaded {
         self.diagnostics.push(diagnostic.help("move what both files need into a third one"));
     }
 
-    /// Every file and its tree.
+    /// Returns every file with its tree.
     pub(crate) fn trees(&self) -> impl Iterator<Item = (FileId, &Body)> {
         self.sources.files().zip(&self.trees)
     }
 
-    /// The file that an include means.
+    /// Returns the file that an include refers to.
     pub(crate) fn target(&self, path: Span) -> Option<FileId> {
         self.targets.get(&path).copied()
     }
 
-    /// The program's tree, with the text of included files in place. Includes of those that `stay`
-    /// remain as they are written. Takes the trees.
+    /// Returns the program's tree with included files in place, and moves the trees out. Includes of the
+    /// files in `stay` are preserved.
     pub(crate) fn splice(&mut self, stay: &HashSet<FileId>) -> Body {
         self.spliced(FileId(0), stay)
     }
 
-    /// The tree of a file; nothing the second time.
+    /// Returns the tree of a file on the first call, and an empty one later.
     fn spliced(&mut self, file: FileId, stay: &HashSet<FileId>) -> Body {
         let Some(tree) = self.trees.get_mut(file.0 as usize) else { return Body::new() };
         let tree = std::mem::take(tree);
@@ -166,7 +166,7 @@ impl Loaded {
     }
 }
 
-/// The path of an include, and its place.
+/// Returns the path of an include, and its span.
 pub(crate) fn include(node: &StatementNode) -> Option<(&str, Span)> {
     match &node.statement {
         Statement::Directive(Directive::Include { path, path_span }) => Some((path, *path_span)),

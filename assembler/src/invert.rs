@@ -1,15 +1,18 @@
-//! Inversion on the tree: the program, or the body, that undoes another. Structure stays structure:
-//! a `for` stays a `for`, a comment stays with its statement.
+//! Inversion on the tree: the program or the body that undoes another one. The structure is preserved: a
+//! `for` stays a `for`, and a comment stays with its statement.
 //!
-//! Knows nothing of classes, names and code; what only lowering can see, lowering refuses.
+//! Inversion is independent of classes, names and code. Errors that depend on these are reported by lowering.
 //!
-//! **Tapes.** The inverse of a program reads what the program wrote. Running main backward turns
-//! `write` into `unwrite`, which takes the output tape's last value: as an instruction of the
-//! inverse program that is a `read` of its own input, where the last value comes first. So every
-//! tape instruction, of procedures and macros too, changes its tape (`read` ↔ `unwrite`, `write` ↔
-//! `unread`), and then main is inverted: its `call p` becomes `uncall p`, and p's tape traffic has
-//! the right direction. The tapes change places, and their order is the opposite: so the inverse says by
-//! `.inverse` that it tells them last value first, and the inverse of an inverse doesn't say so.
+//! **Tapes.** The inverse of a program reads the values that the program wrote. Running main backward turns
+//! `write` into `unwrite`, which takes the last value of the output tape. In the inverse program this is a
+//! `read` of the input tape, on which the last value comes first.
+//!
+//! So every tape instruction, including those of procedures and macros, first changes its tape (`read` ↔
+//! `unwrite`, `write` ↔ `unread`). Then main is inverted: its `call p` becomes `uncall p`, which gives the
+//! tape instructions of p the right direction.
+//!
+//! The tapes are exchanged, and their order is reversed. The inverse is therefore marked with `.inverse`, so
+//! that its tapes are displayed with the last value first. The inverse of an inverse has no such mark.
 
 mod arrange;
 mod body;

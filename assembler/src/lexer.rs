@@ -1,35 +1,35 @@
-//! Tokens: kinds and byte ranges of a text, one at a time. Knows spelling; knows no grammar.
+//! Tokens: kinds and byte ranges of a text, one at a time. The lexer is independent of the grammar.
 //!
-//! Lexing never fails: what can't begin a token becomes one of kind [`TokenKind::Unknown`]. A token
-//! owns nothing, so that a text of a million lines costs no allocation here.
+//! Lexing never fails: characters that begin no token become a token of kind [`TokenKind::Unknown`]. A token
+//! owns nothing, so lexing allocates no memory.
 
-/// What a token is. Its text is the span's.
+/// The kind of a token; the token's text is that of its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name, keyword or mnemonic.
     Word,
-    /// A word with a dot inside: `add.mul`
+    /// A word with a dot in it: `add.mul`
     Dotted,
-    /// `.proc`
+    /// A word after a dot: `.proc`
     Directive,
-    /// Begins like a number, and may be malformed.
+    /// A literal that begins like a number; it may be malformed.
     Number,
-    /// `"…"`
+    /// A quoted text: `"…"`
     Text,
-    /// A `"` that the line doesn't close.
+    /// A `"` without a closing one on its line.
     UnclosedText,
-    /// From `;` to the end of the line.
+    /// A comment: from `;` to the end of the line.
     Comment,
     Newline,
     Comma,
     Colon,
-    /// `=`
+    /// The sign `=`
     Assign,
-    /// `:=`, which no statement has
+    /// The sign `:=`, which no statement uses
     Becomes,
-    /// `'`
+    /// The sign `'`
     Prime,
-    /// `..`
+    /// The sign `..`
     Range,
     ParenOpen,
     ParenClose,
@@ -56,11 +56,11 @@ pub enum TokenKind {
     GreaterEqual,
     /// Characters that begin no token.
     Unknown,
-    /// The end of the text, again and again.
+    /// The end of the text, which is returned repeatedly.
     End,
 }
 
-/// A kind and the bytes `start..end` of the text.
+/// A token: its kind and the bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
@@ -68,7 +68,7 @@ pub struct Token {
     pub end: u32,
 }
 
-/// Walks through a text of at most `u32::MAX` bytes.
+/// A lexer for a text of at most `u32::MAX` bytes.
 #[derive(Clone, Debug)]
 pub struct Lexer<'t> {
     text: &'t str,
@@ -76,12 +76,12 @@ pub struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Starts at the beginning of a text.
+    /// Returns a lexer at the beginning of a text.
     pub fn new(text: &'t str) -> Lexer<'t> {
         Lexer { text, at: 0 }
     }
 
-    /// The next token. At the end of the text it is [`TokenKind::End`] forever.
+    /// Returns the next token. At the end of the text, every call returns [`TokenKind::End`].
     pub fn token(&mut self) -> Token {
         self.skip(|b| matches!(b, b' ' | b'\t'));
         let start = self.at;
@@ -92,7 +92,7 @@ impl<'t> Lexer<'t> {
         Token { kind, start: start as u32, end: self.at as u32 }
     }
 
-    /// The byte that lies this far ahead.
+    /// Returns the byte at this distance from the current position.
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
@@ -103,7 +103,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Moves on to the end of the line.
+    /// Advances to the end of the line.
     pub(crate) fn skip_line(&mut self) {
         self.skip(|b| b != b'\n');
         if self.text.as_bytes().get(..self.at).is_some_and(|before| before.ends_with(b"\r")) {
@@ -116,7 +116,7 @@ impl<'t> Lexer<'t> {
         kind
     }
 
-    /// Consumes the token that begins with the byte at hand.
+    /// Consumes the token that begins with the current byte.
     fn scan(&mut self, first: u8) -> TokenKind {
         match first {
             b'\n' => self.take(1, TokenKind::Newline),
@@ -156,7 +156,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Everything that clings to a number belongs to it, so that `12ab` is one malformed literal.
+    /// Consumes a number with all adjacent word characters, so that `12ab` is one malformed literal.
     fn number(&mut self) -> TokenKind {
         let decimal = !(self.byte(0) == Some(b'0')
             && self.byte(1).is_some_and(|b| matches!(b, b'x' | b'X' | b'b' | b'B' | b'o' | b'O')));
@@ -197,7 +197,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// One character, and those after it that can't begin a token either, all of one kind.
+    /// Consumes one invalid character. Consecutive non-ASCII characters form one token.
     fn unknown(&mut self) -> TokenKind {
         let rest = self.text.get(self.at..).unwrap_or("");
         let first = rest.chars().next();

@@ -1,18 +1,18 @@
 //! The assembler: `.rasm` text ↔ module ↔ image bytes.
 //!
-//! It does no I/O of its own (files come through [`files::Files`]), runs nothing, and knows no
-//! machine state.
+//! The crate does no I/O itself: files are read through [`files::Files`]. It runs nothing and is independent
+//! of machine states.
 //!
-//! | module | what it is |
+//! | module | purpose |
 //! |---|---|
-//! | [`source`], [`lexer`], [`parser`], [`tree`] | a text, as its author structured it |
-//! | [`assemble`](mod@assemble), [`files`] | from a text and what it includes to a verified module |
-//! | [`certain`] | what must go wrong, found without running |
+//! | [`source`], [`lexer`], [`parser`], [`tree`] | a text as a syntax tree |
+//! | [`assemble`](mod@assemble), [`files`] | from a text and its includes to a verified module |
+//! | [`certain`] | certain errors, found without running the program |
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
-//! | [`expand`](mod@expand) | a text beside the instructions that it becomes |
-//! | [`below`], [`used`] | the files of one folder alone; the words of the language that a text uses |
+//! | [`expand`](mod@expand) | a text beside its instructions |
+//! | [`below`], [`used`] | the files of one folder only; the words of the language in a text |
 //!
 //! A text becomes a module, an image, and the same module again:
 //!
@@ -25,7 +25,7 @@
 //! assert_eq!(image::decode(&bytes).unwrap(), module);
 //! ```
 //!
-//! What is wrong with it is said at its place:
+//! Errors are reported at their places:
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory, render};
@@ -36,7 +36,7 @@
 //! assert!(words.contains("wrong.rasm:2"));
 //! ```
 //!
-//! The inverse program is a text too:
+//! The inverse program is a text, too:
 //!
 //! ```
 //! use reviver_assembler::{files::FilesInMemory, invert::invert_text};
@@ -46,7 +46,7 @@
 //! assert!(text.contains("sub") && !text.contains("add"));
 //! ```
 //!
-//! And a module without its text can be read:
+//! A module without its text can be disassembled:
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, disassemble::disassemble, files::FilesInMemory};

@@ -1,15 +1,15 @@
-//! Upper bounds on what a text may become.
+//! Upper bounds on the result of assembling a text.
 
-/// Limits on copies: the bodies of macros, of nested ones several times over, and the statements that `uncompute` undoes. Statements of the
-/// text itself need no limit, because they are as long as the text.
+/// Limits on copies of statements, which come from nested macros and from `uncompute`. Statements of the text
+/// itself need no limit, because their number is bounded by the text's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AssemblyLimits {
-    /// Instructions that copies become. A copied statement counts as one at least.
+    /// The maximum number of instructions in copies. A copied statement counts as at least one.
     pub copied_instructions: u32,
 }
 
 impl Default for AssemblyLimits {
-    /// About 80 MB of instructions, far more than programs have.
+    /// Returns limits of about 80 MB of instructions, far more than real programs need.
     fn default() -> AssemblyLimits {
         AssemblyLimits { copied_instructions: 500_000 }
     }

@@ -1,12 +1,13 @@
-//! Finds the operands of single instructions in a tree again. Lowering keeps one place for each
-//! instruction; only the few instructions that break a rule need more.
+//! The places of operands, found in the tree again. Lowering keeps one place per instruction, because only
+//! the few instructions with violations need more.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Span;
 use crate::tree::{Body, Condition, ConditionKind, Expression, InstructionNode, Operands, Statement};
 
-/// The places of the operands (of a call: the arguments) of each instruction, by its own place.
+/// Returns the places of the operands of each wanted instruction, by the instruction's place. For a call
+/// these are the arguments.
 pub(crate) fn operands(body: &Body, wanted: &HashSet<Span>) -> HashMap<Span, Vec<Span>> {
     let mut found = HashMap::new();
     if !wanted.is_empty() {

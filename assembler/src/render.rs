@@ -1,7 +1,7 @@
-//! Diagnostics as text for people, as rustc prints them. Knows no cure: it shows what it is given.
+//! Diagnostics as text, in the style of rustc.
 //!
-//! Only the lines around a label are handed to the printer, and of a long line only a part, so that
-//! the size of a file never shows in the time that an error takes.
+//! Only the lines around a label are passed to the printer, and of a long line only a part. So the time to
+//! print an error doesn't depend on the size of the file.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -10,17 +10,18 @@ use reviver_isa::names::printable;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::{FileId, Sources, Span};
 
-/// A line with more bytes is shown in part.
+/// The length in bytes above which only a part of a line is shown.
 const LONG_LINE: usize = 400;
-/// Characters shown of a long line from the beginning of a label on.
+/// The number of characters of a long line that are shown, from the beginning of a label.
 const SHOWN: usize = 80;
-/// A label over more lines is shown at its first one.
+/// The maximum height of a label in lines; a taller one is shown at its first line.
 const TALLEST: usize = 12;
-/// Labels of one file are shown in one excerpt unless they lie further apart.
+/// The maximum size of an excerpt, in lines and in bytes. Labels of one file that are further apart have
+/// separate excerpts.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 1 << 16;
 
-/// All diagnostics in order, a blank line between them, with terminal colours or without.
+/// Returns all diagnostics in order, separated by blank lines, with or without terminal colours.
 pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
@@ -34,19 +35,19 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> Str
     text
 }
 
-/// What happened when a program ran.
+/// A report about a run of a program.
 pub struct RunReport<'r> {
-    /// Stands where a diagnostic has `error`.
+    /// The word in the place of `error` in a diagnostic.
     pub what: &'r str,
     pub message: &'r str,
     pub primary: Label,
     pub related: Vec<Label>,
-    /// Come behind the excerpts.
+    /// The notes after the excerpts.
     pub notes: Vec<String>,
     pub help: Option<&'r str>,
 }
 
-/// A report in the manner of diagnostics.
+/// Returns a report as text, in the style of diagnostics.
 pub fn report(sources: &Sources, report: &RunReport<'_>, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let title = Level::ERROR.with_name(report.what).primary_title(printable(report.message));
@@ -76,7 +77,7 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
     }
 }
 
-/// The title and the excerpts.
+/// Adds the excerpts of all labels to a group.
 fn with_excerpts<'a>(
     mut group: Group<'a>,
     sources: &'a Sources,
@@ -89,7 +90,7 @@ fn with_excerpts<'a>(
     group
 }
 
-/// A label as it is going to be shown.
+/// A label in the form in which it is shown.
 #[derive(Clone)]
 struct Mark<'a> {
     kind: AnnotationKind,
@@ -110,7 +111,7 @@ impl<'a> Mark<'a> {
         Mark { kind, span: shown, text: &label.text }
     }
 
-    /// As an annotation of an excerpt that begins at this byte of the file.
+    /// Returns the label as an annotation of an excerpt that begins at this byte of the file.
     fn annotation(&self, start: u32) -> Annotation<'a> {
         let range =
             self.span.start.saturating_sub(start) as usize..self.span.end.saturating_sub(start) as usize;
@@ -118,7 +119,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// The labels by file, the file of the primary one first.
+/// Returns the labels by file; the file of the primary label is the first one.
 fn by_file<'a>(sources: &Sources, primary: &'a Label, related: &'a [Label]) -> Vec<(FileId, Vec<Mark<'a>>)> {
     let related = related.iter().map(|label| (AnnotationKind::Context, label));
     let mut files: Vec<(FileId, Vec<Mark<'a>>)> = Vec::new();
@@ -160,7 +161,7 @@ fn snippet<'a>(sources: &'a Sources, excerpt: Span) -> Snippet<'a, Annotation<'a
     Snippet::source(sources.text(excerpt)).line_start(sources.line(excerpt.file, excerpt.start))
 }
 
-/// The whole lines that labels of one file are on, unless that is too much to print.
+/// Returns the whole lines that contain the labels of one file, or `None` if these are too large to print.
 fn excerpt(sources: &Sources, marks: &[Mark<'_>]) -> Option<Span> {
     let lines = marks.iter().flat_map(|mark| {
         [sources.line(mark.span.file, mark.span.start), sources.line(mark.span.file, mark.span.end)]
@@ -176,8 +177,8 @@ fn excerpt(sources: &Sources, marks: &[Mark<'_>]) -> Option<Span> {
     if large || lines.into_iter().any(long) { None } else { Some(whole) }
 }
 
-/// A label on a line that is too long to be shown as a whole. What comes long before the label is
-/// left out by the printer, which counts columns from the beginning.
+/// Adds a label on a long line with a part of that line. The printer itself omits text far before the label,
+/// and needs the beginning of the line to count columns.
 fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>) -> Group<'a> {
     let line = sources.line_span(mark.span.file, sources.line(mark.span.file, mark.span.start));
     let rest = sources.text(Span { start: mark.span.start, ..line });

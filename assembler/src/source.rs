@@ -1,7 +1,8 @@
-//! Source files and places in them. Knows bytes and lines; knows no tokens and reads no disk.
+//! Source files and places in them. This module handles bytes and lines, independently of tokens, and reads
+//! no disk.
 //!
-//! Every file that is added is there to stay, a broken one too, so that a diagnostic can show the
-//! place that breaks it. What is wrong with a file's bytes is said once, here.
+//! Every file is kept, even an invalid one, so that a diagnostic can show the invalid place. Errors in a
+//! file's bytes are reported here, once per file.
 
 use std::string::FromUtf8Error;
 
@@ -12,10 +13,11 @@ use reviver_isa::names::deceiving;
 use crate::diagnostic::Diagnostic;
 pub use crate::span::{FileId, SourceLine, Span};
 
-/// Bytes that a line may have. Longer ones come from generators gone wrong, and no tool shows them.
+/// The maximum length of a line in bytes. Longer lines come from faulty generators, and tools don't display
+/// them.
 pub const LONGEST_LINE: usize = 1 << 20;
 
-/// A line and a column for people: both count from 1, columns in characters.
+/// A line and a column for messages. Both are counted from 1, and columns are counted in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub line: usize,
@@ -31,25 +33,25 @@ struct LoadedFile {
     problem: Option<Box<Diagnostic>>,
 }
 
-/// The files that an assembly has seen.
+/// The source files of an assembly.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<LoadedFile>,
 }
 
 impl Sources {
-    /// A set without files.
+    /// Returns an empty set of files.
     pub fn new() -> Sources {
         Sources::default()
     }
 
-    /// Adds a file. Parsing reports what is wrong with its bytes, if anything.
+    /// Adds a file. Errors in its bytes are reported by parsing.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         self.register(name.into(), text.into().into_bytes())
     }
 
-    /// Adds a file that comes from outside. An error means that its bytes can't be a program; the
-    /// file is added all the same, so that the error can show its place.
+    /// Adds a file of untrusted bytes. Returns an error if the bytes are not valid text. The file is added
+    /// even then, so that the error can show its place.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> Result<FileId, Box<Diagnostic>> {
         let file = self.register(name.into(), bytes);
         self.problem(file).map_or(Ok(file), |problem| Err(Box::new(problem.clone())))
@@ -71,55 +73,55 @@ impl Sources {
         self.files.get(file.0 as usize)
     }
 
-    /// What keeps a file from being read as text, if anything.
+    /// Returns the error in a file's bytes, if there is one.
     pub fn problem(&self, file: FileId) -> Option<&Diagnostic> {
         self.file(file)?.problem.as_deref()
     }
 
-    /// The files so far.
+    /// Returns the files that have been added.
     pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..self.files.len() as u32).map(FileId)
     }
 
-    /// The file of this name.
+    /// Returns the file with this name.
     pub fn find(&self, name: &str) -> Option<FileId> {
         self.files().find(|file| self.name(*file) == name)
     }
 
-    /// A file's name; empty where there is no such file.
+    /// Returns a file's name, or an empty text for an unknown file.
     pub fn name(&self, file: FileId) -> &str {
         self.file(file).map_or("", |f| &f.name)
     }
 
-    /// A file's whole text; empty where there is no such file.
+    /// Returns a file's text, or an empty text for an unknown file.
     pub fn file_text(&self, file: FileId) -> &str {
         self.file(file).map_or("", |f| &f.text)
     }
 
-    /// The text of a span; empty where there is no such place.
+    /// Returns the text of a span, or an empty text for an invalid span.
     pub fn text(&self, span: Span) -> &str {
         self.file_text(span.file).get(span.range()).unwrap_or("")
     }
 
-    /// Number of lines; an empty file has one, which is empty.
+    /// Returns the number of lines. An empty file has one empty line.
     pub fn lines(&self, file: FileId) -> usize {
         self.file(file).map_or(0, |f| f.line_starts.len())
     }
 
-    /// The line (counted from 1) that a byte of a file is on.
+    /// Returns the line of a byte in a file, counted from 1.
     pub fn line(&self, file: FileId, byte: u32) -> usize {
         self.file(file).map_or(1, |f| f.line_starts.partition_point(|start| *start <= byte).max(1))
     }
 
-    /// The place where a span begins.
+    /// Returns the position of a span's beginning.
     pub fn position(&self, span: Span) -> Position {
         let line = self.line(span.file, span.start);
         let before = Span { start: self.line_span(span.file, line).start, end: span.start, ..span };
         Position { line, column: self.text(before).chars().count() + 1 }
     }
 
-    /// A part of a line from one column to another, both counted from 1 in characters and within; the
-    /// statement on the line where no columns are given. None where the text hasn't got it.
+    /// Returns the span of a part of a line, given its first and last column, counted from 1 in characters.
+    /// Without columns it is the statement on the line. Returns `None` if the text has no such part.
     pub fn columns(&self, file: FileId, line: u32, columns: Option<(u32, u32)>) -> Option<Span> {
         let line = usize::try_from(line).ok().filter(|line| (1..=self.lines(file)).contains(line))?;
         let whole = self.line_span(file, line);
@@ -136,7 +138,7 @@ impl Sources {
         (start < end).then_some(Span { file, start: whole.start + start, end: whole.start + end })
     }
 
-    /// The bytes of a line (counted from 1), without its end.
+    /// Returns the span of a line (counted from 1), without its line end.
     pub fn line_span(&self, file: FileId, line: usize) -> Span {
         let Some(source) = self.file(file) else {
             return Span { file, start: 0, end: 0 };
@@ -154,7 +156,7 @@ fn line_starts(text: &str) -> Vec<u32> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect()
 }
 
-/// What can be shown of bytes that are no source text, and what is wrong with them.
+/// Bytes that are not valid source text: the part that can be shown, and the error.
 struct Unreadable {
     shown: String,
     problem: Diagnostic,
@@ -187,7 +189,7 @@ fn readable(file: FileId, bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
         return unreadable(shown, problem.help(Encoding::Utf16.help()));
     }
     let text = String::from_utf8(bytes).or_else(|error| not_utf8(file, &error))?;
-    // Editors of some platforms put a byte order mark in front, which no reader sees.
+    // Some editors write a byte order mark at the beginning, which is invisible.
     let text = match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
@@ -219,8 +221,8 @@ fn not_utf8(file: FileId, error: &FromUtf8Error) -> Result<String, Box<Unreadabl
     unreadable(shown, problem)
 }
 
-/// Characters that no text file may hold, in comments and quotes neither: what a reader sees must be
-/// what is assembled.
+/// Returns an error for characters that no source file may contain, not even in comments and quotes. The
+/// displayed text must be the assembled text.
 fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
     let mut found = text.char_indices().filter(|(at, c)| is_misplaced(text, *at, *c));
     let (at, character) = found.next()?;

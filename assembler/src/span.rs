@@ -1,8 +1,8 @@
-//! Places in source texts, as numbers. Knows no text.
+//! Places in source texts, as numbers. They are independent of the text.
 
 use std::ops::Range;
 
-/// Number of a file in [`Sources`](crate::source::Sources).
+/// The number of a file in [`Sources`](crate::source::Sources).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
@@ -15,23 +15,23 @@ pub struct Span {
 }
 
 impl Span {
-    /// The smallest span that covers both (of the same file).
+    /// Returns the smallest span that covers both spans, which must be in the same file.
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The empty span just behind this one.
+    /// Returns the empty span at the end of this one.
     pub fn after(self) -> Span {
         Span { start: self.end, ..self }
     }
 
-    /// The bytes of its file.
+    /// Returns the range of bytes in the file.
     pub(crate) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A line of a source file; lines count from 1.
+/// A line of a source file, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
     pub file: FileId,

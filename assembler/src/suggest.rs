@@ -1,16 +1,17 @@
-//! "Did you mean": the nearest of the words that would have been right. Knows spelling only.
+//! Suggestions after "did you mean": the nearest of the valid words. The comparison is based on spelling
+//! only.
 
 use std::fmt::Display;
 
-/// No name that people write by hand is longer, and distances take time.
+/// The maximum number of characters of a word with suggestions. Handwritten names are shorter, and computing
+/// distances takes time.
 const LONGEST: usize = 64;
 
-/// The candidate with the fewest edits from `word`, if it is near enough to be what was meant: at
-/// most one edit in three letters. Of several that are equally near the first of the alphabet, so
-/// that every run means the same one.
+/// Returns the candidate with the fewest edits from `word`, if there is at most one edit in three letters. Of
+/// several equally near candidates it is the alphabetically first one, so that the result is deterministic.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
-    // Every name of one letter is near every other.
+    // A one-letter name is near every other one.
     if !(2..=LONGEST).contains(&letters) {
         return None;
     }
@@ -25,7 +26,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The same as a help line.
+/// Returns a suggestion as a help text.
 pub(crate) fn did_you_mean(meant: impl Display) -> String {
     format!("did you mean `{meant}`?")
 }

@@ -1,10 +1,10 @@
-//! The syntax tree: a `.rasm` text as its author structured it, comments and blank lines included.
+//! The syntax tree: a `.rasm` text with its structure, its comments and its blank lines.
 //!
-//! The parser makes it, the formatter prints it, inversion turns it around, lowering flattens it
-//! into a module. The tree resolves no names and checks no classes.
+//! The parser produces the tree, the formatter prints it, inversion reverses it, and lowering flattens it
+//! into a module. Names and classes are resolved in lowering.
 //!
-//! Most lines of a large text are flat instructions, so these are kept small (a test holds the sizes), and
-//! what is larger is boxed.
+//! Most lines of a large text are flat instructions, so their nodes are small (a test checks the sizes).
+//! Larger nodes are boxed.
 
 use std::rc::Rc;
 
@@ -19,38 +19,38 @@ use reviver_isa::update::Update;
 
 use crate::source::Span;
 
-/// An identifier as written.
+/// An identifier as written in the text.
 #[derive(Clone, Debug)]
 pub struct Name {
     pub text: CompactString,
     pub span: Span,
 }
 
-/// What stands behind a semicolon.
+/// The text after a semicolon.
 pub type Comment = Box<str>;
 
-/// One file, or the body of a block, line by line. Of blank lines in a row only the first is kept.
+/// One file, or the body of a block, line by line. Consecutive blank lines are merged into one.
 pub type Body = Vec<StatementNode>;
 
-/// One source line (or one block of lines).
+/// One source line, or a block of lines.
 #[derive(Clone, Debug)]
 pub struct StatementNode {
-    /// `label:` in front of the statement.
+    /// The `label:` before the statement.
     pub label: Option<Box<Name>>,
     pub statement: Statement,
-    /// The comment at the end of the line, without its semicolon. In a block, of its first line.
+    /// The comment at the end of the line, without its semicolon. In a block it is that of the first line.
     pub comment: Option<Comment>,
     pub span: Span,
 }
 
-/// What a line, or a block of lines, says.
+/// The content of a line, or of a block of lines.
 #[derive(Clone, Debug)]
 pub enum Statement {
-    /// Nothing but, perhaps, a comment or a label.
+    /// A line without a statement; it may have a comment or a label.
     Empty,
     Directive(Directive),
     Instruction(InstructionNode),
-    /// `name a, b`, or `undo name a, b` for the inverse of the macro's body.
+    /// The use of a macro: `name a, b`, or `undo name a, b` for the inverse of its body.
     MacroUse {
         name: Box<Name>,
         arguments: Box<[Expression]>,
@@ -69,14 +69,14 @@ pub enum Statement {
 }
 
 impl StatementNode {
-    /// Whether it is a line with nothing on it.
+    /// Returns true if the line is blank.
     pub fn is_blank(&self) -> bool {
         matches!(self.statement, Statement::Empty) && self.comment.is_none() && self.label.is_none()
     }
 }
 
 impl Statement {
-    /// The bodies inside of it, in order of the text.
+    /// Returns the direct child bodies, in order of the text.
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
             Statement::If(tree) => std::iter::once(&tree.then).chain(&tree.otherwise).collect(),
@@ -90,7 +90,7 @@ impl Statement {
         }
     }
 
-    /// The same, to change them.
+    /// Returns the direct child bodies for modification, in order of the text.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Statement::If(tree) => std::iter::once(&mut tree.then).chain(&mut tree.otherwise).collect(),
@@ -108,15 +108,15 @@ impl Statement {
     }
 }
 
-/// What a line that begins with a dot says; `.proc` and `.macro` are statements of their own.
+/// A line that begins with a dot. `.proc` and `.macro` are separate statements.
 #[derive(Clone, Debug)]
 pub enum Directive {
-    /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
+    /// The directives `.in`, `.out`, `.inout`, `.var` and `.garbage`, which declare globals.
     Globals {
         role: Role,
         declarations: Vec<DeclarationNode>,
     },
-    /// `.ancilla`: variables of the current procedure's frame.
+    /// The directive `.ancilla`, which declares variables of the current procedure's frame.
     Ancillas(Vec<DeclarationNode>),
     Const {
         name: Box<Name>,
@@ -128,7 +128,7 @@ pub enum Directive {
     Word {
         word: Word,
     },
-    /// The program is the inverse of another.
+    /// The directive `.inverse`, which marks the program as the inverse of another one.
     Inverse,
     Tolerance {
         value: Box<Expression>,
@@ -141,36 +141,35 @@ pub enum Directive {
         path: Box<str>,
         path_span: Span,
     },
-    /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
-    /// these directives make one list. An empty one is `.lines none`: no lines are recorded.
+    /// The directive `.lines` of a disassembly: the source line of each instruction. Several of these
+    /// directives form one list. An empty list is `.lines none`: no lines are recorded.
     Lines(Vec<u32>),
-    /// `.labels none`, as the disassembler records it: the labels of the text are not recorded.
+    /// The directive `.labels none` of a disassembly: the labels of the text are not recorded.
     NoLabels,
-    /// `.path "path"`, as the disassembler records it: a file besides the program's own. The first one
-    /// has the number 1.
+    /// The directive `.path "path"` of a disassembly: a file other than the program's own. The first one has
+    /// the number 1.
     Path(String),
-    /// `.file start number`, as the disassembler records it: the file that the lines are of from an
-    /// instruction on.
+    /// The directive `.file start number` of a disassembly: the file of the lines from an instruction on.
     File {
         start: u32,
         file: u32,
     },
-    /// `.block …`, as the disassembler records it: a statement and the instructions that it became.
+    /// The directive `.block …` of a disassembly: a statement and its instructions.
     Block(RecordedBlock),
-    /// `.scope name variable start..end (place)`, as the disassembler records it.
+    /// The directive `.scope name variable start..end (place)` of a disassembly: the scope of a name.
     Scope(Box<RecordedScope>),
-    /// `.value variable = function(sources)`, as the disassembler records it.
+    /// The directive `.value variable = function(sources)` of a disassembly: the expression of a temporary.
     Value(Box<Local>),
 }
 
-/// `.block undone word start..end (place) …, word …`: the seams of a block in order.
+/// The content of `.block undone word start..end (place) …, word …`: the seams of a block in order.
 #[derive(Clone, Debug)]
 pub struct RecordedBlock {
     pub undone: bool,
     pub seams: Box<[RecordedSeam]>,
 }
 
-/// `word start..end (line, first, last, file)`, and what the word is about.
+/// A seam `word start..end (line, first, last, file)`, followed by the word's details.
 #[derive(Clone, Debug)]
 pub struct RecordedSeam {
     pub word: Name,
@@ -180,27 +179,27 @@ pub struct RecordedSeam {
     pub about: About,
 }
 
-/// What follows the place of a seam.
+/// The details after the place of a seam.
 #[derive(Clone, Debug)]
 pub enum About {
     Nothing,
-    /// Of `if`, `fi`, `from` and `until`.
+    /// The condition of `if`, `fi`, `from` and `until`.
     Condition(Condition),
-    /// Of `for`: `i in from..to step s reversed`.
+    /// The counting of `for`: `i in from..to step s reversed`.
     Counting {
         counter: Name,
         bounds: Box<[Expression; 2]>,
         step: u32,
         reversed: bool,
     },
-    /// Of `macro`: `name`, or `undo name`.
+    /// The use of a macro: `name`, or `undo name`.
     Use {
         name: Name,
         undo: bool,
     },
 }
 
-/// A name of the text that was written, and the variable that it means.
+/// A name of the original text, and the variable that it denotes.
 #[derive(Clone, Debug)]
 pub struct RecordedScope {
     pub name: Name,
@@ -210,7 +209,7 @@ pub struct RecordedScope {
     pub place: TextPlace,
 }
 
-/// What `.limit` limits: open calls, entries of each stack, or entries of each tape.
+/// The quantity limited by `.limit`: open calls, entries of each stack, or entries of each tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Depth,
@@ -218,7 +217,7 @@ pub enum Limit {
     Tape,
 }
 
-/// `name[shape]: class = initial shared default given`
+/// A declaration `name[shape]: class = initial shared default given`.
 #[derive(Clone, Debug)]
 pub struct DeclarationNode {
     pub name: Name,
@@ -229,17 +228,17 @@ pub struct DeclarationNode {
     pub default: Option<Initial>,
 }
 
-/// What stands behind a declared name.
+/// The shape after a declared name.
 #[derive(Clone, Debug)]
 pub enum ShapeNode {
-    /// None for a scalar; one or two lengths for an array.
+    /// The lengths: none for a scalar, one or two for an array.
     Lengths(Vec<Expression>),
-    /// `[]`: the stack of its class.
+    /// The brackets `[]`, which declare the stack of its class.
     Stack,
 }
 
 impl ShapeNode {
-    /// The lengths that are written.
+    /// Returns the lengths as written.
     pub fn lengths(&self) -> &[Expression] {
         match self {
             ShapeNode::Lengths(lengths) => lengths,
@@ -251,36 +250,36 @@ impl ShapeNode {
 /// The initial values of a declaration.
 #[derive(Clone, Debug)]
 pub enum Initial {
-    /// One value for every cell.
+    /// One value for all cells.
     Every(Expression),
-    /// `{a, b, …}`: one value a cell, row after row.
+    /// A list `{a, b, …}` with one value per cell, row after row.
     Each(Vec<Expression>),
 }
 
-/// Constants, names, elements, and what is computed of them; what an operand may be is decided in lowering. The
-/// span of an
-/// operator's expression covers the parentheses that its author wrote around it.
+/// An expression: constants, names, elements, and operations on them. Lowering decides which expressions are
+/// valid operands. The span of an operator's expression includes the parentheses around it.
 #[derive(Clone, Debug)]
 pub struct Expression {
     pub kind: ExpressionKind,
     pub span: Span,
 }
 
-/// What an expression is made of.
+/// The kind of an expression, with its parts.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
-    /// `pattern`: written in base 2, 8 or 16, so that it may name a bit pattern up to 2^width - 1.
+    /// An integer literal. `pattern` is true in base 2, 8 or 16, where a literal may denote a bit pattern up
+    /// to 2^width - 1.
     Int {
         value: u64,
         pattern: bool,
     },
-    /// The same, above 2^64 - 1: what a real may be, or a part of a constant.
+    /// An integer literal above 2^64 - 1, which is valid as a real or as a part of a constant.
     LongInt {
         value: Box<i128>,
         pattern: bool,
     },
     Real(f64),
-    /// A constant, a scalar, an array as a whole, or a macro parameter. All uses in a file share the text.
+    /// A constant, a scalar, a whole array, or a macro parameter. All uses in a file share the text.
     Name {
         name: Rc<CompactString>,
         adjoint: bool,
@@ -292,21 +291,21 @@ pub enum ExpressionKind {
     Length(Box<LengthOf>),
 }
 
-/// `len(name)`, or `len(name, dimension)`
+/// The length `len(name)`, or `len(name, dimension)` for a matrix.
 #[derive(Clone, Debug)]
 pub struct LengthOf {
     pub name: Rc<CompactString>,
     pub dimension: Option<Expression>,
 }
 
-/// `function(sources)`
+/// The application `function(sources)` of a function.
 #[derive(Clone, Debug)]
 pub struct Application {
     pub function: Function,
     pub sources: Vec<Expression>,
 }
 
-/// `name[subscripts]`, or `name'[subscripts]`
+/// An element or a part of an array: `name[subscripts]`, or `name'[subscripts]` of its adjoints.
 #[derive(Clone, Debug)]
 pub struct Element {
     pub name: Rc<CompactString>,
@@ -314,13 +313,13 @@ pub struct Element {
     pub subscripts: Vec<Subscript>,
 }
 
-/// One dimension between the brackets behind a name.
+/// One dimension between the brackets after a name.
 #[derive(Clone, Debug)]
 pub enum Subscript {
     At(Expression),
-    /// `..`
+    /// The whole dimension, `..`
     All,
-    /// `from..to step s`
+    /// The range `from..to step s`; `to` is exclusive.
     Span {
         from: Expression,
         to: Expression,
@@ -328,25 +327,25 @@ pub enum Subscript {
     },
 }
 
-/// `-` and `~`
+/// The unary operators, `-` and `~`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOperator {
     Negate,
     Complement,
 }
 
-/// What `if`, `until`, `br` and others test. In a group, the span covers the parentheses.
+/// A condition of `if`, `until`, `br` and other statements. The span includes the parentheses of a group.
 #[derive(Clone, Debug)]
 pub struct Condition {
     pub kind: ConditionKind,
     pub span: Span,
 }
 
-/// What a condition is made of.
+/// The kind of a condition, with its parts.
 #[derive(Clone, Debug)]
 pub enum ConditionKind {
     Always,
-    /// Of a join: which way led there isn't found again.
+    /// A join that doesn't record which branch was taken.
     Forgotten,
     Compare(Order, Box<Expression>, Box<Expression>),
     Not(Box<Condition>),
@@ -363,20 +362,21 @@ pub struct InstructionNode {
     pub operands: Operands,
 }
 
-/// What follows a mnemonic.
+/// The operands after a mnemonic.
 #[derive(Clone, Debug)]
 pub enum Operands {
-    /// Targets, then sources.
+    /// The targets, followed by the sources.
     Cells(Box<[Expression]>),
-    /// `assert condition`
+    /// The condition of `assert condition`.
     Condition(Box<Condition>),
-    /// `br partner, condition` and `from partner, condition`
+    /// The operands of `br partner, condition` and `from partner, condition`.
     Branch { partner: Box<Name>, condition: Box<Condition> },
-    /// `call p(…)`
+    /// The call of `call p(…)` or `uncall p(…)`.
     Call(Box<CallNode>),
 }
 
-/// `callvia c(…)`, or `uncallvia c(…)`: the cell that holds the procedure's number, and the arguments.
+/// The statement `callvia c(…)`, or `uncallvia c(…)`: the cell that holds the procedure's number, and the
+/// arguments.
 #[derive(Clone, Debug)]
 pub struct CallVia {
     pub undo: bool,
@@ -384,24 +384,25 @@ pub struct CallVia {
     pub arguments: Vec<Expression>,
 }
 
-/// `par …`, or `unpar …`, which undoes it.
+/// The statement `par …`, or its inverse `unpar …`.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     pub undo: bool,
     pub kind: TaskKind,
 }
 
-/// Calls that touch nothing that another one of them changes.
+/// Parallel calls; none of them accesses anything that another one changes.
 #[derive(Clone, Debug)]
 pub enum TaskKind {
-    /// `p(…), q(…)`, in the order in which they are written.
+    /// The calls of `par p(…), q(…)`, in the order of the text.
     Calls(Box<[CallNode]>),
-    /// `for i in from..to call p(…)`. The loop as it runs, so that one that is undone counts the other way and uncalls; its body is the call.
+    /// The loop of `par for i in from..to call p(…)`. It is stored in the form that is executed: an undone
+    /// one counts in the opposite direction and uncalls. Its body is the call.
     Rounds(Box<For>),
 }
 
 impl Tasks {
-    /// The loop, if the tasks are its rounds.
+    /// Returns the loop, if the tasks are its iterations.
     pub fn rounds(&self) -> Option<&For> {
         match &self.kind {
             TaskKind::Calls(_) => None,
@@ -409,7 +410,7 @@ impl Tasks {
         }
     }
 
-    /// The tasks as statements, one after the other.
+    /// Returns the tasks as consecutive statements.
     pub fn in_order(&self) -> Body {
         let call = |call: &CallNode| {
             let update = if self.undo { Update::Uncall } else { Update::Call };
@@ -428,7 +429,7 @@ impl Tasks {
         }
     }
 
-    /// The calls as they are written: the one that all rounds make, or several.
+    /// Returns the calls as written: the call of all iterations, or several calls.
     pub fn calls(&self) -> impl Iterator<Item = &CallNode> {
         let (several, rounds) = match &self.kind {
             TaskKind::Calls(calls) => (&calls[..], None),
@@ -447,27 +448,27 @@ impl Tasks {
 pub struct CallNode {
     pub procedure: Name,
     pub arguments: Vec<Expression>,
-    /// From the name to the parenthesis behind the arguments.
+    /// The span from the name to the closing parenthesis.
     pub span: Span,
 }
 
-/// `if entry … else … fi exit`
+/// The statement `if entry … else … fi exit`.
 #[derive(Clone, Debug)]
 pub struct If {
     pub entry: Condition,
     pub then: Body,
     pub otherwise: Option<Body>,
-    /// `else if` is written: the second body is an `if`, which begins on the line of the `else`.
+    /// True for `else if`: the second body is an `if` that begins on the line of the `else`.
     pub chained: bool,
     pub exit: Condition,
     pub else_comment: Option<Comment>,
     pub end_comment: Option<Comment>,
-    /// Of the word `else`, or of what stands where it would.
+    /// The span of the word `else`, or of the word in its place.
     pub middle: Span,
 }
 
 impl If {
-    /// The `if` that can stand on the line of the `else`, and the comments and blank lines behind it.
+    /// Returns the `if` on the line of the `else`, and the comments and blank lines after it.
     pub fn chain(&self) -> Option<(&StatementNode, &If, &[StatementNode])> {
         let (first, rest) = self.otherwise.as_ref().filter(|_| self.chained)?.split_first()?;
         let Statement::If(inner) = &first.statement else { return None };
@@ -477,22 +478,22 @@ impl If {
     }
 }
 
-/// `from entry … loop … until exit`
+/// The statement `from entry … loop … until exit`.
 #[derive(Clone, Debug)]
 pub struct Loop {
     pub entry: Condition,
-    /// Runs at least once, before the exit is tested.
+    /// The body that runs at least once, before each test of the exit.
     pub first: Body,
-    /// Runs between two rounds; present if `loop` is written.
+    /// The body that runs between two iterations; `None` without `loop`.
     pub again: Option<Body>,
     pub exit: Condition,
     pub loop_comment: Option<Comment>,
     pub end_comment: Option<Comment>,
-    /// Of the word `loop`, or of what stands where it would.
+    /// The span of the word `loop`, or of the word in its place.
     pub middle: Span,
 }
 
-/// `for i in from..to step s reversed … rof`
+/// The statement `for i in from..to step s reversed … rof`.
 #[derive(Clone, Debug)]
 pub struct For {
     pub counter: Name,
@@ -502,36 +503,36 @@ pub struct For {
     pub reversed: bool,
     pub body: Body,
     pub end_comment: Option<Comment>,
-    /// Of the line with `rof`.
+    /// The span of the line with `rof`.
     pub end: Span,
 }
 
-/// `compute … apply … uncompute`
+/// The statement `compute … apply … uncompute`.
 #[derive(Clone, Debug)]
 pub struct Compute {
     pub body: Body,
-    /// Of the word `apply`, or of what stands where it would.
+    /// The span of the word `apply`, or of the word in its place.
     pub middle: Span,
     pub apply: Body,
     pub apply_comment: Option<Comment>,
     pub end_comment: Option<Comment>,
-    /// Of the line with `uncompute`.
+    /// The span of the line with `uncompute`.
     pub end: Span,
 }
 
-/// `local name[shape]: class = function(sources)`; `copy` for a plain value, and of no source where none is
-/// written: then it is 0.
+/// The statement `local name[shape]: class = function(sources)`, or a `delocal`. The function of a plain
+/// value is `copy`. Without a value there are no sources, and the variable is 0.
 #[derive(Clone, Debug)]
 pub struct Local {
     pub name: Name,
-    /// Empty for a scalar; one or two lengths for an array.
+    /// The lengths: none for a scalar, one or two for an array.
     pub shape: Vec<Expression>,
     pub class: Option<Class>,
     pub function: Function,
     pub sources: Vec<Expression>,
 }
 
-/// `.proc name(parameters) rule other … .end`
+/// The definition of a procedure: `.proc name(parameters) rule other … .end`.
 #[derive(Clone, Debug)]
 pub struct ProcedureNode {
     pub name: Name,
@@ -539,11 +540,11 @@ pub struct ProcedureNode {
     pub rule: Option<Name>,
     pub body: Body,
     pub end_comment: Option<Comment>,
-    /// Of the line with `.end`.
+    /// The span of the line with `.end`.
     pub end: Span,
 }
 
-/// `in name: class`, `inout name[]: class` or `in name[,]: class`
+/// A parameter `in name: class`, `inout name[]: class` or `in name[,]: class`.
 #[derive(Clone, Debug)]
 pub struct ParameterNode {
     pub passing: Passing,
@@ -552,14 +553,14 @@ pub struct ParameterNode {
     pub class: Option<Class>,
 }
 
-/// `.macro name(parameters) … .endm`
+/// The definition of a macro: `.macro name(parameters) … .endm`.
 #[derive(Clone, Debug)]
 pub struct Macro {
     pub name: Name,
     pub parameters: Vec<Name>,
     pub body: Body,
     pub end_comment: Option<Comment>,
-    /// Of the line with `.endm`.
+    /// The span of the line with `.endm`.
     pub end: Span,
 }
 
@@ -567,7 +568,7 @@ pub struct Macro {
 mod tests {
     use super::*;
 
-    /// A text of millions of lines is a tree of as many nodes, and of two or three expressions each.
+    /// A text of millions of lines has as many nodes, and two or three expressions in each.
     #[test]
     fn what_there_is_many_of_is_small() {
         assert_eq!((size_of::<StatementNode>(), size_of::<Expression>()), (80, 32));

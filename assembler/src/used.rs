@@ -1,5 +1,5 @@
-//! Which words of the language a text uses: mnemonics, keywords, directives, functions. Names that people give are none
-//! of them, nor is what stands in comments. Judges no words.
+//! The words of the language that a text uses: mnemonics, keywords, directives, functions. User-defined names
+//! and comments don't count.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use crate::source::{FileId, Sources};
 use crate::tree::{ExpressionKind, Statement};
 use crate::visit::{expressions, statements};
 
-/// The words that a file uses: `add.mul` as a whole and each of its parts; an operator counts as its function.
+/// Returns the words that a file uses. `add.mul` counts as a whole and as each of its parts; an operator
+/// counts as its function.
 pub fn used_words(sources: &Sources, file: FileId) -> BTreeSet<String> {
     let mut words = written_words(sources.file_text(file));
     let (body, _) = parse(sources, file);
@@ -27,7 +28,7 @@ pub fn used_words(sources: &Sources, file: FileId) -> BTreeSet<String> {
     words
 }
 
-/// Whether a word is one that a text may use: then [`used_words`] finds it.
+/// Returns true for a word of the language, which [`used_words`] finds in texts.
 pub fn is_of_the_language(word: &str) -> bool {
     let is_function = |word: &str| Function::from_name(word).is_some();
     let is_dotted = word.split_once('.').is_some_and(|(update, function)| {
@@ -36,7 +37,7 @@ pub fn is_of_the_language(word: &str) -> bool {
     is_reserved(word) || is_function(word) || DIRECTIVES.contains(&word) || is_dotted
 }
 
-/// Reserved words, which can't be names, and words with dots, which aren't any.
+/// Returns the reserved words, which can't be names, and the dotted words and directives.
 fn written_words(text: &str) -> BTreeSet<String> {
     let mut lexer = Lexer::new(text);
     let mut words = BTreeSet::new();
@@ -56,7 +57,7 @@ fn written_words(text: &str) -> BTreeSet<String> {
     }
 }
 
-/// The function whose value a variable begins or ends with.
+/// Returns the function that initialises a local variable or is undone at its end.
 fn own_function(statement: &Statement) -> Option<Function> {
     match statement {
         Statement::Local(local) | Statement::Delocal(local) => {

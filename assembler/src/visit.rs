@@ -1,11 +1,11 @@
-//! Walks over the tree: every statement of a body, every expression of a statement. Knows no meaning.
+//! Tree traversal: every statement of a body, every expression of a statement.
 
 use crate::tree::{
     Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
     Operands, Statement, Subscript, TaskKind,
 };
 
-/// Visits the statements of a body, and of the bodies inside of them.
+/// Visits the statements of a body, including nested ones.
 pub(crate) fn statements<'t>(body: &'t Body, visit: &mut impl FnMut(&'t Statement)) {
     for node in body {
         visit(&node.statement);
@@ -13,7 +13,7 @@ pub(crate) fn statements<'t>(body: &'t Body, visit: &mut impl FnMut(&'t Statemen
     }
 }
 
-/// Visits the expressions of a statement and their parts; not those of statements inside of it.
+/// Visits the expressions of a statement and their parts, without those of nested statements.
 pub(crate) fn expressions<'t>(statement: &'t Statement, visit: &mut impl FnMut(&'t Expression)) {
     match statement {
         Statement::Directive(directive) => in_directive(directive, visit),

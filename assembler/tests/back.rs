@@ -1,5 +1,4 @@
-//! The back end through the text: what statements are lowered to, what is refused, and that images
-//! and disassembly lose nothing.
+//! Tests of the back end through texts: lowering, errors, and lossless images and disassembly.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The front end, through its public face: diagnostics as people see them, canonical texts, and
-//! inverse programs.
+//! Tests of the front end through its public interface: diagnostics as printed, canonical texts, and inverse
+//! programs.
 
 #[path = "front/cases.rs"]
 mod cases;

@@ -1,4 +1,4 @@
-//! A program as C text with a `main` that times it, compiled by the system's compiler. Knows no model.
+//! A program as C text with a `main` that times it, compiled by the system's compiler. This module knows no model.
 
 use std::fmt::{Display, Write as _};
 use std::path::PathBuf;
@@ -11,25 +11,26 @@ use reviver_isa::module::Role;
 use reviver_vm::{Machine, Program};
 use tempfile::TempDir;
 
-/// A compiled program, and the folder that it lies in.
+/// Compiled program in a temporary folder.
 pub struct CProgram {
     _folder: TempDir,
     executable: PathBuf,
 }
 
-/// What its `main` has found.
+/// Results printed by the program's `main`.
 pub struct CTimes {
-    /// Seconds that one value takes, and one gradient with its value: the best of several rounds.
+    /// Seconds of one value; `gradient` is that of a gradient with its value. Both are the best of several rounds.
     pub objective: f64,
     pub gradient: f64,
     pub value: f64,
 }
 
-/// Rounds of one call of `main`.
+/// Rounds in one execution of `main`.
 const ROUNDS: usize = 20;
 
 impl CProgram {
-    /// The program of a machine, given what that is given, with so many evaluations in a round. None where there is no C compiler (`cc`).
+    /// Compiles the program of a machine with the machine's inputs, for `evaluations` evaluations in a round. `None`
+    /// without a C compiler (`cc`).
     pub fn new(machine: &Machine, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
         let program = machine.program();
         let text =
@@ -44,7 +45,7 @@ impl CProgram {
         Some(CProgram { _folder: folder, executable })
     }
 
-    /// Has it time itself.
+    /// Runs the program, which times itself.
     pub fn time(&self) -> CTimes {
         let output = Command::new(&self.executable).output().expect("the compiled benchmark runs");
         assert!(output.status.success(), "the compiled benchmark traps");
@@ -55,10 +56,10 @@ impl CProgram {
     }
 }
 
-/// What a program is given and gives, as C: arrays with what they hold at the start, and others that a run changes.
+/// Arguments of the C functions: arrays with initial values, and working copies.
 struct Arguments {
     declared: String,
-    /// What is copied before each run.
+    /// Statements that reset the working copies before each run.
     copied: String,
     forward: Vec<String>,
     gradient: Vec<String>,

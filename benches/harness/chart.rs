@@ -1,14 +1,14 @@
-//! Numbers over numbers, both on scales of powers of ten: as SVG, and as characters. Knows nothing that is measured.
+//! Log–log charts, as SVG and as characters. This module knows nothing of the measurements.
 
 use std::fmt::Write as _;
 
-/// A line through points.
+/// Named line through points.
 pub struct Series {
     pub name: &'static str,
     pub points: Vec<(f64, f64)>,
 }
 
-/// Lines in one frame.
+/// Chart with several lines.
 pub struct Chart {
     pub title: &'static str,
     pub x: &'static str,
@@ -19,20 +19,20 @@ const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 50.0;
 const COLOURS: [&str; 4] = ["#1f6f8b", "#c8553d", "#588157", "#6d597a"];
-/// Of each line its own sign.
+/// Plot character for each line.
 const SIGNS: [char; 4] = ['*', 'o', '+', 'x'];
 const ROWS: usize = 14;
 const COLUMNS: usize = 60;
 
 impl Chart {
-    /// The powers of ten between which the points lie.
+    /// Returns the range of the points in powers of ten.
     fn decades(&self, of: impl Fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = || self.series.iter().flat_map(|series| &series.points).map(&of).map(f64::log10);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
         (least.floor(), most.ceil().max(least.floor() + 1.0))
     }
 
-    /// Where points lie in the frame, each number between 0 and 1.
+    /// Returns a function from points to positions in the frame, each coordinate between 0 and 1.
     fn placed(&self) -> impl Fn(&(f64, f64)) -> (f64, f64) {
         let (xs, ys) = (self.decades(|point| point.0), self.decades(|point| point.1));
         move |&(x, y)| ((x.log10() - xs.0) / (xs.1 - xs.0), (y.log10() - ys.0) / (ys.1 - ys.0))
@@ -88,7 +88,7 @@ impl Chart {
         svg
     }
 
-    /// As characters.
+    /// Renders the chart as characters.
     pub fn text(&self) -> String {
         let (ys, place) = (self.decades(|point| point.1), self.placed());
         let mut rows = vec![vec![' '; COLUMNS + 1]; ROWS + 1];
@@ -118,7 +118,7 @@ impl Chart {
     }
 }
 
-/// Charts side by side.
+/// Renders charts side by side as SVG.
 pub fn svg(charts: &[Chart]) -> String {
     let width = (WIDTH + 2.0 * MARGIN) * charts.len() as f64;
     let height = HEIGHT + 2.0 * MARGIN;

@@ -1,16 +1,15 @@
-//! Times: of one piece of work, and the best of many rounds. Knows no machine.
+//! Timing: of one piece of work, and the best of several rounds. This module knows no machine.
 
 use std::time::{Duration, Instant};
 
-/// How long a piece of work takes.
+/// Returns the duration of a piece of work.
 pub fn time(mut work: impl FnMut()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
 }
 
-/// The shortest time of each of several parts. They are timed in turns, so that a noisy moment hits
-/// all alike.
+/// Shortest time of each of several parts. Rounds alternate between the parts, so that disturbances affect all alike.
 pub struct Best<const PARTS: usize>([Duration; PARTS]);
 
 impl<const PARTS: usize> Best<PARTS> {
@@ -18,7 +17,7 @@ impl<const PARTS: usize> Best<PARTS> {
         Best([Duration::MAX; PARTS])
     }
 
-    /// Takes the times of one round into account.
+    /// Records the times of one round.
     pub fn round(&mut self, timings: [Duration; PARTS]) {
         self.0.iter_mut().zip(timings).for_each(|(best, timing)| *best = timing.min(*best));
     }

@@ -1,4 +1,4 @@
-//! Machines that native code moves. Knows no program by name, and no clock.
+//! Machines that native code executes. This module knows neither particular programs nor clocks.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use reviver_compile::driver::Driver;
 use reviver_jit::Jit;
 use reviver_vm::{CheckLevel, Machine};
 
-/// The same machine, moved by native code that checks as much as a level asks for.
+/// Returns a clone of the machine that runs by native code of a check level.
 pub fn by_native_code(machine: &Machine, level: CheckLevel) -> Machine {
     let mut driven = machine.try_clone().expect("memory for a small program");
     let jit = Jit::new().expect("native code for this machine");

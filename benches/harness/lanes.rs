@@ -1,22 +1,22 @@
-//! Programs that many lanes are timed with, and what these lanes are given. Knows no device.
+//! Programs for benchmarks of lanes, with their inputs. This module knows no device.
 
 use reviver::{CheckLevel, CompileOptions, EngineChoice, Executable, assemble, open};
 
 use crate::native::reprojection::{CAMERA, INPUTS};
 
-/// A program of `programs/`, as native code that checks what can be.
+/// Compiles a program of `programs/` to checked native code.
 pub fn program(name: &str) -> Executable {
     program_at(name, CheckLevel::Checked)
 }
 
-/// A program of `programs/`, as native code.
+/// Compiles a program of `programs/` to native code of a check level.
 pub fn program_at(name: &str, level: CheckLevel) -> Executable {
     let path = format!("{}/programs/{name}.rasm", env!("CARGO_MANIFEST_DIR"));
     let options = CompileOptions { level, ..EngineChoice::Jit.into() };
     open(path).and_then(|text| text.compile(options)).unwrap()
 }
 
-/// `besselj.rasm` in floats of 32 bits, in which a product that is undone leaves up to 10⁻⁶ of what it was.
+/// Compiles `besselj.rasm` in 32-bit floats, where an uncomputed product leaves a relative residue of up to 10⁻⁶.
 pub fn bessel_in_f32(level: CheckLevel) -> Executable {
     let path = format!("{}/programs/besselj.rasm", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -25,12 +25,12 @@ pub fn bessel_in_f32(level: CheckLevel) -> Executable {
     assemble(&path, &text).and_then(|text| text.compile(options)).unwrap()
 }
 
-/// Points of a Bessel function that differ from lane to lane, and in how many terms they take.
+/// Returns arguments of a Bessel function that differ between lanes, and need different numbers of terms.
 pub fn points(lanes: usize) -> Vec<f64> {
     (0..lanes).map(|lane| 0.1 + (lane % 1000) as f64 / 250.0).collect()
 }
 
-/// Observations of a bundle adjustment: a column for each input of `bundle_adjustment.rasm`.
+/// Returns observations of a bundle adjustment: a column for each input of `bundle_adjustment.rasm`.
 pub fn observations(lanes: usize) -> Vec<(String, Vec<f64>)> {
     let camera = [0.1, -0.2, 0.3, 0.5, -0.3, -4.0, 500.0, 320.0, 240.0, -0.12, 0.03];
     let observation = |lane: usize, n: usize| match n {
@@ -44,7 +44,7 @@ pub fn observations(lanes: usize) -> Vec<(String, Vec<f64>)> {
     names.enumerate().map(|(n, name)| (name, (0..lanes).map(|lane| observation(lane, n)).collect())).collect()
 }
 
-/// Blocks of a message, each with its number: a column for each input of `xtea_blocks.rasm` that lanes don't share.
+/// Returns numbered message blocks: a column for each input of `xtea_blocks.rasm` that isn't shared.
 pub fn blocks(lanes: usize) -> Vec<(String, Vec<i64>)> {
     let word = |n: usize| i64::from((n as u32).wrapping_mul(0x9e37_79b9) as i32);
     let column = |name: &str, of: &dyn Fn(usize) -> i64| (name.to_owned(), (0..lanes).map(of).collect());

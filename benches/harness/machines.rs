@@ -1,4 +1,4 @@
-//! Programs made ready to run, and run to their end. Knows no program by name, and no clock.
+//! Machines of programs, and complete runs. This module knows neither particular programs nor clocks.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_vm::{Machine, Program, Stop, Travel};
 
-/// The program in a file of the repository, ready at its beginning.
+/// Returns a machine at the start of a program from a file of the repository.
 pub fn machine(path: &str) -> Machine {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     machine_of(&path, std::fs::read(&path).expect("the benchmark's program is there"))
 }
 
-/// The program of a text, ready at its beginning. `name` is its file's name.
+/// Returns a machine at the start of a program text. `name` is the text's file name.
 pub fn machine_of(name: &str, text: Vec<u8>) -> Machine {
     let assembly = assemble(name, text, &Disk);
     let module = assembly.module.expect("the benchmark's program assembles");
@@ -20,7 +20,7 @@ pub fn machine_of(name: &str, text: Vec<u8>) -> Machine {
         .expect("memory for a small program")
 }
 
-/// Runs to the end, or to the beginning.
+/// Runs to the end, or backward to the start.
 pub fn to_the_end(machine: &mut Machine, travel: Travel) {
     let stop = machine.run(travel, u64::MAX).expect("the benchmark doesn't trap");
     assert_eq!(stop, Stop::Bound);

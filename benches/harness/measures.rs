@@ -1,4 +1,5 @@
-//! The purpose of a call by cargo: `cargo bench` measures, `cargo test --benches` only tries whether benches run.
+//! Distinction between `cargo bench`, which measures, and `cargo test --benches`, which only checks that benchmarks
+//! run.
 
 /// Returns true if cargo asks to measure.
 pub fn measures() -> bool {

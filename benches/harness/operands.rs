@@ -1,11 +1,12 @@
-//! Programs whose rounds are four steps on operands of one kind, in a procedure that is called. Knows no machine.
+//! Programs with a loop of four steps on operands of one kind, in a procedure that is called. This module knows no
+//! machine.
 
-/// Rounds of a program.
+/// Loop iterations of a program.
 pub const ROUNDS: u64 = 100_000;
-/// Steps of a round, but for the counter's.
+/// Steps of an iteration, without those of the counter.
 pub const STEPS: u64 = 4;
 
-/// A kind of operands, and two statements of which the second undoes the first.
+/// Kinds of operands: name, and two statements that undo each other.
 pub const KINDS: &[(&str, &str, &str)] = &[
     ("globals", "add a, b", "sub a, b"),
     ("variables of a frame", "add p, q", "sub p, q"),
@@ -19,7 +20,7 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("a stack", "push p", "pop p"),
 ];
 
-/// The program of a kind, or of none.
+/// Returns the program of a kind, or the empty loop for `None`.
 pub fn text(kind: Option<(&str, &str)>) -> String {
     let body = kind.map_or_else(String::new, |(add, sub)| format!("{add}\n{sub}\n{add}\n{sub}\n"));
     format!(

@@ -1,5 +1,5 @@
-//! A program that is differentiated at one input, once or by many machines in a row. Knows no model and
-//! no clock.
+//! A program differentiated at one input, by one machine or a batch of machines. This module knows neither models nor
+//! clocks.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,23 +12,23 @@ use reviver_vm::{Machine, State, Stop, Travel};
 use super::c_program::CProgram;
 use super::machines::{machine, to_the_end};
 
-/// Real inputs under their names.
+/// Real inputs by name.
 pub type Inputs = Vec<(&'static str, Vec<f64>)>;
 
-/// A program at its start.
+/// Program at its start, with a loss.
 pub struct Subject {
     machine: Machine,
-    /// The loss among the reals.
+    /// Index of the loss among the reals.
     loss: usize,
-    /// What the gradient is by, among the reals.
+    /// Indices of the reals to differentiate by.
     wrt: Vec<usize>,
-    /// Where a gradient turns round, if not at the end.
+    /// Turning point of the gradient, if it isn't the end.
     turn: Option<Rc<Stops>>,
 }
 
 impl Subject {
-    /// The program in a file of the repository, given some integers, reals that are data, and
-    /// the reals that the gradient is by.
+    /// Loads a program from a file of the repository, with integers, reals that are data, and reals to differentiate
+    /// by.
     pub fn new((path, loss): (&str, &str), integers: &[(&str, i64)], data: &Inputs, wrt: &Inputs) -> Subject {
         let mut machine = machine(path);
         for &(name, value) in integers {
@@ -42,8 +42,8 @@ impl Subject {
         Subject { loss, wrt, machine, turn }
     }
 
-    /// The same as a program to be called, compiled to native code, and its loss, which has a name. Where no code leads all
-    /// the way, the interpreter takes part.
+    /// Compiles the program to native code, with the loss called `loss`. The interpreter runs parts that native code
+    /// doesn't cover.
     pub fn compiled(&self, loss: &str, level: CheckLevel) -> (Workspace, LossCell) {
         let options = CompileOptions { engine: EngineChoice::Jit, level };
         let executable = Executable::new("benchmark", self.machine.program(), options).unwrap();
@@ -53,19 +53,19 @@ impl Subject {
         (workspace, loss)
     }
 
-    /// The same as C text, compiled; none where there is no C compiler.
+    /// Compiles the program by way of C text; `None` without a C compiler.
     pub fn as_c(&self, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
         CProgram::new(&self.machine, loss, level, evaluations)
     }
 
-    /// Steps from the beginning to the end.
+    /// Returns the number of steps from start to end.
     pub fn steps(&self) -> u64 {
         let mut machine = self.machine.try_clone().unwrap();
         to_the_end(&mut machine, Travel::Forward);
         machine.state().step.unsigned_abs()
     }
 
-    /// The value, and the gradient in the order of the inputs.
+    /// Returns the value, and the gradient in the order of the inputs.
     pub fn differentiate(&self) -> (f64, Vec<f64>) {
         let mut machine = self.machine.try_clone().unwrap();
         to_the_turn(&mut machine, self.turn.as_deref());
@@ -76,13 +76,13 @@ impl Subject {
         (value, self.wrt.iter().map(|&cell| f64::from_bits(adjoints.cells[cell])).collect())
     }
 
-    /// Several machines at the start.
+    /// Returns a batch of machines at the start.
     pub fn batch(&self, n: usize) -> Batch {
         self.batch_of(self.machine.try_clone().unwrap(), n)
     }
 
-    /// Several machines at the start that have adjoints, as where one gradient follows the other, and watch
-    /// both ways, as `reviver grad` has it.
+    /// Returns a batch of machines at the start with adjoints and a watch on both sweeps, as `reviver grad` has. The
+    /// state is that after a previous gradient.
     pub fn batch_with_adjoints(&self, n: usize) -> Batch {
         let mut machine = self.machine.try_clone().unwrap();
         machine.state_mut().adjoints_mut();
@@ -97,7 +97,7 @@ impl Subject {
     }
 }
 
-/// Several machines at one place, so that what all of them do can be timed at once.
+/// Machines in the same state, for timing one operation on all of them.
 pub struct Batch {
     start: State,
     loss: usize,
@@ -106,27 +106,27 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Runs all to the end, or to the beginning.
+    /// Runs all machines to the end, or backward to the start.
     pub fn run(&mut self, travel: Travel) {
         self.machines.iter_mut().for_each(|machine| to_the_end(machine, travel));
     }
 
-    /// Runs all to where a gradient turns round.
+    /// Runs all machines to the gradient's turning point.
     pub fn run_to_the_turn(&mut self) {
         self.machines.iter_mut().for_each(|machine| to_the_turn(machine, self.turn.as_deref()));
     }
 
-    /// Switches gradient mode on, with all adjoints 0.
+    /// Switches gradient mode on, with zero adjoints.
     pub fn silence(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.state_mut().set_mode(true));
     }
 
-    /// Switches gradient mode on and makes the loss's adjoint 1.
+    /// Switches gradient mode on, and seeds the loss with 1.
     pub fn seed(&mut self) {
         self.machines.iter_mut().for_each(|machine| seed(machine, self.loss));
     }
 
-    /// Back to the start, with the mode off and all adjoints 0.
+    /// Resets all machines to the start, with gradient mode off and zero adjoints.
     pub fn reset(&mut self) {
         self.machines.iter_mut().for_each(|machine| *machine.state_mut() = self.start.try_clone().unwrap());
     }
@@ -143,13 +143,13 @@ fn seed(machine: &mut Machine, loss: usize) {
     state.adjoints_mut().cells[loss] = 1.0f64.to_bits();
 }
 
-/// The cells of a global, in its class.
+/// Returns the indices of a global's cells in its class.
 fn cells(machine: &Machine, name: &str) -> Range<usize> {
     let program = machine.program();
     program.cells(program.global(name).expect("the program has such a cell").0)
 }
 
-/// Gives reals their values, and says where they are.
+/// Sets reals, and returns their indices.
 fn give(machine: &mut Machine, inputs: &Inputs) -> Vec<usize> {
     let mut given = Vec::new();
     for (name, values) in inputs {

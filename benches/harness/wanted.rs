@@ -1,6 +1,6 @@
-//! What the command line asks for. Knows nothing that is measured.
+//! Selection of benchmarks by the command line.
 
-/// Whether the command line asks for something: it names a part of its name, or nothing at all.
+/// Returns true if the command line selects a benchmark: it has a part of the benchmark's name, or no names.
 pub fn is_wanted(name: &str) -> bool {
     let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
     parts.peek().is_none() || parts.any(|part| name.contains(&part))

@@ -1,18 +1,18 @@
-//! The Bessel function J_ν(z) by its Taylor series, as in `programs/besselj.rasm`. Knows no machine.
+//! Bessel function J_ν(z) by its Taylor series, as in `programs/besselj.rasm`. This module knows no machine.
 
 use super::model::{Model, vacate};
 
-/// A term this small is the last one.
+/// Magnitude of a term that ends the series.
 const SMALL: f64 = 1e-8;
 
-/// What counts as vacant.
+/// Tolerance within which a float counts as vacant.
 const TOLERANCE: f64 = 1e-8;
 
-/// More terms than a |z| ≤ 20 needs.
+/// Upper bound on the number of terms for |z| ≤ 20.
 const MOST_TERMS: usize = 48;
 
 pub struct Bessel {
-    /// The order.
+    /// Order of the Bessel function.
     pub nu: i64,
     pub z: f64,
 }
@@ -52,7 +52,7 @@ impl Model for Bessel {
         let mut term = half.powi(self.nu as i32) / divisor;
         let mut sum = term;
         let mut k = 0;
-        // Each factor without (z/2)², and the term that it is applied to.
+        // Each factor without (z/2)², and the term to which it is applied.
         let mut passed = [(0.0, 0.0); MOST_TERMS];
         while term.abs() > SMALL {
             let factor = -1.0 / ((k + 1) * (k + 1 + self.nu)) as f64;
@@ -77,7 +77,7 @@ fn factorial(n: i64) -> i64 {
     (1..=n).product()
 }
 
-/// The ancillas of the program.
+/// Ancillas of the program.
 #[derive(Default)]
 struct Series {
     half: f64,
@@ -149,7 +149,7 @@ impl Series {
         }
     }
 
-    /// Multiplies the term by the factor of round k, or takes the factor away.
+    /// Multiplies the term by the factor of iteration k, or divides it by that factor.
     #[inline(always)]
     fn multiply(&mut self, nu: i64, by: fn(&mut f64, f64, &mut f64)) {
         let order = self.k + nu;
@@ -167,7 +167,7 @@ impl Series {
     }
 }
 
-/// y *= k
+/// Reversible multiplication, y *= k.
 fn times(y: &mut i64, k: i64) {
     let mut product = *y * k;
     *y -= product / k;
@@ -175,7 +175,7 @@ fn times(y: &mut i64, k: i64) {
     assert!(product == 0);
 }
 
-/// y /= k
+/// Reversible division, y /= k.
 fn untimes(y: &mut i64, k: i64) {
     let mut product = 0;
     std::mem::swap(y, &mut product);
@@ -184,7 +184,7 @@ fn untimes(y: &mut i64, k: i64) {
     assert!(product == 0);
 }
 
-/// term *= factor, nearly.
+/// Approximate multiplication, term *= factor.
 #[inline(always)]
 fn imul(term: &mut f64, factor: f64, dirt: &mut f64) {
     *dirt += *term * factor;
@@ -192,7 +192,7 @@ fn imul(term: &mut f64, factor: f64, dirt: &mut f64) {
     std::mem::swap(term, dirt);
 }
 
-/// term /= factor, nearly.
+/// Approximate division, term /= factor.
 #[inline(always)]
 fn unimul(term: &mut f64, factor: f64, dirt: &mut f64) {
     std::mem::swap(term, dirt);

@@ -1,11 +1,11 @@
-//! The Fibonacci pair: an integer loop, its join conditions checked. Knows no machine.
+//! Fibonacci pair: an integer loop with checked join conditions. This module knows no machine.
 
 use std::hint::black_box;
 
 /// Iterations of the Fibonacci loop.
 const ROUNDS: i64 = 1_000_000;
 
-/// The Fibonacci pair: the loop of `fibonacci.rasm`, join conditions checked.
+/// Runs the loop of `fibonacci.rasm`, with join conditions checked.
 pub fn run() {
     let (mut n, mut a, mut b) = (black_box(ROUNDS), black_box(0i64), black_box(1i64));
     assert!(a == 0, "the loop is entered from above");
@@ -13,7 +13,7 @@ pub fn run() {
         a = a.wrapping_add(b);
         std::mem::swap(&mut a, &mut b);
         n -= 1;
-        // Coming back, the join's condition must hold.
+        // After a jump back, the join's condition must hold.
         if a == 0 {
             panic!("the join was reached by a jump it denies");
         }

@@ -1,8 +1,8 @@
-//! The loss of the Petersen graph in space, as in `programs/graph_embedding.rasm`. Knows no machine.
+//! Embedding loss of the Petersen graph, as in `programs/graph_embedding.rasm`. This module knows no machine.
 
 use super::model::{Model, vacate};
 
-/// Coordinates that a vertex has, of which some count.
+/// Stored coordinates of a vertex, of which `dimensions` are used.
 const MOST: usize = 10;
 const COORDINATES: usize = 10 * MOST;
 
@@ -10,17 +10,17 @@ const EDGES: usize = 15;
 const OTHERS: usize = 30;
 const MARGIN: f64 = 0.1;
 
-/// What counts as vacant.
+/// Tolerance within which a float counts as vacant.
 const TOLERANCE: f64 = 1e-9;
 
-/// A pair of vertices.
+/// Pair of vertex indices.
 type Pair = (usize, usize);
 
-/// A pentagon 0…4, a pentagram 5…9, and spokes.
+/// Edges of the graph: pentagon 0…4, pentagram 5…9, and spokes.
 const EDGE_PAIRS: [Pair; EDGES] = pairs([(0, 5, 0), (0, 0, 1), (5, 5, 2)]);
 const OTHER_PAIRS: [Pair; OTHERS] = pairs([(0, 0, 2), (5, 5, 1), (0, 5, 1), (0, 5, 2), (0, 5, 3), (0, 5, 4)]);
 
-/// Each group (p, q, turn) joins vertex p + i to vertex q + (i + turn) modulo 5, for each i.
+/// Returns vertex pairs: group (p, q, turn) joins vertex p + i to vertex q + (i + turn) modulo 5, for each i.
 const fn pairs<const GROUPS: usize, const N: usize>(groups: [(usize, usize, usize); GROUPS]) -> [Pair; N] {
     let mut pairs = [(0, 0); N];
     let mut n = 0;
@@ -32,14 +32,14 @@ const fn pairs<const GROUPS: usize, const N: usize>(groups: [(usize, usize, usiz
     pairs
 }
 
-/// Ten points, of whose coordinates the first `dimensions` count.
+/// Ten points, with the first `dimensions` coordinates in use.
 pub struct Embedding {
     pub dimensions: usize,
     pub x: [f64; COORDINATES],
 }
 
 impl Embedding {
-    /// Points without symmetry.
+    /// Returns points without symmetry.
     pub fn of_sines(dimensions: usize) -> Embedding {
         let x = std::array::from_fn(|n| {
             let (v, d) = ((n / MOST + 1) as f64, (n % MOST + 1) as f64);
@@ -66,7 +66,7 @@ impl Embedding {
     }
 }
 
-/// Distances, and their mean.
+/// Distances of pairs, and their mean.
 struct Lengths<const N: usize> {
     each: [f64; N],
     mean: f64,
@@ -82,9 +82,9 @@ impl<const N: usize> Lengths<N> {
         deviations.map(|deviation| deviation * deviation).sum::<f64>() / (N - 1) as f64
     }
 
-    /// Carries the adjoints of the distances, and of their mean, to the coordinates.
+    /// Propagates the adjoints of the distances, and of their mean, to the coordinates.
     fn carry_back(&self, pairs: &[Pair; N], mean_adjoint: f64, points: &Embedding, x: &mut [f64]) {
-        // Every distance has the same share of the mean, and a share of the variance for its deviation.
+        // Each distance contributes equally to the mean, and by its deviation to the variance.
         let steepness = 2.0 / (N - 1) as f64;
         let constant = mean_adjoint / N as f64 - steepness * self.mean;
         for (&(u, v), &length) in pairs.iter().zip(&self.each) {
@@ -137,7 +137,7 @@ fn penalty(excess: f64) -> f64 {
     if excess > 0.0 { excess.exp() - 1.0 } else { 0.0 }
 }
 
-/// The ancillas of the program: means, and of each pair its distance and the square of that.
+/// Ancillas of the program: means, and the distance and squared distance of each pair.
 struct Ancillas {
     edge_squares: [f64; EDGES],
     other_squares: [f64; OTHERS],
@@ -217,7 +217,7 @@ fn subtract_distances<const N: usize>(
     }
 }
 
-/// y += Σ (v[i] - mean)² / (n - 1)
+/// Adds the variance of distances, y += Σ (v[i] - mean)² / (n - 1).
 fn add_variance<const N: usize>(y: &mut f64, v: &[f64; N], mean: f64) {
     let mut degrees = N as f64;
     degrees -= 1.0;
@@ -234,7 +234,7 @@ fn add_variance<const N: usize>(y: &mut f64, v: &[f64; N], mean: f64) {
     vacate(&mut degrees, TOLERANCE);
 }
 
-/// Uses the difference of two numbers, and uncomputes it.
+/// Passes the difference of two numbers to `apply`, and uncomputes it.
 #[inline(always)]
 fn with_difference(p: f64, q: f64, apply: impl FnOnce(f64)) {
     let mut gap = p - q;

@@ -1,11 +1,11 @@
-//! A Kepler orbit by drift-kick-drift: a float loop, its ancillas checked. Knows no machine.
+//! Kepler orbit by drift-kick-drift: a float loop with checked ancillas. This module knows no machine.
 
 use std::hint::black_box;
 
-/// Steps of the orbit.
+/// Steps of the integration.
 const STEPS: i64 = 200_000;
 
-/// A Kepler orbit by drift-kick-drift: the loop of `leapfrog.rasm`.
+/// Runs the loop of `leapfrog.rasm`.
 pub fn run() {
     let (mut x, mut y, mut vx, mut vy) = black_box((1.0f64, 0.0f64, 0.0f64, 1.0f64));
     let (dt, half) = black_box((0.001f64, 0.0005f64));

@@ -1,11 +1,11 @@
-//! A product of matrices: a memory loop, every index checked. Knows no machine.
+//! Matrix product: a memory loop with every index checked. This module knows no machine.
 
 use std::hint::black_box;
 
 /// Rows and columns of the matrices.
 const SIZE: usize = 100;
 
-/// C += A·B, element by element: the loops of `matrix.rasm`, every index checked.
+/// Runs the loops of `matrix.rasm`: C += A·B, element by element, with every index checked.
 pub fn run() {
     let a = black_box(vec![0.5f64; SIZE * SIZE]);
     let b = black_box(vec![0.25f64; SIZE * SIZE]);

@@ -1,29 +1,28 @@
-//! What a differentiable model is, in plain Rust, and how its reversible version checks itself.
-//! Knows no model and no machine.
+//! Interface of differentiable models in plain Rust, and the vacancy check of their reversible versions. This module
+//! knows neither models nor machines.
 
-/// A model at one input.
+/// Differentiable model at one input.
 pub trait Model {
-    /// The real inputs that it is differentiated by, under the names that the program gives them.
+    /// Returns the real inputs to differentiate by, with their names in the program.
     fn inputs(&self) -> Vec<(&'static str, Vec<f64>)>;
 
-    /// The other real inputs.
+    /// Returns the other real inputs.
     fn data(&self) -> Vec<(&'static str, Vec<f64>)> {
         Vec::new()
     }
 
-    /// The value, as one would compute it if nothing had to be undone.
+    /// Computes the value in the usual way, without reversibility.
     fn objective(&self) -> f64;
 
-    /// The value by the operations of the program: in the same order, uncomputed like there, and with
-    /// the same checks.
+    /// Computes the value by the program's operations: in the same order, with the same uncomputation and checks.
     fn reversible(&self) -> f64;
 
-    /// Value and gradient by a hand-written adjoint. The gradient is laid out as [`Model::inputs`], one
-    /// after the other, and is overwritten.
+    /// Computes value and gradient by a handwritten adjoint. Overwrites `gradient`, in the order of
+    /// [`Model::inputs`].
     fn gradient(&self, gradient: &mut [f64]) -> f64;
 }
 
-/// Checks that a float counts as vacant, and makes it so. Panics where a machine would trap.
+/// Checks that a float counts as vacant, and sets it to 0. Panics where a machine would trap.
 #[inline(always)]
 pub fn vacate(cell: &mut f64, tolerance: f64) {
     assert!(cell.abs() <= tolerance, "the ancilla is vacant");

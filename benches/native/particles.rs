@@ -1,4 +1,4 @@
-//! Four particles in a force field with friction, as in `programs/particles.rasm`. Knows no machine.
+//! Four particles in a force field with friction, as in `programs/particles.rasm`. This module knows no machine.
 
 use std::hint::black_box;
 
@@ -7,25 +7,25 @@ use super::model::{Model, vacate};
 const PARTICLES: usize = 4;
 const STEPS: usize = 1000;
 
-/// Length of a step.
+/// Length of a time step.
 const H: f64 = 0.05;
 
-/// What a step multiplies areas by, and its root, the unit that shrinks along.
+/// Factor of a time step on areas in phase space; `UNIT` is its square root, the scale that shrinks with each step.
 const SHRINK: f64 = 1.0 - 0.2 * H + 0.5 * H * H;
 const UNIT: f64 = 0.995_615_387_586_993_9;
 
-/// The three shears of a step in that unit.
+/// Factors of a step's three shears, in the shrinking unit.
 const FIRST_KICK: f64 = (1.0 - UNIT) / H;
 const DRIFT: f64 = H / UNIT;
 const SECOND_KICK: f64 = FIRST_KICK - 0.2;
 
-/// What counts as vacant.
+/// Tolerance within which a float counts as vacant.
 const TOLERANCE: f64 = 1e-9;
 
-/// One number of each particle.
+/// One number for each particle.
 type Each = [f64; PARTICLES];
 
-/// Where the particles are and how fast they move.
+/// Positions and velocities of the particles.
 #[derive(Clone, Copy)]
 pub struct Particles {
     pub x: Each,
@@ -70,12 +70,12 @@ impl Model for Particles {
         }
         scale -= SHRINK.powi(STEPS as i32);
         vacate(&mut scale, TOLERANCE);
-        // The way back is part of the work, although nothing reads where it arrives.
+        // The backward run is part of the work, although its result isn't read.
         black_box(now);
         loss
     }
 
-    /// A step is linear, so its adjoint needs to know no place and no velocity.
+    /// A step is linear, so its adjoint depends on neither positions nor velocities.
     fn gradient(&self, gradient: &mut [f64]) -> f64 {
         let end = self.moved();
         let (mut x, mut y) = (end.y, end.x);
@@ -110,7 +110,7 @@ impl Particles {
     }
 }
 
-/// One coordinate, one step, both numbers from the old ones.
+/// Advances one coordinate by an explicit Euler step.
 #[inline(always)]
 fn euler(p: &mut f64, v: &mut f64) {
     let force = -0.5 * *p - 0.2 * *v;
@@ -118,7 +118,7 @@ fn euler(p: &mut f64, v: &mut f64) {
     *v += H * force;
 }
 
-/// The transposed step: p takes -h/2 of v's adjoint, v takes h of p's and loses h/5 of its own.
+/// Transposed Euler step on adjoints: p' -= h/2·v' and v' += h·p' - h/5·v'.
 #[inline(always)]
 fn adjoint_step(p: &mut f64, v: &mut f64) {
     let gained = H * *p - 0.2 * H * *v;
@@ -126,7 +126,7 @@ fn adjoint_step(p: &mut f64, v: &mut f64) {
     *v += gained;
 }
 
-/// One coordinate, one step, by shears.
+/// Advances one coordinate by a step of three shears.
 #[inline(always)]
 fn advance(p: &mut f64, v: &mut f64) {
     *v += *p * FIRST_KICK;
@@ -134,7 +134,7 @@ fn advance(p: &mut f64, v: &mut f64) {
     *v += *p * SECOND_KICK;
 }
 
-/// Undoes `advance`.
+/// Inverse of `advance`.
 #[inline(always)]
 fn retreat(p: &mut f64, v: &mut f64) {
     *v -= *p * SECOND_KICK;

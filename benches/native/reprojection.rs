@@ -1,16 +1,17 @@
-//! The residuals of one observation and all of their derivatives by hand, as in `programs/bundle_adjustment.rasm`: rotation by Rodrigues,
-//! projection, radial distortion. Knows no machine.
+//! Residuals of one observation with handwritten derivatives, as in `programs/bundle_adjustment.rasm`: Rodrigues
+//! rotation, projection, radial distortion. This module knows no machine.
 
-/// A camera's numbers, a point's, a weight, and where the point was seen.
+/// Number of camera parameters; `INPUTS` adds the point and the weight.
 pub const CAMERA: usize = 11;
 pub const INPUTS: usize = CAMERA + 3 + 1;
 
 /// Values and derivatives of one observation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reprojection {
-    /// Two residuals, and that of the weight.
+    /// Two residuals, and the residual of the weight.
     pub values: [f64; 3],
-    /// Rows of the first two by the camera, the point and the weight; of the third by the weight alone.
+    /// Derivatives of the first two residuals by camera, point and weight; `weight` is the third residual's by the
+    /// weight.
     pub rows: [[f64; INPUTS]; 2],
     pub weight: f64,
 }
@@ -25,7 +26,7 @@ fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// A point, turned, with its derivatives by the rotation and by the point: columns of each.
+/// Rotates a point, and returns it with the columns of its derivatives by rotation and point.
 fn turned(rotation: Vector, point: Vector) -> (Vector, [Vector; 3], [Vector; 3]) {
     const UNITS: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let square = dot(rotation, rotation);
@@ -59,7 +60,7 @@ fn turned(rotation: Vector, point: Vector) -> (Vector, [Vector; 3], [Vector; 3])
     (turn(point, across, along), by_rotation, by_point)
 }
 
-/// Residuals of an observation and their derivatives.
+/// Computes the residuals of an observation and their derivatives.
 pub fn jacobian(camera: &[f64; CAMERA], point: Vector, weight: f64, seen: [f64; 2]) -> Reprojection {
     let [a, b, c, centre @ .., focal, _, _, near, far] = *camera;
     let centre: [f64; 3] = centre;

@@ -1,4 +1,5 @@
-//! The class of an expression, by the names in it. The text has been assembled, so nothing is judged.
+//! Inference of the class (integer or real) of an expression from the names in it. The text has been
+//! assembled before, so errors are not reported here.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,10 +9,10 @@ use reviver_assembler::tree::{Expression, ExpressionKind};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
-/// What names of a routine are made of: cells, arrays and constants.
+/// The classes of a routine's names: cells, arrays and constants.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
-    /// Classes of the program's names, shared by all routines.
+    /// The classes of the program's names, shared by all routines.
     shared: Rc<HashMap<CompactString, Class>>,
     own: HashMap<CompactString, Class>,
 }
@@ -25,7 +26,7 @@ impl Classes {
         self.own.insert(name, class);
     }
 
-    /// Makes copies cheap: all classes become shared.
+    /// Moves all classes into the shared map, so that clones are cheap.
     #[must_use]
     pub fn into_shared(self) -> Classes {
         let mut shared = Rc::unwrap_or_clone(self.shared);
@@ -40,7 +41,7 @@ impl Extend<(CompactString, Class)> for Classes {
     }
 }
 
-/// The class of a value or a cell.
+/// Returns the class of a value or a cell.
 pub fn class_of(expression: &Expression, classes: &Classes) -> Class {
     match &expression.kind {
         ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Length(_) => Class::Int,
@@ -55,7 +56,7 @@ pub fn class_of(expression: &Expression, classes: &Classes) -> Class {
     }
 }
 
-/// The class of a function's value.
+/// Returns the class of a function's value.
 pub fn class_of_applied(function: Function, sources: &[Expression], classes: &Classes) -> Class {
     let results: Vec<Class> = function.forms().map(|form| form.result()).collect();
     match results.split_first() {
@@ -64,7 +65,7 @@ pub fn class_of_applied(function: Function, sources: &[Expression], classes: &Cl
     }
 }
 
-/// Real if any of them is: an integer literal stands for a real where one is wanted.
+/// Returns `Real` if any of the expressions is real, because integer literals convert to reals.
 fn of_any(list: &[Expression], classes: &Classes) -> Class {
     let is_real = list.iter().any(|part| class_of(part, classes) == Class::Real);
     if is_real { Class::Real } else { Class::Int }
@@ -78,12 +79,12 @@ fn class_of_name(name: &str, classes: &Classes) -> Class {
     }
 }
 
-/// `f0`, `f1`, …
+/// Returns true for `f0`, `f1`, …
 fn is_real_register(name: &str) -> bool {
     is_numbered(name, 'f')
 }
 
-/// Whether a name that nobody declared is a register.
+/// Returns true if an undeclared name is that of a register.
 pub fn is_register(name: &str) -> bool {
     is_numbered(name, 'r') || is_numbered(name, 'f')
 }

@@ -1,17 +1,17 @@
-//! The value of a constant integer expression, as far as lengths of arrays need it.
+//! Evaluation of constant integer expressions, which lengths of arrays need.
 
 use std::collections::HashMap;
 
 use compact_str::CompactString;
 use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 
-/// Constants by their names.
+/// The expressions of constants by name.
 pub type NamedConstants = HashMap<CompactString, Expression>;
 
-/// How deep constants may be made of others.
+/// The maximum depth of constants that are defined by other constants.
 const DEEPEST: u32 = 64;
 
-/// The value; none where it isn't an integer constant.
+/// Returns the value of an expression, or `None` if it isn't an integer constant.
 pub fn value(expression: &Expression, constants: &NamedConstants) -> Option<i128> {
     value_in(expression, constants, DEEPEST)
 }

@@ -1,7 +1,9 @@
-//! Main as parts: it is cut at the heads of the loops that lose something, and where ways join that such loops lie on.
+//! Division of main into parts. Main is cut at the heads of lossy loops, and at joins of control flow around
+//! such loops.
 //!
-//! A part runs from its beginning to where another one begins, of which it leaves the number in a cell; 0 is the end.
-//! What a part is and how often it runs is known here, not which parts make a segment.
+//! A part runs from its beginning to the beginning of another part, and leaves the number of that part in a
+//! cell; 0 is the end. This module determines the parts and their successors. The grouping of parts into
+//! segments is done elsewhere.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,16 +20,16 @@ use crate::class::class_of;
 use crate::keep::{Keeper, has_branches, is_forgotten};
 use crate::make::{self, node};
 
-/// A part of main. Its number is that of its place, counted from 1.
+/// A part of main. Its number is its position in the list of parts, counted from 1.
 #[derive(Debug, Default)]
 pub struct CutPart {
-    /// What of the text begins here.
+    /// A description of the text that begins here.
     pub about: &'static str,
     pub place: Span,
     pub body: Body,
 }
 
-/// A variable that lives from one part to another.
+/// A local variable that lives across several parts, so that it becomes a cell of the program.
 #[derive(Clone, Debug)]
 pub struct Promoted {
     pub name: CompactString,
@@ -35,7 +37,7 @@ pub struct Promoted {
     pub shape: Vec<Expression>,
 }
 
-/// What is still done on the way to a part, and its number.
+/// An edge to another part: its number, and the statements that run on this edge.
 struct PartWay {
     body: Body,
     to: usize,
@@ -47,30 +49,30 @@ impl PartWay {
     }
 }
 
-/// Where a part leads.
+/// The successor of a part.
 enum PartExit {
     To(usize),
-    /// The first way where the condition holds, else the second.
+    /// The first edge if the condition holds, otherwise the second one.
     Choice(Condition, PartWay, PartWay),
 }
 
-/// Statements up to the first one that is cut.
+/// The statements before the first one that is cut.
 #[derive(Default)]
 struct StraightRun<'t> {
-    /// True if one of those that follow is cut.
+    /// True if a later statement is cut.
     is_cut: bool,
-    /// Locals that end in the run: the place where the last one of a name does.
+    /// The locals that end within these statements, each with the position of its last `delocal`.
     ends: HashMap<&'t CompactString, usize>,
 }
 
-/// Cuts one main.
+/// The state of cutting one main.
 pub struct Cutter<'k, 'p> {
     keeper: &'k mut Keeper<'p>,
-    /// The cell that a part leaves the number in.
+    /// The cell in which a part leaves the number of its successor.
     next: CompactString,
     pub parts: Vec<CutPart>,
     pub promoted: Vec<Promoted>,
-    /// The names of those.
+    /// The names of the promoted variables.
     known: HashSet<CompactString>,
 }
 
@@ -102,7 +104,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Whether a statement is cut: a loop that loses something, or one around such a loop.
+    /// Returns true if a statement is cut: a lossy loop, or a statement around a loop that is cut.
     fn is_cut(&self, statement: &Statement) -> bool {
         let is_loop = matches!(statement, Statement::Loop(_) | Statement::For(_));
         is_loop && self.keeper.loses(statement)
@@ -113,7 +115,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         statements.iter().any(|node| self.is_cut(&node.statement))
     }
 
-    /// The beginning of statements that stays together.
+    /// Returns the statements before the first cut.
     fn straight_run<'t>(&self, statements: &'t [StatementNode]) -> StraightRun<'t> {
         let mut run = StraightRun::default();
         for (at, node) in statements.iter().enumerate() {
@@ -128,8 +130,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         run
     }
 
-    /// The statements up to the first cut, and the way on from there; what follows goes into parts of its own. Nothing is cut if the
-    /// statements are one whole.
+    /// Returns the statements before the first cut and the jump from there; later statements go into further
+    /// parts. Nothing is cut if `whole` is true.
     fn run(&mut self, statements: &[StatementNode], exit: PartExit, whole: bool) -> Body {
         let mut body = Body::new();
         let run = if whole { StraightRun::default() } else { self.straight_run(statements) };
@@ -152,16 +154,16 @@ impl<'k, 'p> Cutter<'k, 'p> {
         body
     }
 
-    /// The part that comes behind a cut statement.
+    /// Returns the part after a cut statement.
     fn behind(&mut self, from: &StatementNode, after: &[StatementNode], exit: PartExit) -> usize {
         let said = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
         match (said, exit) {
             (None, PartExit::To(part)) => part,
             (said, exit) => {
-                // What has been added to the text stands nowhere.
+                // Statements that the transformation added have no position in the text.
                 let place = said.map(|node| node.span).filter(|place| *place != Span::default());
                 let part = self.reserve("what comes behind", place.unwrap_or(from.span));
-                // Statements that are cut are no whole, nor are those behind.
+                // A body that is cut contains no branches between labels, so its remainder may be cut, too.
                 let body = self.run(after, exit, false);
                 self.put(part, body);
                 part
@@ -169,13 +171,13 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// A `compute` around a cut is written out.
+    /// Replaces a `compute` block around a cut by its bodies and the inverse of the first one.
     fn spliced(&mut self, tree: &Compute, after: &[StatementNode]) -> Option<Vec<StatementNode>> {
         let undoing = self.keeper.undo(&tree.body)?;
         Some(tree.body.iter().chain(&tree.apply).chain(&undoing).chain(after).cloned().collect())
     }
 
-    /// A statement that isn't cut. A variable that lives across a cut becomes a cell of the program.
+    /// Emits a statement that isn't cut. A variable that lives across a cut becomes a cell of the program.
     fn straight(&mut self, from: &StatementNode, at: usize, run: &StraightRun<'_>, to: &mut Body) {
         match &from.statement {
             Statement::Local(local) if self.lives_on(local, at, run) => self.promote(local, from, to),
@@ -184,10 +186,11 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// True if a local that begins at this place of a run lives across its end.
+    /// Returns true if the local at this position lives across the end of the statements.
     fn lives_on(&self, local: &Local, at: usize, run: &StraightRun<'_>) -> bool {
         let ends = run.ends.get(&local.name.text).is_some_and(|end| *end > at);
-        // One name may stand for two variables, of which one lives across a cut: then both are cells.
+        // Two variables may have the same name, and only one of them lives across a cut. Then both become
+        // cells.
         self.known.contains(&local.name.text) || run.is_cut && !ends
     }
 
@@ -207,7 +210,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// The end of such a variable: 0 again.
+    /// Emits the end of a promoted variable, which makes its cell 0 again.
     fn end(&mut self, local: &Local, from: &StatementNode, to: &mut Body) {
         let cell = make::cell(&local.name.text);
         let is_real = class_of(&cell, self.keeper.classes) == Class::Real;
@@ -274,7 +277,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// The counter begins at one bound and is taken away at the other, which it must hit.
+    /// Emits a counted loop. The counter starts at one bound; at the end the other bound is subtracted and
+    /// must leave 0.
     fn counted(&mut self, tree: &For, place: Span, behind: usize, to: &mut Body) {
         let name = &tree.counter.text;
         self.remember(name, Class::Int, &[]);
@@ -311,7 +315,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         );
     }
 
-    /// Says which part comes next.
+    /// Emits the choice of the next part.
     fn leave(&self, exit: PartExit, to: &mut Body) {
         match exit {
             PartExit::To(part) => to.extend(self.go(part)),
@@ -323,20 +327,23 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// The cell is 0 before, so that nothing is to be done where the end comes next.
+    /// Returns the statement that stores the number of the next part. The cell is 0 before, so the end,
+    /// number 0, needs no statement.
     fn go(&self, part: usize) -> Option<StatementNode> {
         let number = make::int(part as u64);
         (part > 0).then(|| node(make::update(Update::Add, [make::cell(&self.next), number])))
     }
 }
 
-/// A counter that a bound is added to or taken from; nothing where the bound is written as 0.
+/// Returns a statement that adds a bound to a counter or subtracts it, or `None` if the bound is the literal
+/// 0.
 fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option<StatementNode> {
     let is_nothing = matches!(bound.kind, ExpressionKind::Int { value: 0, .. });
     (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
 }
 
-/// Whether a loop has no rounds, where both bounds are numbers: nobody compares these.
+/// Returns true if a loop without iterations is recognised by its literal bounds, and `None` if a bound isn't
+/// a literal. A comparison of two literals would not be valid in the text.
 fn is_literally_empty(tree: &For) -> Option<bool> {
     match (&tree.from.kind, &tree.to.kind) {
         (ExpressionKind::Int { value: from, .. }, ExpressionKind::Int { value: to, .. }) => Some(from >= to),

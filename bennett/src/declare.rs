@@ -1,5 +1,5 @@
-//! The declarations of the reversible text: what is given and found, the program's cells, and the states that are kept. Knows
-//! no procedure.
+//! The declarations of the reversible text: inputs and outputs, the program's cells, and the saved states.
+//! This module is independent of procedures.
 
 use compact_str::CompactString;
 use reviver_assembler::tree::{
@@ -14,7 +14,8 @@ use crate::program::DeclaredGlobal;
 use crate::state::StateVariable;
 use crate::transform::Transformed;
 
-/// What is given and what is found. Given values stay, so that the result of an `.inout` needs a cell of its own.
+/// Returns the declarations of inputs and outputs. Input values are preserved, so the result of an `.inout`
+/// has a separate cell.
 pub fn interface(made: &Transformed) -> Body {
     let mut body = Body::new();
     for global in &made.program.globals {
@@ -37,7 +38,7 @@ fn variable<'t>(made: &'t Transformed, name: &str) -> Option<&'t StateVariable> 
     made.state.iter().find(|variable| variable.name == name)
 }
 
-/// The cells of the program that nobody outside knows.
+/// Returns the declarations of the program's internal cells.
 pub fn hidden(made: &Transformed, is_undone: bool) -> Body {
     let words = &made.words;
     let is_hidden = |it: &&StateVariable| matches!(it.role, Role::Private | Role::Garbage);
@@ -68,7 +69,7 @@ fn is_declared(made: &Transformed, name: &str) -> bool {
         .any(|it| it.name.text == name)
 }
 
-/// The states.
+/// Returns the declarations of the arrays that hold saved states.
 pub fn kept(made: &Transformed) -> Body {
     let words = &made.words;
     let states = || make::binary(BinaryOperator::Add, make::cell(&words.last), make::int(1));
@@ -79,12 +80,13 @@ pub fn kept(made: &Transformed) -> Body {
     body
 }
 
-/// Results that wait elsewhere until no segment runs in their own cells.
+/// Returns the variables with results in separate cells, which hold them until no segment uses the variables'
+/// own cells.
 pub fn found(made: &Transformed, is_undone: bool) -> impl Iterator<Item = &StateVariable> {
     made.state.iter().filter(move |variable| variable.role == Role::Out && is_undone)
 }
 
-/// A declaration of the program in another role.
+/// Returns a declaration of the program, with another role.
 fn declared(role: Role, global: &DeclaredGlobal, with_initial: bool) -> StatementNode {
     let mut declaration = global.declaration.clone();
     if !with_initial {

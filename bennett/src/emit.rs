@@ -1,5 +1,5 @@
-//! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. Knows how they call each
-//! other; what stands in them has been made elsewhere.
+//! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. This
+//! module defines how these procedures call each other; the bodies of the parts come from other modules.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::state::KeptPlace;
 use crate::transform::{Transformed, transform};
 use crate::{declare, level};
 
-/// The reversible text of a program.
+/// Returns the reversible text of a program.
 pub fn emit(
     sources: &Sources,
     program: SortedProgram,
@@ -31,7 +31,7 @@ pub fn emit(
     canonical(emission.text())
 }
 
-/// The plan that is wanted, or the one that fits into the room.
+/// Returns the requested plan, or the plan that fits into the requested space.
 fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<Diagnostic>> {
     let (bytes, rounds) = match *wanted {
         WantedPlan::Exact(plan) => return Ok(plan),
@@ -51,8 +51,8 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
     })
 }
 
-/// The text in the canonical layout. It has been made of trees, so that what can't be read is our own mistake, which
-/// is told as such.
+/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error is a bug of
+/// the transformation and is reported as one.
 fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
     let mut sources = Sources::new();
     let file = sources.add("reversible text", text);
@@ -77,11 +77,12 @@ struct Emission<'e> {
     plan: SegmentPlan,
 }
 
-/// Calls that are open beside levels of segments and the program's own: the search, a segment, its rounds, one of them, its part.
+/// The call depth added to that of the levels and the program itself: the search, a segment, its rounds, one
+/// round and its part.
 const CALLS_AROUND: u64 = 5;
 
 impl Emission<'_> {
-    /// What is numbered and counted must fit into the program's integers.
+    /// Checks that every number and count fits into the program's integers.
     fn counted(&self) -> Result<(), Vec<Diagnostic>> {
         let numbers = [
             ("states", self.plan.states()),
@@ -103,7 +104,7 @@ impl Emission<'_> {
         ])
     }
 
-    /// A limit of open calls with those that are added.
+    /// Returns the directive that limits the call depth, increased by the calls that the transformation adds.
     fn depth(&self) -> String {
         let Some(own) = &self.made.program.depth else { return String::new() };
         let more = make::int(CALLS_AROUND + u64::from(self.plan.levels));
@@ -177,8 +178,8 @@ impl Emission<'_> {
         format!("{last}{}", length.unwrap_or_default())
     }
 
-    /// Whether the results are copied and everything is undone. Else the last state is what the program leaves, and
-    /// nothing but results is in it.
+    /// Returns true if the results are copied and everything is undone. Otherwise the program ends with the
+    /// last state, which contains only results.
     fn is_undone(&self) -> bool {
         self.plan.rounds.is_none() || self.made.state.iter().any(|variable| variable.role == Role::Garbage)
     }
@@ -239,7 +240,7 @@ impl Emission<'_> {
         body
     }
 
-    /// At the very end these come into their own cells.
+    /// Returns the statements that move results into the program's own cells at the very end.
     fn told(&self) -> Body {
         let mut body = Body::new();
         for variable in declare::found(self.made, self.is_undone()) {
@@ -251,7 +252,7 @@ impl Emission<'_> {
         body
     }
 
-    /// How many rounds a segment must have is found by trying.
+    /// Returns the procedure that finds the number of rounds in a segment by trying 1, 2, 4 and so on.
     fn searching(&self) -> String {
         if self.plan.rounds.is_some() {
             return String::new();

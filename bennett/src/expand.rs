@@ -1,5 +1,5 @@
-//! Macros in place, and names of locals and counters that hide no others. What statements mean stays the same; `show`,
-//! which has no effect, is left out, because segments are run again and again.
+//! Macro expansion, and renaming of locals and counters so that no name shadows another one. The meaning of
+//! statements is preserved. `show` is removed, because it has no effect and segments run repeatedly.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,12 +17,12 @@ use crate::class::{Classes, class_of, class_of_applied};
 use crate::make;
 use crate::names::FreshNames;
 
-/// Meanings of the names in a text.
+/// The scope stack: the meanings of names in a text.
 #[derive(Default)]
 struct Meanings {
-    /// The innermost last; none for those that are closed.
+    /// The meanings, innermost last; closed ones are `None`.
     open: Vec<Option<(CompactString, Expression)>>,
-    /// The places of a name's meanings, the innermost last.
+    /// The positions of a name's meanings in `open`, innermost last.
     places: HashMap<CompactString, Vec<usize>>,
 }
 
@@ -47,25 +47,25 @@ impl Meanings {
         Some(meaning)
     }
 
-    /// The innermost name of those behind a place.
+    /// Returns the innermost open name at position `behind` or later.
     fn innermost(&self, behind: usize) -> Option<CompactString> {
         let last = self.open.get(behind..)?.last()?.as_ref();
         last.map(|(name, _)| name.clone())
     }
 }
 
-/// The names of scalars that a routine has made, so that two loops one after the other may count with the same one. Arrays aren't among
-/// them, so that no other variable takes their names.
+/// The names generated for a routine's scalars, which are reused so that consecutive loops can have the same
+/// counter. Arrays are excluded, so that no other variable gets their names.
 #[derive(Default)]
 struct IssuedNames {
-    /// By a name that was made: that which was wanted, its class, and how many were made before.
+    /// The requested name, the class and the number of earlier names, by the generated name.
     made: HashMap<CompactString, (CompactString, Class, usize)>,
-    /// Closed variables by what was wanted, the oldest first.
+    /// The names of closed variables by requested name and class, oldest first.
     closed: HashMap<(CompactString, Class), BTreeMap<usize, CompactString>>,
 }
 
 impl IssuedNames {
-    /// Opens a closed variable again.
+    /// Reuses the name of a closed variable.
     fn reopen(&mut self, wanted: &CompactString, class: Class) -> Option<CompactString> {
         let closed = self.closed.get_mut(&(wanted.clone(), class))?;
         closed.pop_first().map(|(_, name)| name)
@@ -83,18 +83,18 @@ impl IssuedNames {
     }
 }
 
-/// Expands the statements of one routine.
+/// The expander of one routine's statements.
 pub struct Expander<'p> {
     macros: &'p HashMap<CompactString, Macro>,
     names: FreshNames,
-    /// Of all names, those of locals and counters as they were met.
+    /// The classes of all names; those of locals and counters are added during expansion.
     pub classes: Classes,
     pub problems: Vec<Diagnostic>,
     issued: IssuedNames,
     uses: u32,
 }
 
-/// Where statements stand: what names mean there, and what is put behind labels.
+/// The context of statements: the meanings of names, and the suffix that is appended to labels.
 #[derive(Default)]
 struct ExpansionScope {
     meanings: Meanings,
@@ -102,7 +102,7 @@ struct ExpansionScope {
 }
 
 impl<'p> Expander<'p> {
-    /// `names` are those that may not be hidden.
+    /// Returns an expander; `names` are the names that must not be shadowed.
     pub fn new(
         macros: &'p HashMap<CompactString, Macro>,
         names: FreshNames,
@@ -111,14 +111,14 @@ impl<'p> Expander<'p> {
         Expander { macros, names, classes, problems: Vec::new(), issued: IssuedNames::default(), uses: 0 }
     }
 
-    /// The statements of a routine, in which some names mean others.
+    /// Returns the expanded statements of a routine, in which some names are replaced.
     pub fn routine(&mut self, body: &Body, renamed: Vec<(CompactString, CompactString)>) -> Body {
         let mut meanings = Meanings::default();
         renamed.into_iter().for_each(|(name, other)| meanings.push(name, make::cell(&other)));
         self.body(body, &mut ExpansionScope { meanings, suffix: CompactString::default() })
     }
 
-    /// The names that are taken by now.
+    /// Returns the names that are in use after the expansion.
     pub fn into_names(self) -> FreshNames {
         self.names
     }
@@ -133,7 +133,8 @@ impl<'p> Expander<'p> {
 
     fn node(&mut self, node: &StatementNode, scope: &mut ExpansionScope, to: &mut Body) {
         let statement = match &node.statement {
-            // What comes of it is printed at the end, and tasks run one after the other, on one history.
+            // `show` is removed, because segments run repeatedly. `fork` and `join` are removed, because
+            // tasks run one after the other with one history.
             Statement::Instruction(instruction)
                 if matches!(instruction.update, Update::Show | Update::Fork | Update::Join) =>
             {
@@ -198,7 +199,8 @@ impl<'p> Expander<'p> {
         For { counter, from, to, body, ..tree.clone() }
     }
 
-    /// What the first body opens is open in the second one too, and closed behind it.
+    /// Expands a `compute` block. The variables that its first body opens stay open in the second one and are
+    /// closed after it.
     fn compute(&mut self, tree: &Compute, scope: &mut ExpansionScope) -> Compute {
         let outside = scope.meanings.open.len();
         let body = self.body(&tree.body, scope);
@@ -233,7 +235,7 @@ impl<'p> Expander<'p> {
         Local { name: Name { text: name, ..local.name.clone() }, shape, sources, ..local.clone() }
     }
 
-    /// A name for a variable that begins here.
+    /// Returns a name for a variable that begins here.
     fn open(
         &mut self,
         wanted: &CompactString,
@@ -261,7 +263,8 @@ impl<'p> Expander<'p> {
         }
     }
 
-    /// The statements of a macro. Arguments that are no operands are computed around them.
+    /// Returns the statements of a macro. Arguments that aren't valid operands are computed before them and
+    /// uncomputed after them.
     fn macro_use(
         &mut self,
         node: &StatementNode,
@@ -310,7 +313,7 @@ impl<'p> Expander<'p> {
         expanded
     }
 
-    /// A variable that holds the value of an argument.
+    /// Returns a new variable for the value of an argument.
     fn computed(
         &mut self,
         parameter: &CompactString,
@@ -328,7 +331,7 @@ fn invert_if(undo: bool, body: &Body) -> Result<Body, Vec<Diagnostic>> {
     if undo { invert_body(body) } else { Ok(body.clone()) }
 }
 
-/// Whether an argument of a macro stands in its place as it is.
+/// Returns true if an argument can be substituted for a macro's parameter without a variable.
 fn is_operand(argument: &Expression) -> bool {
     match &argument.kind {
         ExpressionKind::Unary(_, operand) => is_constant(operand),
@@ -351,7 +354,7 @@ fn labelled(label: &Name, suffix: &str) -> Name {
     Name { text: format_compact!("{}{suffix}", label.text), span: label.span }
 }
 
-/// What a name that stands for a variable as a whole is called.
+/// Returns the variable that a name is replaced by.
 fn renamed(name: &CompactString, scope: &ExpansionScope) -> CompactString {
     match scope.meanings.get(name).map(|meaning| &meaning.kind) {
         Some(ExpressionKind::Name { name, .. }) => (**name).clone(),

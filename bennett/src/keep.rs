@@ -1,8 +1,8 @@
-//! Statements that lose something, as others that push what is lost on the machine's stacks.
+//! Replacement of lossy statements by reversible ones that push the lost values onto the machine's stacks.
 //!
-//! An assignment exchanges the old value for the new one and pushes the old one. A join that forgets gets a bit, or a
-//! number of rounds, which is pushed. Where reals are floats, whatever changes one of them by computing is an assignment,
-//! because computing back would round. Nothing is cut here.
+//! An assignment exchanges the old value for the new one and pushes the old one. A join that forgets gets a
+//! bit or an iteration count, which is pushed. If reals are floats, every update that computes a float
+//! becomes an assignment, because computing backward would round. Nothing is cut here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,28 +23,28 @@ use crate::class::{Classes, class_of};
 use crate::make::{self, node, noted};
 use crate::names::FreshNames;
 
-/// Procedures that lose something, and what each is called that undoes one.
+/// The lossy procedures, each with the name of its inverse.
 pub type Losing = HashMap<CompactString, CompactString>;
 
-/// What is the same for all routines of a program.
+/// The settings that all routines of a program share.
 #[derive(Clone, Copy)]
 pub struct Rules<'p> {
-    /// Whether reals are computed without loss.
+    /// True if arithmetic on reals is exact.
     pub exact: bool,
-    /// Below which magnitude a real counts as 0.
+    /// The magnitude up to which a real counts as 0.
     pub tolerance: &'p Expression,
     pub losing: &'p Losing,
 }
 
-/// Transforms the statements of one routine.
+/// The transformation of one routine's statements.
 pub struct Keeper<'p> {
     pub rules: Rules<'p>,
     pub classes: &'p Classes,
     pub names: FreshNames,
-    /// Procedures of which the other direction is asked.
+    /// The procedures for which an inverse is needed.
     pub undone: HashSet<CompactString>,
     pub problems: Vec<Diagnostic>,
-    /// Names of variables that are open at the same time, the outermost first, by what they are for.
+    /// The names of variables that are open at the same time, outermost first, by purpose.
     words: HashMap<&'static str, Vec<CompactString>>,
     open: HashMap<&'static str, usize>,
 }
@@ -62,12 +62,12 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Whether computing with this cell rounds.
+    /// Returns true if arithmetic on this cell rounds.
     fn rounds(&self, cell: &Expression) -> bool {
         !self.rules.exact && class_of(cell, self.classes) == Class::Real
     }
 
-    /// Whether something must be kept so that a statement can be undone.
+    /// Returns true if undoing a statement requires saved values.
     pub fn loses(&self, statement: &Statement) -> bool {
         match statement {
             Statement::Instruction(instruction) => self.instruction_loses(instruction),
@@ -86,7 +86,7 @@ impl<'p> Keeper<'p> {
         statement.bodies().into_iter().any(|body| self.body_loses(body))
     }
 
-    /// The same, of several statements.
+    /// Returns true if undoing any of the statements requires saved values.
     pub fn body_loses(&self, body: &Body) -> bool {
         body.iter().any(|node| self.loses(&node.statement))
     }
@@ -103,14 +103,14 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Statements that lose nothing.
+    /// Returns statements that lose nothing.
     pub fn body(&mut self, body: &Body) -> Body {
         let mut kept = Body::with_capacity(body.len());
         body.iter().for_each(|node| self.statement(node, &mut kept));
         kept
     }
 
-    /// What a statement becomes.
+    /// Emits the replacement of a statement.
     pub fn statement(&mut self, from: &StatementNode, to: &mut Body) {
         if !self.loses(&from.statement) {
             to.push(from.clone());
@@ -170,12 +170,12 @@ impl<'p> Keeper<'p> {
                 }
             }
             (Action::Call(direction), Operands::Call(call)) => self.call(direction, instruction, call, to),
-            // Nothing else loses anything.
+            // No other update loses information.
             _ => to.push(node(Statement::Instruction(instruction.clone()))),
         }
     }
 
-    /// The new value comes, and the old one goes onto the stack.
+    /// Emits an assignment: the new value is computed, exchanged for the old one, and the old one is pushed.
     fn assign(&mut self, target: &Expression, function: Function, sources: &[Expression], to: &mut Body) {
         let class = class_of(target, self.classes);
         let new = self.word("new");
@@ -196,7 +196,7 @@ impl<'p> Keeper<'p> {
         self.done_with("bit");
     }
 
-    /// A real that must be near a value, or near 0, and what it holds goes onto the stack.
+    /// Emits an assertion that a real is within the tolerance of a value or of 0, and pushes the real.
     pub fn cleared(&self, cell: &Expression, value: Option<Expression>, to: &mut Body) {
         let off = match value {
             Some(value) => make::binary(BinaryOperator::Subtract, cell.clone(), value),
@@ -218,7 +218,7 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// The same for each element of a real array.
+    /// Emits [`Keeper::cleared`] for each element of a real array.
     pub fn cleared_array(&mut self, array: &str, shape: &[Expression], to: &mut Body) {
         self.each_element(array, shape, to, |this, element| {
             let mut body = Body::new();
@@ -227,7 +227,7 @@ impl<'p> Keeper<'p> {
         });
     }
 
-    /// Statements for each element of an array.
+    /// Emits loops that run statements for each element of an array.
     pub fn each_element(
         &mut self,
         array: &str,
@@ -257,7 +257,7 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Instruction(call)));
     }
 
-    /// Where the join forgets, a bit tells the ways apart, and is pushed.
+    /// Emits a branch. If its join forgets, a bit records the branch taken and is pushed.
     fn branching(&mut self, tree: &If, to: &mut Body) {
         if !is_forgotten(&tree.exit) {
             let (then, otherwise) =
@@ -275,7 +275,8 @@ impl<'p> Keeper<'p> {
         self.done_with("way");
     }
 
-    /// Where it forgets whether a round came before, the rounds are counted, and their number is pushed.
+    /// Emits a loop. If its entry forgets the previous iteration, the iterations are counted and their number
+    /// is pushed.
     fn repetition(&mut self, tree: &Loop, to: &mut Body) {
         let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
         if !is_forgotten(&tree.entry) {
@@ -291,7 +292,7 @@ impl<'p> Keeper<'p> {
         self.done_with("rounds");
     }
 
-    /// A statement between the beginning of a count and its way onto the stack.
+    /// Emits a statement between the declaration of a counter and the push of its final value.
     fn counted(&mut self, count: &str, statement: Statement, to: &mut Body) {
         to.push(node(Statement::Local(make::nothing(count, Class::Int))));
         to.push(node(statement));
@@ -299,7 +300,8 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Delocal(make::nothing(count, Class::Int))));
     }
 
-    /// Stays a block if what is computed loses nothing; else what undoes it is written out.
+    /// Emits a `compute` block. It stays a block if its first body loses nothing; otherwise the inverse of
+    /// that body is written out.
     fn compute(&mut self, tree: &Compute, to: &mut Body) {
         match self.undoing(tree) {
             Some(undoing) => {
@@ -314,7 +316,7 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// The statements of an `uncompute`, if they or what they undo lose something.
+    /// Returns the statements of an `uncompute`, if these or the statements that they undo are lossy.
     fn undoing(&mut self, tree: &Compute) -> Option<Body> {
         let undoing = self.undo(&tree.body)?;
         let loses = self.body_loses(&tree.body) || self.body_loses(&undoing);
@@ -324,7 +326,7 @@ impl<'p> Keeper<'p> {
         loses.then_some(undoing)
     }
 
-    /// The statements that undo others. What can't be undone is noted.
+    /// Returns the inverse of some statements. Statements without an inverse are recorded as problems.
     pub fn undo(&mut self, body: &Body) -> Option<Body> {
         match invert_body(body) {
             Ok(undoing) => Some(undoing),
@@ -335,7 +337,7 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// A name for a variable that is open from here on.
+    /// Returns a name for a variable that is opened here.
     fn word(&mut self, word: &'static str) -> CompactString {
         let open = self.open.entry(word).or_default();
         let known = self.words.entry(word).or_default();
@@ -358,12 +360,12 @@ impl<'p> Keeper<'p> {
     }
 }
 
-/// Whether a join forgets which way led there.
+/// Returns true if a join forgets which branch was taken.
 pub fn is_forgotten(condition: &Condition) -> bool {
     matches!(condition.kind, ConditionKind::Forgotten)
 }
 
-/// Whether statements jump by labels: such a body stays in one piece.
+/// Returns true if the statements contain branches to labels. Such a body is never cut.
 pub fn has_branches(body: &[StatementNode]) -> bool {
     body.iter().any(|node| match &node.statement {
         Statement::Instruction(instruction) => matches!(instruction.operands, Operands::Branch { .. }),
@@ -382,7 +384,7 @@ fn target(instruction: &InstructionNode) -> Option<&Expression> {
     }
 }
 
-/// The calls of a statement.
+/// Returns the calls of an instruction.
 pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
     match &instruction.operands {
         Operands::Call(call) => std::slice::from_ref(call),

@@ -1,10 +1,11 @@
-//! A level of segments as text: a procedure that goes from one state to another and takes away the states in between.
-//! Knows the plan, and no program.
+//! A level of segments as text: a procedure that leads from one state to another and removes the states in
+//! between. It depends on the plan only, not on the program.
 
 use crate::plan::SegmentPlan;
 use crate::words::AddedNames;
 
-/// The procedure of a level, of which the lowest is 1. Between its ends it keeps g - 1 states, which are its own.
+/// Returns the procedure of a level; the lowest level is 1. It saves g - 1 intermediate states, where g is
+/// the number of segments, and removes them again.
 pub fn text(words: &AddedNames, plan: &SegmentPlan, level: u32) -> String {
     let AddedNames { source, goal, state, many, .. } = words;
     let below = match level {

@@ -1,22 +1,25 @@
 //! Programs that overwrite, made reversible: Bennett's method (1973, 1989) as a transformation of text.
 //!
-//! A program is cut into *parts* at the heads of those loops that lose something. Running one part is a *round*; a
-//! segment is a number of rounds. A segment runs with what it loses on the machine's stacks, its state is copied, and the
-//! segment is undone, which empties the stacks again. Levels of segments take away the states in between by the same
-//! method. It runs nothing, reads files through the assembler's `Files` alone, and knows no command line.
+//! A program is cut into *parts* at the heads of its lossy loops. Running one part is a *round*, and a
+//! segment is a number of rounds. A segment runs and pushes lost values onto the machine's stacks. Its final
+//! state is copied, and the segment is undone, which empties the stacks again. Levels of segments remove the
+//! intermediate states by the same method.
 //!
-//! | module | what it is |
+//! This crate runs no program, reads files only through the assembler's `Files`, and is independent of the
+//! command line.
+//!
+//! | module | purpose |
 //! |---|---|
-//! | `plan` | segments, levels, and what they take |
-//! | `program` | a text with its includes, sorted into what it consists of |
-//! | `refuse` | what can't be transformed |
-//! | `expand`, `names` | macros in place, and names that hide no others |
+//! | `plan` | segments, levels, and their costs |
+//! | `program` | a text with its includes, sorted by kind of declaration |
+//! | `refuse` | programs that can't be transformed |
+//! | `expand`, `names` | macro expansion, and names that shadow no others |
 //! | `class`, `constant` | the class of an expression, and the value of a constant one |
-//! | `keep` | statements whose losses are pushed |
-//! | `cut` | main as parts |
-//! | `state` | the cells that a state consists of |
+//! | `keep` | lossy statements replaced by ones that push the lost values |
+//! | `cut` | main divided into parts |
+//! | `state` | the cells of a state |
 //! | `transform` | the order of all these steps |
-//! | `words`, `declare`, `level`, `emit` | the names of what is added, and the whole text |
+//! | `words`, `declare`, `level`, `emit` | the names that are added, and the whole text |
 //!
 //! ```
 //! use reviver_assembler::files::FilesInMemory;
@@ -50,21 +53,21 @@ use reviver_assembler::source::Sources;
 
 pub use plan::{SegmentPlan, Unplanned, WantedPlan};
 
-/// What became of a program that was to be made reversible.
+/// The result of making a program reversible.
 #[derive(Debug)]
 pub struct BennettText {
-    /// The program's files, the first is the program itself.
+    /// The program's files; the first one is the program itself.
     pub sources: Sources,
-    /// The reversible program, or why there is none.
+    /// The text of the reversible program, or the errors.
     pub text: Result<String, Vec<Diagnostic>>,
 }
 
-/// Makes a program reversible. `name` is its file's name, from which includes are found through `files`.
+/// Makes a program reversible. `name` is its file's name, relative to which `files` finds includes.
 pub fn bennett(name: &str, bytes: Vec<u8>, files: &dyn Files, plan: &SegmentPlan) -> BennettText {
     bennett_within(name, bytes, files, &WantedPlan::Exact(*plan))
 }
 
-/// The same, with a plan that is chosen where only its room is wanted.
+/// Makes a program reversible, with a given plan or one chosen for the available space.
 pub fn bennett_within(name: &str, bytes: Vec<u8>, files: &dyn Files, wanted: &WantedPlan) -> BennettText {
     let (sources, program) = program::load(name, bytes, files);
     let text = program.and_then(|program| emit::emit(&sources, program, wanted));

@@ -1,4 +1,5 @@
-//! Pieces of trees, as short to write as the text that they become. Knows no program.
+//! Constructors of tree nodes, as short as the text that they are printed as. They are independent of
+//! programs.
 
 use std::rc::Rc;
 
@@ -12,12 +13,12 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-/// A line without a comment.
+/// Returns a line without a comment.
 pub fn node(statement: Statement) -> StatementNode {
     StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
-/// A line with a comment behind it.
+/// Returns a line with a comment at its end.
 pub fn noted(statement: Statement, comment: &str) -> StatementNode {
     StatementNode { comment: Some(format!(" {comment}").into()), ..node(statement) }
 }
@@ -30,7 +31,7 @@ fn expression(kind: ExpressionKind) -> Expression {
     Expression { kind, span: Span::default() }
 }
 
-/// A scalar, or an array as a whole.
+/// Returns a scalar, or an array as a whole.
 pub fn cell(text: &str) -> Expression {
     expression(ExpressionKind::Name { name: Rc::new(text.into()), adjoint: false })
 }
@@ -43,7 +44,7 @@ pub fn real(value: f64) -> Expression {
     expression(ExpressionKind::Real(value))
 }
 
-/// `array[indices]`
+/// Returns `array[indices]` as an expression.
 pub fn element(array: &str, indices: impl IntoIterator<Item = Expression>) -> Expression {
     let subscripts = indices.into_iter().map(Subscript::At).collect();
     let element = Element { name: Rc::new(array.into()), adjoint: false, subscripts };
@@ -54,7 +55,7 @@ pub fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> 
     expression(ExpressionKind::Binary(operator, Box::new([left, right])))
 }
 
-/// `function(sources)`, or the source itself.
+/// Returns `function(sources)`, or the source itself for a copy.
 pub fn applied(function: Function, sources: &[Expression]) -> Expression {
     match sources {
         [source] if function == Function::Copy => source.clone(),
@@ -79,7 +80,7 @@ fn instruction(update: Update, operands: Operands) -> Statement {
     })
 }
 
-/// `update operands`
+/// Returns `update operands` as a statement.
 pub fn update(update: Update, operands: impl IntoIterator<Item = Expression>) -> Statement {
     instruction(update, Operands::Cells(operands.into_iter().collect()))
 }
@@ -88,19 +89,19 @@ pub fn assert(condition: Condition) -> Statement {
     instruction(Update::Assert, Operands::Condition(Box::new(condition)))
 }
 
-/// `name: class = function(sources)`, for a `local` or a `delocal`.
+/// Returns `name: class = function(sources)`, for a `local` or a `delocal`.
 pub fn variable(text: &str, class: Class, function: Function, sources: &[Expression]) -> Box<Local> {
     let class = (class == Class::Real).then_some(Class::Real);
     let sources = sources.to_vec();
     Box::new(Local { name: name(text), shape: Vec::new(), class, function, sources })
 }
 
-/// `local name` that is 0, or its end.
+/// Returns `name` with the value 0, for a `local` or a `delocal`.
 pub fn nothing(text: &str, class: Class) -> Box<Local> {
     variable(text, class, Function::Copy, &[])
 }
 
-/// `if entry … else … fi exit`
+/// Returns `if entry … else … fi exit`.
 pub fn branches(entry: Condition, then: Body, otherwise: Option<Body>, exit: Condition) -> Statement {
     Statement::If(Box::new(If {
         entry,
@@ -114,7 +115,7 @@ pub fn branches(entry: Condition, then: Body, otherwise: Option<Body>, exit: Con
     }))
 }
 
-/// `for counter in 0..to … rof`
+/// Returns `for counter in 0..to … rof`.
 pub fn counted(counter: &str, to: Expression, body: Body) -> Statement {
     Statement::For(Box::new(For {
         counter: name(counter),

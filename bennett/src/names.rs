@@ -1,17 +1,18 @@
-//! Names that hide no others. Knows which are taken, and no meaning of any.
+//! Names that shadow no others. This module tracks names in use, independently of their meanings.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use compact_str::{CompactString, format_compact};
 
-/// The names of a text.
+/// The names in use in a text.
 #[derive(Clone, Debug, Default)]
 pub struct FreshNames {
-    /// Names that all copies share.
+    /// The names shared by all clones.
     shared: Rc<HashSet<CompactString>>,
     own: HashSet<CompactString>,
-    /// The first number that may be free, by the name that is numbered. Names stay taken, so smaller ones never are.
+    /// The lowest number that may be free, by the name that is numbered. Names are never released, so lower
+    /// numbers stay in use.
     next: HashMap<CompactString, u64>,
 }
 
@@ -24,7 +25,7 @@ impl FreshNames {
         self.shared.contains(name) || self.own.contains(name)
     }
 
-    /// Makes copies cheap: all names become shared.
+    /// Moves all names into the shared set, so that clones are cheap.
     #[must_use]
     pub fn into_shared(self) -> FreshNames {
         let mut shared = Rc::unwrap_or_clone(self.shared);
@@ -32,7 +33,8 @@ impl FreshNames {
         FreshNames { shared: Rc::new(shared), own: HashSet::new(), next: self.next }
     }
 
-    /// This name if it is free, else the first of `name_2`, `name_3`, … that is; from now on it is taken.
+    /// Returns this name if it is free, otherwise the first free one of `name_2`, `name_3`, …, and marks it
+    /// as used.
     pub fn fresh(&mut self, name: &str) -> CompactString {
         let mut free = CompactString::from(name);
         if self.is_taken(name) {
@@ -47,7 +49,7 @@ impl FreshNames {
         free
     }
 
-    /// A beginning of names that are numbered: `part`, or `part_2_` if there is a `part1` already.
+    /// Returns a prefix for numbered names: `part`, or `part_2_` if a name such as `part1` is in use.
     pub fn stem(&self, name: &str) -> CompactString {
         let is_free = |stem: &CompactString| {
             !self

@@ -1,43 +1,46 @@
-//! How many segments a level has, how many levels there are, and what that takes. Knows no program.
+//! Plans: the number of segments in a level, the number of levels, and their costs. A plan is independent of
+//! the program.
 
 use std::fmt;
 
-/// Segments in levels: a level consists of `segments` runs of the level below, and the lowest one's are segments of the
-/// program.
+/// A hierarchy of segments. Each level consists of `segments` runs of the level below; those of the lowest
+/// level are segments of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
-    /// Of each level, 2 at least.
+    /// The number of segments in each level, at least 2.
     pub segments: u32,
-    /// 1 at least.
+    /// The number of levels, at least 1.
     pub levels: u32,
-    /// Rounds of a segment. Where none are said, the program finds out itself: 1, then 2, then 4 and so on.
+    /// The number of rounds in a segment. If `None`, the generated program finds a sufficient number by
+    /// doubling.
     pub rounds: Option<u32>,
 }
 
 impl Default for SegmentPlan {
-    /// Sixty-four segments, fifteen states.
+    /// Returns a plan with 64 segments, which saves 15 states.
     fn default() -> SegmentPlan {
         SegmentPlan { segments: 8, levels: 2, rounds: None }
     }
 }
 
-/// How states are to be spaced, or how much room kept states may take.
+/// A requested plan, or the space that saved states may take.
 #[derive(Clone, Copy, Debug)]
 pub enum WantedPlan {
     Exact(SegmentPlan),
-    /// The fewest segment runs whose kept states fit into so many bytes, with so many rounds in a segment.
+    /// The plan with the fewest segment runs for which the saved states fit into `bytes`. A segment has
+    /// `rounds` rounds.
     Space {
         bytes: u64,
         rounds: Option<u32>,
     },
 }
 
-/// A plan that can't be.
+/// The reason for which a plan is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unplanned {
-    /// Less than two segments in a level, no level, or no round.
+    /// Fewer than two segments in a level, no level, or no round.
     TooFew,
-    /// More runs of segments than a number can tell.
+    /// A number of segment runs that exceeds 2⁶³ - 1.
     TooMany,
 }
 
@@ -54,14 +57,13 @@ impl fmt::Display for Unplanned {
 
 impl std::error::Error for Unplanned {}
 
-/// The largest number of segments that `--space` spreads the program over, and the least.
+/// The segments and levels that `--space` chooses from: 64 segments in total, in order of decreasing space.
 const SPREAD: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
 impl SegmentPlan {
-    /// A plan that can be.
+    /// Returns a valid plan.
     ///
-    /// # Errors
-    /// There are too few segments or levels, or too many to be counted.
+    /// # Errors Returns an error if there are too few segments, levels or rounds, or if the number of runs can't be represented.
     pub fn new(segments: u32, levels: u32, rounds: Option<u32>) -> Result<SegmentPlan, Unplanned> {
         if segments < 2 || levels < 1 || rounds == Some(0) {
             return Err(Unplanned::TooFew);
@@ -73,34 +75,36 @@ impl SegmentPlan {
         }
     }
 
-    /// The segments that it reaches over: g^n.
+    /// Returns the number of segments that the plan covers: g^n for g segments in each of n levels.
     pub fn reach(self) -> u64 {
         u64::from(self.segments).saturating_pow(self.levels)
     }
 
-    /// How often a segment is run, there or back, until the last state is all that is left: (2g - 1)^n.
+    /// Returns the number of segment runs, forward and backward, until only the last state is left: (2g -
+    /// 1)^n.
     pub fn runs(self) -> u64 {
         u64::from(self.segments).saturating_mul(2).saturating_sub(1).saturating_pow(self.levels)
     }
 
-    /// States that are kept at a time, besides the start and that which is worked on: n(g - 1) + 1.
+    /// Returns the number of states saved at a time, without the initial and the current state: n(g - 1) + 1.
     pub fn states(self) -> u64 {
         u64::from(self.levels) * u64::from(self.segments.saturating_sub(1)) + 1
     }
 
-    /// Of the plans with 64 segments the one with the fewest runs whose states, with the start and the one that is worked on,
-    /// take no more than so many bytes; none if not even the smallest does.
+    /// Returns the plan with 64 segments that has the fewest runs and states that fit into `bytes`. The
+    /// initial and the current state count as well; `state` is the size of one state in bytes. Returns `None`
+    /// if no plan fits.
     pub fn within(bytes: u64, state: u64, rounds: Option<u32>) -> Option<SegmentPlan> {
         let plans = SPREAD.map(|(segments, levels)| SegmentPlan { segments, levels, rounds });
         plans.into_iter().find(|plan| plan.room(state) <= bytes)
     }
 
-    /// Bytes of all states, where one takes so many.
+    /// Returns the size of all states in bytes, if one has `state` bytes.
     pub fn room(self, state: u64) -> u64 {
         (self.states() + 2).saturating_mul(state)
     }
 
-    /// The least that 64 segments take.
+    /// Returns the minimum size in bytes that 64 segments need.
     pub fn least_room(state: u64) -> u64 {
         SegmentPlan { segments: 2, levels: 6, rounds: None }.room(state)
     }

@@ -1,4 +1,4 @@
-//! A text with its includes, sorted into what it consists of. Knows no statement's meaning.
+//! A text with its includes, sorted by kind of declaration. Statements are not interpreted here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use reviver_isa::module::{RealSystem, Role, Word};
 
 use crate::constant::NamedConstants;
 
-/// A declared cell or array, and what is said of it on its line.
+/// A declared cell or array, with the comment on its line.
 #[derive(Clone, Debug)]
 pub struct DeclaredGlobal {
     pub role: Role,
@@ -24,19 +24,19 @@ pub struct DeclaredGlobal {
     pub comment: Option<Box<str>>,
 }
 
-/// What a text consists of.
+/// The contents of a text, sorted by kind.
 #[derive(Debug)]
 pub struct SortedProgram {
-    /// Constants, the number system, the word and the tolerance, as they are written.
+    /// The directives for constants, the number system, the word and the tolerance, as they were written.
     pub settings: Body,
-    /// How many calls may be open.
+    /// The limit of the call depth, if the program has one.
     pub depth: Option<Expression>,
     pub constants: NamedConstants,
     pub word: Word,
     pub system: RealSystem,
     pub tolerance: Option<Expression>,
     pub globals: Vec<DeclaredGlobal>,
-    /// Of main's frame.
+    /// The variables of main's frame.
     pub ancillas: Vec<DeclarationNode>,
     pub procedures: Vec<ProcedureNode>,
     pub macros: HashMap<CompactString, Macro>,
@@ -44,13 +44,13 @@ pub struct SortedProgram {
 }
 
 impl SortedProgram {
-    /// Whether reals are computed without loss, so that `sub` undoes `add`.
+    /// Returns true if arithmetic on reals is exact, so that `sub` undoes `add`.
     pub fn is_exact(&self) -> bool {
         matches!(self.system, RealSystem::Fixed(_))
     }
 }
 
-/// Reads a program. It is assembled first, so that what follows needn't judge it.
+/// Reads a program. It is assembled first, so that later steps can rely on its validity.
 pub fn load(
     name: &str,
     bytes: Vec<u8>,
@@ -72,7 +72,7 @@ pub fn load(
     (loading.sources, program)
 }
 
-/// Files, each of which counts once.
+/// The state of loading a program; each file is included at most once.
 struct Loading<'f> {
     sources: Sources,
     files: &'f dyn Files,
@@ -81,7 +81,7 @@ struct Loading<'f> {
 }
 
 impl Loading<'_> {
-    /// The lines of a file, with those of included ones in place.
+    /// Returns the lines of a file, with includes replaced by their lines.
     fn body(&mut self, file: FileId) -> Body {
         self.seen.insert(self.sources.name(file).to_owned());
         let (body, problems) = parse(&self.sources, file);
@@ -165,8 +165,9 @@ impl SortedProgram {
         }
     }
 
-    /// What a directive says of the whole program; whether it stays. Records of a disassembly number the
-    /// instructions of another text, and which text an inverse is of makes no difference to its values.
+    /// Records a directive that concerns the whole program. Returns true if the directive is kept in the
+    /// reversible text. Records of a disassembly are dropped, because they number the instructions of another
+    /// text. `.inverse` is dropped on the assumption that it doesn't affect values.
     fn set(&mut self, directive: &Directive) -> bool {
         match directive {
             Directive::Const { name, value } => {
@@ -175,7 +176,8 @@ impl SortedProgram {
             Directive::Real { system } => self.system = *system,
             Directive::Tolerance { value } => self.tolerance = Some((**value).clone()),
             Directive::Word { word } => self.word = *word,
-            // More calls are open than in the program, and its stacks are those of what is lost.
+            // The reversible program has more open calls than the original, and its stacks hold the lost
+            // values.
             Directive::Limit { what, value } => {
                 if *what == Limit::Depth {
                     self.depth = Some((**value).clone());

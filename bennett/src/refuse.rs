@@ -1,4 +1,5 @@
-//! What can't be transformed, with its place and a cure. Looks at statements whose macros are in place.
+//! Errors for programs that can't be transformed, each with its place and a suggestion. The input is text
+//! after macro expansion.
 
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::source::Span;
@@ -11,13 +12,13 @@ use reviver_isa::update::{Action, Store};
 
 use crate::program::SortedProgram;
 
-/// Everything of declarations that can't be transformed.
+/// Returns the errors for declarations that can't be transformed.
 pub fn declarations(program: &SortedProgram) -> Vec<Diagnostic> {
     let stacks = program.globals.iter().filter(|global| matches!(global.declaration.shape, ShapeNode::Stack));
     stacks.map(|global| stack(global.declaration.name.span)).collect()
 }
 
-/// Everything of statements that can't be.
+/// Returns the errors for statements that can't be transformed.
 pub fn statements(body: &Body, exact: bool) -> Vec<Diagnostic> {
     let mut refusals = Refusals { exact, found: Vec::new() };
     refusals.body(body);

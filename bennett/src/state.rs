@@ -1,5 +1,5 @@
-//! The cells that a state consists of: what changes between the beginning and the end. How states are copied and where
-//! they begin is known here; when, is not.
+//! The cells of a state: everything that changes between the beginning and the end. This module generates the
+//! copies of a state and its initial values; other modules decide when they run.
 
 use std::collections::HashSet;
 
@@ -20,24 +20,24 @@ pub struct StateVariable {
     pub name: CompactString,
     pub class: Class,
     pub shape: Vec<Expression>,
-    /// What it is to the outside; variables of main's frame and registers are private.
+    /// The role in the program's interface; variables of main's frame and registers are private.
     pub role: Role,
     pub initial: Option<Initial>,
-    /// The array of the kept ones.
+    /// The array that holds the saved values.
     pub kept: CompactString,
-    /// The cell for the result; none of what has none. Of an `.inout` it stays, because the given value stays too; that of
-    /// an `.out` is needed as long as segments run in its own cell.
+    /// The cell for the result, if the variable has one. For an `.inout` it is permanent, because the input
+    /// is preserved, too. For an `.out` it is in use as long as segments run in the variable's own cell.
     pub result: Option<CompactString>,
 }
 
-/// Names of the counters of loops over arrays.
+/// The names of the counters of loops over arrays.
 #[derive(Clone, Debug)]
 pub struct LoopCounters {
     pub row: CompactString,
     pub column: CompactString,
 }
 
-/// An element of a variable: its own cell, and where it is kept in the state of a number.
+/// An element of a variable: its own cell, and its position in a saved state.
 pub struct KeptPlace<'v> {
     variable: &'v StateVariable,
     indices: Vec<Expression>,
@@ -48,7 +48,7 @@ impl KeptPlace<'_> {
         self.of(&self.variable.name)
     }
 
-    /// The same element of another array of the same shape.
+    /// Returns the same element of another array of the same shape.
     pub fn of(&self, name: &str) -> Expression {
         if self.indices.is_empty() {
             make::cell(name)
@@ -70,29 +70,29 @@ impl KeptPlace<'_> {
 }
 
 impl StateVariable {
-    /// Whether it ends as it began.
+    /// Returns true if the variable must end with its initial value.
     pub fn is_private(&self) -> bool {
         matches!(self.role, Role::Private | Role::In)
     }
 
-    /// Whether it is given at the start.
+    /// Returns true if the variable is an input.
     pub fn is_given(&self) -> bool {
         matches!(self.role, Role::In | Role::InOut)
     }
 
-    /// Cells that it takes; none where a length isn't known.
+    /// Returns the number of cells, or `None` if a length isn't known.
     pub fn cells(&self, constants: &NamedConstants) -> Option<u64> {
         let mut lengths = self.shape.iter().map(|length| u64::try_from(value(length, constants)?).ok());
         lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
     }
 
-    /// The lengths of the array in which so many of it are kept.
+    /// Returns the shape of the array that holds this many saved values of the variable.
     pub fn kept_shape(&self, states: Expression) -> Vec<Expression> {
         let cells = self.shape.iter().cloned().reduce(|a, b| make::binary(BinaryOperator::Multiply, a, b));
         std::iter::once(states).chain(cells).collect()
     }
 
-    /// A statement for each element.
+    /// Returns loops that run a statement for each element.
     pub fn each(&self, counters: &LoopCounters, statement: impl Fn(&KeptPlace) -> Statement) -> Body {
         let names = [&counters.row, &counters.column];
         let indices = names.iter().zip(&self.shape).map(|(name, _)| make::cell(name)).collect();
@@ -103,7 +103,7 @@ impl StateVariable {
         body
     }
 
-    /// A statement for each element that doesn't begin as 0, with its initial value.
+    /// Returns a statement for each element with an initial value other than 0.
     pub fn each_initial(
         &self,
         counters: &LoopCounters,
@@ -132,8 +132,9 @@ impl StateVariable {
         }
     }
 
-    /// At the end of the program a scalar that is no result is given up, whatever it holds. An array stays as it is: to give its elements up would be
-    /// a loop that loses something, whose rounds would be those of the program. It is part of the last state, which is taken away as all are.
+    /// Returns the statement that erases a scalar which is no result at the end of the program. An array
+    /// isn't erased, because that would be a lossy loop, which adds rounds. An array belongs to the last
+    /// state, which is removed like all states.
     pub fn ended(&self) -> Option<StatementNode> {
         let place = KeptPlace { variable: self, indices: Vec::new() };
         self.shape.is_empty().then(|| node(make::update(Update::Erase, [place.own()])))
@@ -148,12 +149,12 @@ fn is_zero(value: &Expression) -> bool {
     }
 }
 
-/// The name of the array in which something is kept.
+/// Returns the name of the array in which a variable is saved.
 pub fn kept_name(name: &str) -> CompactString {
     format_compact!("kept_{name}")
 }
 
-/// Names that may change in some statements: targets, and what is passed to procedures.
+/// Collects the names that statements may change: targets, and arguments of calls.
 pub fn changed(body: &[StatementNode], names: &mut HashSet<CompactString>) {
     for node in body {
         if let Statement::Instruction(instruction) = &node.statement {

@@ -1,5 +1,5 @@
-//! From a program to what its reversible text consists of: the state, the parts, and the procedures that they call. Every
-//! step is another module's; their order is this one's. Prints nothing.
+//! The transformation of a program into the components of its reversible text: the state, the parts, and the
+//! procedures that they call. This module orders the steps, which other modules implement; it prints nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -23,17 +23,17 @@ use crate::refuse;
 use crate::state::{LoopCounters, StateVariable, changed, kept_name};
 use crate::words::AddedNames;
 
-/// A procedure whose macros are in place, and the classes of its names.
+/// A procedure after macro expansion, with the classes of its names.
 struct Routine {
     procedure: ProcedureNode,
     classes: Classes,
     names: FreshNames,
 }
 
-/// What the reversible text consists of.
+/// The components of the reversible text.
 pub struct Transformed {
     pub program: SortedProgram,
-    /// What changes, but for the number of the part.
+    /// The variables that change, except for the number of the part.
     pub state: Vec<StateVariable>,
     pub parts: Vec<CutPart>,
     pub procedures: Vec<ProcedureNode>,
@@ -41,7 +41,7 @@ pub struct Transformed {
     pub counters: LoopCounters,
 }
 
-/// Transforms a program.
+/// Transforms a program into the components of its reversible text.
 pub fn transform(program: SortedProgram) -> Result<Transformed, Vec<Diagnostic>> {
     refused(refuse::declarations(&program))?;
     let names = declared(&program).into_shared();
@@ -64,7 +64,7 @@ fn refused(problems: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// The names that may not be hidden.
+/// Returns the names that must not be shadowed.
 fn declared(program: &SortedProgram) -> FreshNames {
     let mut names = FreshNames::default();
     program.globals.iter().for_each(|global| names.take(&global.declaration.name.text));
@@ -79,7 +79,7 @@ fn classes_of(program: &SortedProgram) -> Classes {
     let mut classes = Classes::default();
     let cells = program.globals.iter().map(|global| &global.declaration).chain(&program.ancillas);
     classes.extend(cells.map(|cell| (cell.name.text.clone(), class_of_declared(cell))));
-    // Constants may be made of others, in any order.
+    // Constants may be defined by other constants, in any order.
     for _ in 0..2 {
         let found: Vec<_> =
             program.constants.iter().map(|(name, value)| (name.clone(), class_of(value, &classes))).collect();
@@ -92,7 +92,7 @@ fn class_of_declared(declaration: &DeclarationNode) -> Class {
     declaration.class.unwrap_or(Class::Int)
 }
 
-/// The procedures that main calls, and those that these call.
+/// Returns the procedures that main calls, directly or through others.
 fn routines(
     program: &SortedProgram,
     main: &Body,
@@ -129,7 +129,8 @@ fn called(body: &Body) -> Vec<CompactString> {
     names
 }
 
-/// A procedure whose macros are in place. Its rule is about adjoints, which don't run here.
+/// Returns a procedure after macro expansion. Its rule is dropped, because it concerns adjoints, which don't
+/// occur here.
 fn routine(
     program: &SortedProgram,
     procedure: &ProcedureNode,
@@ -138,7 +139,8 @@ fn routine(
 ) -> Result<Routine, Vec<Diagnostic>> {
     let (mut names, mut classes) = (names.clone(), classes.clone());
     let mut procedure = ProcedureNode { rule: None, ..procedure.clone() };
-    // Macros see the cells of the program where they are used, so that nothing may hide these.
+    // Macros refer to the program's cells where they are used, so parameters and locals must not shadow
+    // these.
     let mut renamed = Vec::new();
     let mut declare = |name: &mut CompactString, class: Class| {
         let other = names.fresh(name);
@@ -159,7 +161,7 @@ fn routine(
     Ok(Routine { procedure, classes, names: expander.into_names() })
 }
 
-/// The variables of a procedure's frame.
+/// Returns the variables of a procedure's frame.
 fn ancillas(body: &Body) -> impl Iterator<Item = &DeclarationNode> {
     body.iter().flat_map(|node| match &node.statement {
         Statement::Directive(Directive::Ancillas(declarations)) => declarations.as_slice(),
@@ -207,13 +209,13 @@ impl TransformationSteps {
         Ok(Transformed { program: self.program, state, parts, procedures, words, counters })
     }
 
-    /// What a real may differ from 0 where it is freed.
+    /// Returns the greatest magnitude that a real may have when it is freed.
     fn tolerance(&self) -> Expression {
         let usual = if self.program.system == RealSystem::F32 { 1e-4 } else { 1e-9 };
         self.program.tolerance.clone().unwrap_or_else(|| make::real(usual))
     }
 
-    /// The declared cells and the registers that change.
+    /// Returns the declared cells and the registers that change.
     fn state(&self) -> Vec<StateVariable> {
         let mut names = HashSet::new();
         changed(&self.main, &mut names);
@@ -231,12 +233,12 @@ impl TransformationSteps {
         state
     }
 
-    /// The procedures that lose something, by themselves or through others.
+    /// Returns the procedures that are lossy, by themselves or through the procedures that they call.
     fn losing(&mut self, tolerance: &Expression) -> Losing {
         let none = Losing::new();
         let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
         let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
-        // Places of routines that lose something, the first one on top.
+        // The positions of lossy routines, the lowest one on top.
         let mut found = BinaryHeap::new();
         for (at, routine) in self.routines.iter().enumerate() {
             let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
@@ -259,7 +261,7 @@ impl TransformationSteps {
         losing
     }
 
-    /// Every procedure, and those that undo one of which that is asked.
+    /// Returns every procedure, and the inverse of each lossy one that is uncalled.
     fn procedures(
         &self,
         rules: Rules,
@@ -294,7 +296,7 @@ impl TransformationSteps {
         Ok(made)
     }
 
-    /// Gives every variable the array in which it is kept, and a cell for its result.
+    /// Assigns to every variable the array of its saved values, and the cell of its result.
     fn name_state(&mut self, state: &mut [StateVariable], words: &mut AddedNames) {
         words.name_kept(&mut self.names);
         for variable in state {
@@ -324,13 +326,13 @@ fn private_variable(name: CompactString, class: Class, shape: Vec<Expression>) -
     StateVariable { name, class, shape, role: Role::Private, initial: None, kept, result: None }
 }
 
-/// The variables of a procedure's frame of which rounding may leave something.
+/// Returns the variables of a procedure's frame that may not be exactly 0 at its end because of rounding.
 fn rounded(routine: &Routine, exact: bool) -> Vec<DeclarationNode> {
     let is_rounded = |it: &&DeclarationNode| !exact && class_of_declared(it) == Class::Real;
     ancillas(&routine.procedure.body).filter(is_rounded).cloned().collect()
 }
 
-/// A procedure whose losses are pushed.
+/// Returns a procedure with its lossy statements replaced.
 fn kept(routine: &Routine, body: &Body, name: &str, keeper: &mut Keeper) -> ProcedureNode {
     let mut kept = keeper.body(body);
     if keeper.rules.losing.contains_key(&routine.procedure.name.text) {

@@ -1,17 +1,18 @@
-//! The names of what the reversible text has besides the program's own: procedures, cells and constants.
+//! The names that the reversible text has in addition to those of the program: procedures, cells and
+//! constants.
 
 use compact_str::CompactString;
 
 use crate::names::FreshNames;
 
-/// A name for each.
+/// The names of the added procedures, cells and constants.
 #[derive(Debug)]
 pub struct AddedNames {
-    /// The number of the part that comes next, and the one that a part leaves.
+    /// The cells for the number of the next part: during dispatch, and as the previous part leaves it.
     pub at: CompactString,
     pub next: CompactString,
     pub kept_at: CompactString,
-    /// Constants: the number of the last state, and of rounds in a segment.
+    /// The constants for the number of the last state, and for the number of rounds in a segment.
     pub last: CompactString,
     pub length: CompactString,
     pub load: CompactString,
@@ -22,7 +23,7 @@ pub struct AddedNames {
     pub segment: CompactString,
     pub level: CompactString,
     pub find: CompactString,
-    /// Parameters and variables of the above.
+    /// The parameters and variables of the added procedures.
     pub source: CompactString,
     pub goal: CompactString,
     pub state: CompactString,
@@ -57,7 +58,7 @@ impl AddedNames {
         }
     }
 
-    /// The array for the numbers of parts is named with those of the state.
+    /// Assigns the name of the array of saved part numbers, together with the other arrays of saved values.
     pub fn name_kept(&mut self, names: &mut FreshNames) {
         self.kept_at = names.fresh(&crate::state::kept_name(&self.at));
     }

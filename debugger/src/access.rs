@@ -1,9 +1,11 @@
-//! Which cells a step reads and writes in a state. The flow says which slots those are.
+//! Cells that a step reads and writes in a state. The slots come from the control-flow data of the program.
 //!
-//! An instruction's targets are *written*, whether or not their content changes; its sources, the
-//! indices of its operands and the cells of its condition are *read*. A call reads the indices of its
-//! arguments where it is entered in time. A branch that is taken reads the cells of its partner's condition too. In gradient mode a
-//! step also writes the adjoints that it carries something to ([`crate::cotangents`]).
+//! - An instruction *writes* its targets, even if their content doesn't change.
+//! - An instruction *reads* its sources, the indices of its operands and the cells of its condition.
+//! - A call reads the indices of its arguments where it is entered in time.
+//! - A taken branch also reads the cells of its partner's condition.
+//! - In gradient mode a step also writes the adjoints that it propagates cotangents to
+//!   ([`crate::cotangents`]).
 
 pub use reviver_flow::Access;
 use reviver_flow::StepLink;
@@ -16,8 +18,8 @@ use reviver_vm::stops::Node;
 use crate::cotangents::carried;
 use crate::memory::{Cell, MODE_BIT, Memory};
 
-/// Calls `visit` with every cell that the step from `node` in `state` reads or writes, operand by
-/// operand. A cell may come more than once.
+/// Calls `visit` with every cell that the step from `node` in `state` reads or writes, operand by operand.
+/// A cell may be visited more than once.
 pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let Some(instruction) = memory.program().module().code.get(node.instruction() as usize) else { return };
     visit_operands(memory, state, node.instruction(), &mut visit);
@@ -35,8 +37,8 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     }
 }
 
-/// The call that a step enters in time, and the call depth that it is made at: going back over the beginning
-/// of a procedure undoes its call.
+/// Returns the call that a step enters in time, and the call depth of the caller.
+/// Going backward over the beginning of a procedure undoes the call, which reads the arguments of the call.
 fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32, usize)> {
     let goes_forward = node.backward == state.inverted;
     match instruction.update.shape() {
@@ -46,8 +48,8 @@ fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32,
     }
 }
 
-/// Whether a step switches gradient mode: by an instruction of its own, or because a procedure with a
-/// rule runs with the mode off.
+/// Returns true if a step switches gradient mode: by a mode instruction, or because a procedure with a
+/// derivative rule runs with the mode off.
 fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instruction) -> bool {
     match instruction.update.shape() {
         OperandShape::Switch => true,
@@ -58,8 +60,9 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
                     .callee(node.instruction())
                     .is_some_and(|p| memory.program().rule(p).is_some())
         }
-        // Either part of such a call begins at its end and goes over into the other at its entry, or
-        // begins there and returns at the end.
+        // A ruled call has two parts, the body and the rule. The first part runs backward from its end to
+        // its entry, where the second begins. The second part runs forward from its entry to its end, where
+        // the call returns.
         OperandShape::Boundary => {
             !node.backward && state.calls.last().is_some_and(|record| record.part != Part::Whole)
         }
@@ -67,7 +70,7 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
     }
 }
 
-/// Calls `visit` with the cells that a branch reads at its partner when it is taken.
+/// Calls `visit` with the cells that a taken branch reads at its partner.
 pub fn visit_partner(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let step = memory.program().flow().step(node.instruction());
     if let Some(StepLink::Partner(partner)) = step.map(|step| step.link) {
@@ -82,7 +85,7 @@ fn visit_operands(memory: &Memory, state: &State, at: u32, visit: &mut impl FnMu
     });
 }
 
-/// Whether a step from `node` that led to this position was a taken branch.
+/// Returns true if the step from `node` to `position` was a taken branch.
 pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
     let step = memory.program().flow().step(node.instruction());
     let is_branch = step.is_some_and(|step| matches!(step.link, StepLink::Partner(_)));

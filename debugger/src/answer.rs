@@ -1,5 +1,6 @@
-//! Answers that can be walked: rows that lead to moments, some of them with rows below. What an answer leaves open
-//! stands in it as a question, which is asked when somebody unfolds it. Draws nothing.
+//! Answers that can be navigated: rows that lead to time points, some with nested rows. An unanswered part
+//! of an answer is stored as a question.
+//! The question is asked when the row is unfolded. Drawing is done elsewhere.
 
 use crate::command::Outcome;
 use crate::outcome::{
@@ -12,16 +13,16 @@ use crate::session::{Session, SessionError};
 use crate::timeline::BranchNumber;
 use crate::view::timeline::Events;
 
-/// An answer, row by row: what belongs to a row stands below it, one deeper.
+/// An answer as a tree of rows in preorder: nested rows follow their parent, one level deeper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The line that asked.
+    /// The command line that produced the answer.
     pub asked: String,
-    /// The branch that its steps are of.
+    /// The branch that the steps of the rows belong to.
     pub branch: BranchNumber,
-    /// The row that is looked at first: the one that is nearest in time.
+    /// The row that is selected first: the one nearest in time.
     pub first: usize,
-    /// What stands above the rows: of a table, what its columns are.
+    /// The line above the rows. For a table it names the columns.
     pub heading: Option<String>,
     rows: Vec<AnswerRow>,
 }
@@ -30,49 +31,50 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
     pub depth: usize,
-    /// A cell and its value, where the row is about one.
+    /// The cell that the row is about; empty if there is none.
     pub name: String,
     pub value: String,
     pub text: String,
-    /// The line of the instruction, and the step that it made.
+    /// The line of the instruction and the step after it.
     pub place: String,
     pub leads: Option<AnswerLead>,
     pub fold: Fold,
 }
 
-/// Where a row leads.
+/// Destination of a row of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerLead {
-    /// To a step of the answer's branch.
+    /// A step of the answer's branch.
     Step(i64),
-    /// To where a command line leads.
+    /// The destination of this command line.
     Line(String),
 }
 
-/// What is below a row.
+/// State of the rows below a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fold {
     Nothing,
     Closed,
     Open,
-    /// What nobody has asked yet.
+    /// A question that hasn't been asked yet.
     Unasked(OpenQuestion),
 }
 
-/// What an answer leaves open.
+/// An unanswered part of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenQuestion {
-    /// Where a value comes from.
+    /// The origin of a value.
     Origin(Box<ValueOrigin>),
-    /// What was written before.
+    /// The writes before those listed.
     Writes(PastQuestion),
 }
 
-/// Writes that are asked for at once.
+/// Number of writes requested at once.
 const PAGE: usize = 20;
 
 impl Answer {
-    /// The answer that an outcome is, if its rows lead anywhere.
+    /// Builds the answer for an outcome. Returns `None` unless a row leads somewhere and there is more than
+    /// one line.
     pub fn of(session: &Session, asked: &str, outcome: &Outcome) -> Option<Answer> {
         let (heading, rows) = match outcome {
             Outcome::Origins { chain, .. } => (None, origins(session, chain, None, 0)),
@@ -88,7 +90,7 @@ impl Answer {
         is_long.then(|| Answer { asked: asked.to_owned(), branch, first, heading, rows })
     }
 
-    /// The rows that are seen, with their numbers: those that nothing above them hides.
+    /// Returns the visible rows with their numbers: those not inside a closed row.
     pub fn seen(&self) -> impl Iterator<Item = (usize, &AnswerRow)> {
         let mut hidden_below = usize::MAX;
         self.rows.iter().enumerate().filter(move |(_, row)| {
@@ -100,7 +102,7 @@ impl Answer {
         })
     }
 
-    /// The n-th of the rows that are seen.
+    /// Returns the n-th visible row with its number.
     pub fn row(&self, n: usize) -> Option<(usize, &AnswerRow)> {
         self.seen().nth(n)
     }
@@ -112,14 +114,14 @@ impl Answer {
         }
     }
 
-    /// The place, among those that are seen, of the row that the n-th belongs to.
+    /// Returns the position, among the visible rows, of the parent of the n-th visible row.
     pub fn above(&self, n: usize) -> Option<usize> {
         let depth = self.row(n)?.1.depth;
         let seen: Vec<usize> = self.seen().take(n).map(|(_, row)| row.depth).collect();
         seen.iter().rposition(|above| *above < depth)
     }
 
-    /// Puts rows, which tell of themselves how deep they are, in the place of a row.
+    /// Replaces a row by `rows`. Each of these rows gives its own depth.
     pub fn replace(&mut self, number: usize, rows: Vec<AnswerRow>) {
         if number < self.rows.len() {
             self.rows.splice(number..=number, rows);
@@ -128,16 +130,17 @@ impl Answer {
 }
 
 impl OpenQuestion {
-    /// Asks it. The rows stand in the place of the one that had the question, which was so deep.
+    /// Asks the question. Returns the rows that replace the row that holds the question; `depth` is that
+    /// row's depth.
     ///
     /// # Errors
-    /// The session is on another branch now; no memory for a copy of the state.
+    /// The session is on another branch now, or there is no memory for a copy of the state.
     pub fn ask(&self, session: &mut Session, depth: usize) -> Result<Vec<AnswerRow>, SessionError> {
         match self {
             OpenQuestion::Origin(open) => {
                 let chain = session.why_further(open, 1)?;
                 let mut rows = origins(session, &chain, None, depth);
-                // Who was stopped can ask again.
+                // An interrupted search can be asked again.
                 let is_stopped = chain.first().is_some_and(|link| link.stopped().is_some());
                 if let (Some(row), true) = (rows.first_mut(), is_stopped) {
                     row.fold = Fold::Unasked(self.clone());
@@ -158,7 +161,8 @@ impl AnswerRow {
         AnswerRow { depth, name, value, text, place, leads: None, fold: Fold::Nothing }
     }
 
-    /// A write. The step before it is the moment to look at: there its instruction comes next.
+    /// Builds the row of a write. The row leads to the step before the write, where the writing instruction
+    /// comes next.
     fn write(session: &Session, depth: usize, write: &Touch) -> AnswerRow {
         let line = session.listing().name(write.line);
         let line = line.strip_prefix("line ").unwrap_or(&line);
@@ -171,7 +175,8 @@ impl AnswerRow {
     }
 }
 
-/// The rows of the links that a link asked for. The first link is open, and what it is made of is seen.
+/// Builds the rows of the child links of `parent`. The first link is unfolded, so that its sources are
+/// visible.
 fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, depth: usize) -> Vec<AnswerRow> {
     let asked = chain.iter().enumerate().filter(|(_, link)| link.parent == parent);
     let mut rows = Vec::new();
@@ -193,7 +198,7 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     rows
 }
 
-/// What made a value, or how far that is known.
+/// Builds the row of the write that produced a value, or of the point where the search ended.
 fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     match &link.cause {
         OriginCause::Written { write, .. } => AnswerRow::write(session, depth, write),
@@ -212,7 +217,7 @@ fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     }
 }
 
-/// A row for the writes that only handed a value on, and below it each of them.
+/// Builds one row for the writes that only moved a value, with a nested row for each of these writes.
 fn moves(session: &Session, chain: &[ValueOrigin], way: &ValueWay, depth: usize) -> Vec<AnswerRow> {
     let Some(words) = moves_in_words(chain, way) else { return Vec::new() };
     let above = AnswerRow { fold: Fold::Closed, ..AnswerRow::text(depth, format!("through {words}")) };
@@ -221,7 +226,7 @@ fn moves(session: &Session, chain: &[ValueOrigin], way: &ValueWay, depth: usize)
     std::iter::once(above).chain(each).collect()
 }
 
-/// The writes of a history, and where there are more, a row that asks for them.
+/// Builds the rows of the writes of a history, and a row that asks for further writes if there may be any.
 fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     let mut rows: Vec<AnswerRow> = history
         .writes
@@ -248,8 +253,8 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     rows
 }
 
-/// The heading of a table or of a difference, and the lines below it. Those of a table lead to their moments, those of
-/// cells to their last writers.
+/// Builds the heading and the rows of a table or a difference. Rows of a table lead to their time points,
+/// cells to their last write.
 fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow>) {
     let here = session.moment().branch;
     let (outcome, leads) = match outcome {
@@ -276,8 +281,8 @@ fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow
     (heading, lines.zip(leads.into_iter().chain(std::iter::repeat(None))).map(row).collect())
 }
 
-/// The rows of an outcome that lists things with a moment, or a place among the calls: each in the words that it has
-/// alone.
+/// Builds the rows of an outcome that lists items with a time point or a call. Each row is rendered like an
+/// outcome with one item.
 fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
     let row = |one: Outcome, leads: AnswerLead| {
         let text = render(session, &one).trim_end().to_owned();
@@ -309,7 +314,7 @@ fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
     }
 }
 
-/// Each event alone, and its step.
+/// Returns a separate outcome for each event, with its step.
 fn happened(events: &Events) -> Vec<(Outcome, i64)> {
     let nothing = Events { moments: Vec::new(), stretches: Vec::new(), more_moments: 0, ..events.clone() };
     let moments = events.moments.iter().map(|moment| {

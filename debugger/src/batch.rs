@@ -1,9 +1,9 @@
-//! Commands from a script: the grader's mode. Each command is echoed, then what came of it; the first
-//! one that fails ends the script, and so does one that reaches the session's step limit.
+//! Commands from a script, for automatic grading. Each command is echoed and followed by its outcome.
+//! The script ends at the first command that fails or reaches the session's step limit.
 //!
-//! A script is a text of commands, one a line; `#` begins a comment. `expect` and `expect-stop` fail
-//! unless something holds, so a script is also a test. Output is a transcript; its commands are the
-//! lines that begin with `> `.
+//! A script is a text with one command a line; `#` begins a comment. `expect` and `expect-stop` fail if
+//! their condition is false, so a script can serve as a test.
+//! The output is a transcript; its commands are the lines that begin with `> `.
 
 use std::io::{self, Write};
 
@@ -13,21 +13,21 @@ use crate::command::{Console, without_comment};
 use crate::outcome::StopKind;
 use crate::render::{render, render_done, render_error};
 
-/// How a script ended.
+/// The way in which a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchEnding {
     /// Every command succeeded, or one of them was `quit`.
     Fine,
-    /// The command on this line (counted from 1) failed; what was said about it has been written.
+    /// The command on this line (counted from 1) failed; its error message has been written.
     Failed { line: usize },
-    /// The command on this line would have gone beyond the session's step limit.
+    /// The command on this line (counted from 1) reached the session's step limit.
     Limited { line: usize },
 }
 
-/// Carries a script out.
+/// Executes a script and writes the transcript to `output`.
 ///
 /// # Errors
-/// Output that can't be written.
+/// The output can't be written.
 pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::Result<BatchEnding> {
     let output = &mut TextWriter::new(output);
     for (number, line) in (1..).zip(script.lines()) {
@@ -56,7 +56,8 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
     Ok(BatchEnding::Fine)
 }
 
-/// The script in a transcript: its commands, each on its own line, without what came of them.
+/// Extracts the script from a transcript: its commands at their lines, with an empty line for every line of
+/// output.
 pub fn script_of(transcript: &str) -> String {
     transcript.lines().map(|line| format!("{}\n", line.strip_prefix("> ").unwrap_or_default())).collect()
 }

@@ -1,8 +1,9 @@
-//! What somebody has put into a session and that ends with it: whoever leaves is asked once. Asks nobody itself.
+//! Unsaved content of a session: points, marks and branches. Front ends ask for confirmation before it is
+//! lost; this module builds the text.
 
 use crate::session::Session;
 
-/// What would be gone, in words; none if there is nothing.
+/// Lists what would be lost when the session ends. Returns `None` if nothing would be.
 pub(crate) fn would_be_gone(session: &Session) -> Option<String> {
     let branches = session.timeline().forks().len().saturating_sub(1);
     let counts = [(session.points().len(), "point"), (session.marks().len(), "mark"), (branches, "branch")];
@@ -14,7 +15,7 @@ pub(crate) fn would_be_gone(session: &Session) -> Option<String> {
     Some(told.collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
 }
 
-/// The question: doing `again` once more ends the session.
+/// Builds the confirmation question: repeating `again` ends the session.
 pub(crate) fn question(again: &str, gone: Option<&str>) -> String {
     let gone = gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));
     format!("{again}ends the session{gone}")

@@ -1,12 +1,12 @@
-//! Sets of cells that are found again in another state: one cell, an array, or a slice of one. Knows how
-//! their cells lie, and nothing of how a set is written.
+//! Sets of cells identified independently of a state: one cell, an array, or a slice of one. Only the
+//! layout of the cells is stored; slice syntax is parsed elsewhere.
 
 use reviver_flow::{Anchor, Region, Slot};
 use reviver_vm::State;
 
 use crate::memory::{Cell, Memory, Storage, Target};
 
-/// Cells at even distances: so many along each of two dimensions.
+/// A regular two-dimensional grid of cells, starting at `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellSet {
     first: Target,
@@ -14,7 +14,7 @@ pub struct CellSet {
     columns: Axis,
 }
 
-/// Cells along one dimension: how many, and how far apart.
+/// One dimension of a set: the number of cells and their distance in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     pub count: u32,
@@ -22,15 +22,15 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A dimension that isn't gone along.
+    /// A dimension of length 1.
     pub const NONE: Axis = Axis { count: 1, stride: 0 };
 
-    /// The distance of the last one from the first.
+    /// Returns the distance of the last cell from the first one.
     fn extent(self) -> u64 {
         u64::from(self.count.saturating_sub(1)) * u64::from(self.stride)
     }
 
-    /// The number of the last one that lies at most so far away, and what is left of the distance then.
+    /// Returns the number of the last cell at most `distance` cells away, and the remaining distance.
     fn number(self, distance: u64) -> (u64, u64) {
         let number = distance.checked_div(u64::from(self.stride)).unwrap_or(0);
         let number = number.min(u64::from(self.count.saturating_sub(1)));
@@ -45,12 +45,12 @@ impl From<Target> for CellSet {
 }
 
 impl CellSet {
-    /// The cells that begin with one. Each row lies behind the end of the one before.
+    /// Creates the set that starts at `first`. Each row must begin after the end of the row before.
     pub fn new(first: Target, rows: Axis, columns: Axis) -> CellSet {
         CellSet { first, rows, columns }
     }
 
-    /// All cells of a storage, of which this is the first.
+    /// Creates the set of all cells of a storage. `first` is the target of its first cell.
     pub fn whole(storage: &Storage, first: Target) -> CellSet {
         let stride =
             storage.cell(0).zip(storage.cell(1)).map_or(0, |(a, b)| b.offset.saturating_sub(a.offset));
@@ -62,12 +62,12 @@ impl CellSet {
         self.first
     }
 
-    /// The only cell of the set; none if it has several.
+    /// Returns the cell of a set with one cell, and `None` for any other set.
     pub fn single(&self) -> Option<Target> {
         (self.rows.count == 1 && self.columns.count == 1).then_some(self.first)
     }
 
-    /// The set in a state; none while the frame that it is in isn't open.
+    /// Resolves the set in a state. Returns `None` while its frame isn't open.
     pub fn resolve(&self, memory: &Memory, state: &State) -> Option<ResolvedSet> {
         Some(ResolvedSet {
             first: memory.resolve(state, self.first)?,
@@ -76,8 +76,8 @@ impl CellSet {
         })
     }
 
-    /// Whether a slot of a procedure can be one of the cells, or the adjoint of one, as far as is known without a
-    /// state.
+    /// Returns true if a slot of a procedure may be one of the cells, or the adjoint of one.
+    /// The answer is conservative, because no state is available.
     pub fn may_have(&self, memory: &Memory, procedure: usize, slot: &Slot) -> bool {
         let (class, offset) = match self.first {
             Target::Static(cell) => (cell.class, cell.offset),
@@ -90,7 +90,7 @@ impl CellSet {
         let first = match (anchor, self.first) {
             (Anchor::Fixed(first), Target::Static(_)) => first,
             (Anchor::Frame(_, first), Target::Frame { procedure: owner, .. }) if procedure == owner => first,
-            // A parameter can stand for any cell of its class.
+            // A parameter can refer to any cell of its class.
             (Anchor::Parameter(_), _) => return true,
             (Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Frame(..), _) => return false,
         };
@@ -124,13 +124,13 @@ impl ResolvedSet {
         self.first
     }
 
-    /// The one that lies furthest behind the first.
+    /// Returns the cell with the largest distance from the first one.
     pub fn last(&self) -> Cell {
         let extent = self.rows.extent() + self.columns.extent();
         self.at(extent)
     }
 
-    /// Row after row.
+    /// Returns the cells in row-major order.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let row = |n: u32| u64::from(n) * u64::from(self.rows.stride);
         let column = |n: u32| u64::from(n) * u64::from(self.columns.stride);

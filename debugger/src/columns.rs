@@ -1,13 +1,14 @@
-//! Text by the columns that it takes on a terminal: how wide it is, and as rows that are broken between words. Knows no screen.
+//! Terminal width of text, and wrapping of text at word boundaries. Independent of the screen.
 
 use ratatui::text::Span;
 
-/// Columns that a text takes on the screen.
+/// Returns the number of terminal columns of a text.
 pub fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// The text in lines, broken between words. A longer word has a line of its own.
+/// Wraps a text between words into lines of at most `most` columns. A longer word is a line by itself; it
+/// isn't broken.
 pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -22,10 +23,11 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// All of a line in rows, broken between words where that can be. Rows that go on begin below the last
-/// column of the first one, which is what follows several blanks; else further in than the line begins.
+/// Wraps a line into rows, between words if possible.
+/// Continuation rows are indented to the last column of a table row, which begins after several blanks,
+/// otherwise two columns deeper than the line.
 pub fn hanging(line: &str, most: usize) -> Vec<String> {
-    // No character takes more columns than bytes: most lines need no closer look.
+    // No character has more columns than bytes, so most lines need no measuring.
     if line.len() <= most || width(line) <= most || most == 0 {
         return vec![line.to_owned()];
     }
@@ -48,8 +50,8 @@ pub fn hanging(line: &str, most: usize) -> Vec<String> {
     rows
 }
 
-/// What fits of a text, to the last blank behind byte `begin` if there is one; and the rest. Something
-/// always fits.
+/// Splits a text into the part that fits and the rest. The split is at the last blank after byte `begin`,
+/// if there is one. At least one character always fits.
 fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
     let mut used = 0;
     let over = text.char_indices().find(|(_, c)| {

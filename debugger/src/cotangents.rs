@@ -1,9 +1,12 @@
-//! What a step in gradient mode does to adjoints: which ones it changes, and out of which. Reads states
-//! and the shapes of updates; the numbers are the machine's.
+//! Adjoint changes made by a step in gradient mode: which adjoints change, and which adjoints they are
+//! computed from.
+//! Only states and the shapes of updates are read; the arithmetic is the machine's.
 //!
-//! A cotangent of 0 carries nothing, constants receive nothing, and an instruction that names an adjoint
-//! acts plainly. A step from either end tells the same, because what is carried isn't changed by carrying;
-//! but for steps that erase, which may be said to carry where they don't.
+//! A zero cotangent propagates nothing, constants receive nothing, and an instruction that names an adjoint
+//! acts as an ordinary one.
+//! The result is the same from both ends of a step, because propagation leaves the propagated cotangent
+//! unchanged.
+//! Steps that erase are the exception: a propagation may be reported for them that didn't take place.
 
 use arrayvec::ArrayVec;
 use reviver_flow::Slot;
@@ -18,12 +21,13 @@ use crate::memory::{Cell, Memory};
 pub struct Carried {
     /// The adjoint that changes.
     pub to: Cell,
-    /// The adjoints of cells that its new content is made of; none where it is emptied, or comes from a
-    /// stack or a tape.
+    /// The adjoints that the new value is computed from. Empty if the adjoint is cleared, or restored from
+    /// a stack or a tape.
     pub from: Vec<Cell>,
 }
 
-/// What the step at an instruction carries in a state, in either direction; nothing while gradient mode is off.
+/// Returns the adjoint changes of the step at an instruction, for either direction. Empty while gradient
+/// mode is off.
 pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let Some(step) = memory.program().flow().step(at) else { return Vec::new() };
     if matches!(step.operation.update.shape(), OperandShape::Call | OperandShape::Boundary) {
@@ -40,11 +44,12 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let is_loud = |adjoint: Cell| is_loud(memory, state, adjoint);
     match (update.action(), targets) {
         (Action::Accumulate, &[Some(y)]) if is_loud(y) => accumulated(y, sources),
-        // Going back hands on the target's cotangent and leaves it none. Whether that happened can't be seen
-        // from the other end, where it is put back.
+        // The backward step passes the target's cotangent on and clears it.
+        // The other end of the step can't show whether that happened, because the cotangent is restored
+        // there.
         (Action::Replace | Action::Erase(_), &[Some(y)]) => {
             let mut all = accumulated(y, sources);
-            // A target that was its own source keeps its share.
+            // A target that is also a source keeps its share.
             if !all.iter().any(|carried| carried.to == y) {
                 all.push(Carried { to: y, from: Vec::new() });
             }
@@ -63,14 +68,15 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     }
 }
 
-/// A task adds its share up from 0. What there was before waits, and is added where the task ends.
+/// Returns the changes at either end of a task. A task accumulates its share from 0; the earlier value is
+/// set aside and added when the task ends.
 fn at_bound_of_task(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let cells = lookup::only_read_at_bound(memory.program(), state, at).into_iter();
     let adjoints = cells.filter_map(|cell| Cell::new(Class::Real, cell).adjoint());
     adjoints.map(|to| Carried { to, from: vec![to] }).collect()
 }
 
-/// The adjoint of the real cell of a slot.
+/// Returns the adjoint of the real cell of a slot.
 fn adjoint_of(memory: &Memory, state: &State, slot: &Slot) -> Option<Cell> {
     let cell = memory.slot(state, state.calls.len(), slot).filter(|&cell| cell.class == Class::Real)?;
     if memory.is_constant(cell) { None } else { cell.adjoint() }
@@ -84,7 +90,8 @@ fn swapped(x: Cell, y: Cell) -> Vec<Carried> {
     vec![Carried { to: x, from: vec![y] }, Carried { to: y, from: vec![x] }]
 }
 
-/// Every source gets its share of the target's cotangent, once if it stands twice.
+/// Returns the change of each source, which receives its share of the target's cotangent. A repeated source
+/// is listed once.
 fn accumulated(y: Cell, sources: impl Iterator<Item = Cell>) -> Vec<Carried> {
     let mut all: Vec<Carried> = Vec::new();
     for to in sources {

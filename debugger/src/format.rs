@@ -1,5 +1,5 @@
-//! Formats of `print`, `x` and `display`, in gdb's letters: the bits of a value in another base. Reads
-//! `/8x`; knows no expression.
+//! Formats of `print`, `x` and `display`, with gdb's letters: the bits of a value in another base. Parses
+//! prefixes such as `/8x`.
 
 use reviver_vm::Program;
 use reviver_vm::notation::Notation;
@@ -7,16 +7,16 @@ use thiserror::Error;
 
 use crate::expression::Computed;
 
-/// What stands behind the slash of a command.
+/// The format after the slash of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintFormat {
-    /// How many values.
+    /// Number of values to print.
     pub count: Option<usize>,
-    /// How values are written; as the language does unless it says otherwise.
+    /// Notation of the values; the language's own by default.
     pub format: Notation,
 }
 
-/// Why a text behind a slash says nothing.
+/// Error for a text after a slash that is no format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "there is no format `/{0}`: a number of values, then x (base 16), o (8), t (2), u (10, without a sign) or d (10)"
@@ -24,10 +24,11 @@ pub struct PrintFormat {
 pub struct FormatError(String);
 
 impl PrintFormat {
-    /// Takes `/8x` off the beginning of a text; what follows comes back with it.
+    /// Splits a format such as `/8x` off the beginning of a text. Returns the format and the remaining
+    /// text.
     ///
     /// # Errors
-    /// A letter that is no format, a number that is too great.
+    /// A letter is no format, or the count is too large.
     pub fn split(text: &str) -> Result<(PrintFormat, &str), FormatError> {
         let Some(rest) = text.strip_prefix('/') else { return Ok((PrintFormat::default(), text)) };
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -48,8 +49,8 @@ impl PrintFormat {
     }
 }
 
-/// The bits of a value as text: of an integer those of the program's word, of a real those that are
-/// stored. None where the language's own spelling is wanted.
+/// Renders the bits of a value: those of the program's word for an integer, the stored ones for a real.
+/// Returns `None` for the signed notation, for which the language's own spelling is used.
 pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
     let text = match value {
         Computed::Int(value) => notation.integer(value, program.module().word),
@@ -59,12 +60,12 @@ pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<St
     (notation != Notation::Signed).then_some(text)
 }
 
-/// How often, in few columns.
+/// Renders a repeat count in few columns.
 pub fn times(count: u64) -> String {
     format!("{}×", short(count))
 }
 
-/// A count in at most four columns.
+/// Renders a count in few columns; counts above 9,999 are abbreviated with a unit letter.
 fn short(count: u64) -> String {
     let units = [(1_000_000_000_000, 'T'), (1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')];
     match units.into_iter().find(|(unit, _)| count / unit > 0 && count > 9_999) {

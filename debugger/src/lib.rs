@@ -1,27 +1,28 @@
-//! The debugger: time travel through a program. Only [`repl`] and [`tui`] know a terminal.
+//! The debugger: time travel through a program. Only [`repl`] and [`tui`] access a terminal.
 //!
-//! From the machine to a screen, each layer knowing those before it only:
+//! From the machine to a screen; each layer depends only on those before it:
 //!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
-//! | [`memory`], [`cell_set`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
-//! | [`expression`], [`format`](mod@format), [`points`] | what users write: expressions, formats, breakpoints, watchpoints |
+//! | [`memory`], [`cell_set`], [`listing`] | facts about a program: names, cells, source text |
+//! | [`access`], [`cotangents`] | facts about a step: cells that it accesses, adjoints that it changes |
+//! | [`expression`], [`format`](mod@format), [`points`] | user input: expressions, formats, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
-//! | [`scale`] | steps in the columns of a bar or a plot |
+//! | [`scale`] | mapping between steps and the columns of a bar or a plot |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
-//! | [`view`] | what there is to see, as plain data, one file a pane |
+//! | [`view`] | views as plain data, one file per pane |
 //! | [`command`] | commands as lines of text, from one table |
-//! | [`render`] | outcomes in words |
-//! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
+//! | [`render`] | outcomes as text |
+//! | [`batch`], [`repl`] | scripts; a prompt with a progress line |
 //! | [`tui`] | the screen: an application without a terminal, pictures of it, and the terminal |
 //!
-//! One command looks the other way: `picture` has the screen drawn, into a file.
+//! One command depends on a later layer: `picture` draws the screen into a file.
 //!
-//! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
-//! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
+//! A front end holds a [`session::Session`], or a [`command::Console`], which also accepts lines of text.
+//! It calls the methods and draws the panes of [`view`]. To stop a long run, it sets the flag of
 //! [`session::Session::interrupt`] from another thread.
 //!
-//! A session travels both ways:
+//! A session travels in both directions:
 //!
 //! ```
 //! use reviver_assembler::files::FilesInMemory;

@@ -1,5 +1,5 @@
-//! The program as people read it: its source lines, which instructions came from which line, labels,
-//! and the text of the inverse program. Knows no state.
+//! The program as text: source lines, the instructions of each line, labels, and the text of the inverse
+//! program. Independent of any state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,41 +24,42 @@ use reviver_vm::Program;
 use reviver_vm::explain::Spot;
 use thiserror::Error;
 
-/// A program that can't be debugged.
+/// The reason why a program can't be debugged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OpenError {
-    /// The text has errors: the diagnostics as they are printed.
+    /// The text has errors; the field holds the rendered diagnostics.
     #[error("{0}")]
     Diagnostics(String),
-    /// The image is damaged, or the machine refuses the program.
+    /// The image is damaged, or the machine rejects the program.
     #[error("{0}")]
     Refused(String),
     #[error("{0} for the program")]
     NoMemory(#[from] OutOfMemory),
 }
 
-/// A program with its text.
+/// A program with its source text.
 #[derive(Clone, Debug)]
 pub struct OpenedProgram {
     pub program: Arc<Program>,
     pub listing: Listing,
-    /// Warnings of the assembler, as they are printed.
+    /// Rendered warnings of the assembler.
     pub warnings: String,
 }
 
 impl OpenedProgram {
-    /// Opens a `.rasm` text or an image. Includes are found through `files`.
+    /// Opens a `.rasm` text or an image. Included files are read through `files`.
     ///
     /// # Errors
-    /// A text with errors, a damaged image, a module that the machine refuses.
+    /// The text has errors, the image is damaged, or the machine rejects the module.
     pub fn open(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
         OpenedProgram::open_with(name, bytes, files, &[])
     }
 
-    /// The same, with other values for some constants of the text, which has them. An image has none.
+    /// Opens a text like [`OpenedProgram::open`] and overrides some of its constants. Images have no
+    /// constants to override.
     ///
     /// # Errors
-    /// As above.
+    /// The same errors as [`OpenedProgram::open`], and a constant that the text doesn't declare.
     pub fn open_with(
         name: &str,
         bytes: Vec<u8>,
@@ -80,8 +81,8 @@ impl OpenedProgram {
             .map(|subject| OpenedProgram { warnings, ..subject })
     }
 
-    /// An image has no text but the one that it is disassembled to; only a program has one that can be
-    /// trusted.
+    /// Opens an image with its disassembly as text. The module is verified first, because only a valid
+    /// module can be disassembled.
     fn disassembled(name: &str, mut module: Module, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
         let violations = verify(&module);
         if !violations.is_empty() {
@@ -134,17 +135,17 @@ fn refused(violations: &[Violation]) -> OpenError {
     OpenError::Refused(messages.join("\n"))
 }
 
-/// The text at hand.
+/// The text that is shown.
 struct TextAtHand {
     /// The line of each instruction.
     lines: Vec<Line>,
     files: Vec<SourceFile>,
-    /// The lines and files of a text that isn't here.
+    /// The lines and files of the original text of an image, which isn't available.
     origins: Option<Structure>,
 }
 
-/// What a module records of another text than the one at hand: an image, of the text that it was
-/// assembled from. From here on the module records the text at hand.
+/// Returns the line records of a module without its original text, such as an image. Afterwards the module
+/// records the lines of the text that is shown.
 fn origins(module: &mut Module, is_own: bool, retell: impl FnOnce(&mut Structure)) -> Option<Structure> {
     if is_own {
         return None;
@@ -158,7 +159,7 @@ fn diagnostics(assembly: &Assembly) -> String {
     render::render(&assembly.sources, &assembly.diagnostics, false)
 }
 
-/// A source file.
+/// A source file of the program.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     pub name: String,
@@ -168,7 +169,7 @@ pub struct SourceFile {
 /// A line of a source file; lines count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
-    /// Number in [`Listing::files`].
+    /// Index into [`Listing::files`].
     pub file: u32,
     pub line: u32,
 }
@@ -179,7 +180,7 @@ impl From<&Spot> for Line {
     }
 }
 
-/// The text of a program, and the way from it to the instructions and back.
+/// The text of a program, with the mapping between lines and instructions.
 #[derive(Clone, Debug)]
 pub struct Listing {
     files: Vec<SourceFile>,
@@ -187,7 +188,7 @@ pub struct Listing {
     lines: Vec<Line>,
     /// The instructions of each line, ascending.
     instructions: BTreeMap<Line, Vec<u32>>,
-    /// The lines and files of a text that isn't here, from which an image was made.
+    /// The lines and files of the original text of an image, which isn't available.
     origins: Option<Structure>,
     inverse: Result<Inverse, String>,
 }
@@ -196,7 +197,7 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 struct Inverse {
     lines: Vec<String>,
-    /// By line of the program, the line of this text that undoes it.
+    /// For each line of the program, the line of the inverse text that undoes it.
     counterparts: BTreeMap<Line, u32>,
 }
 
@@ -220,8 +221,8 @@ impl Listing {
         &self.files
     }
 
-    /// A line for people and for commands: `line 12`, and with its file where it isn't the program's own
-    /// `lib/vector.rasm:12`.
+    /// Returns the name of a line for messages and commands: `line 12`, or `lib/vector.rasm:12` in an
+    /// included file.
     pub fn name(&self, line: Line) -> String {
         match self.files.get(line.file as usize) {
             Some(file) if line.file > 0 => format!("{}:{}", file.name, line.line),
@@ -229,7 +230,7 @@ impl Listing {
         }
     }
 
-    /// Where an instruction stood in the text that an image was made from, if it records that: `line 12`
+    /// Returns the original source line of an instruction of an image, if the image records it: `line 12`
     /// or `lib/vector.rasm:12`.
     pub fn origin(&self, at: u32) -> Option<String> {
         let origins = self.origins.as_ref()?;
@@ -237,31 +238,33 @@ impl Listing {
         Some(origins.file(at).map_or_else(|| format!("line {line}"), |file| format!("{file}:{line}")))
     }
 
-    /// The text of a line; empty where there is none.
+    /// Returns the text of a line, or an empty text for a missing line.
     pub fn text(&self, line: Line) -> &str {
         let file = self.files.get(line.file as usize);
         file.and_then(|file| file.lines.get((line.line as usize).checked_sub(1)?)).map_or("", String::as_str)
     }
 
-    /// The line of an instruction.
+    /// Returns the source line of an instruction.
     pub fn line(&self, at: u32) -> Line {
         self.lines.get(at as usize).copied().unwrap_or(Line { file: 0, line: 1 })
     }
 
-    /// The instructions of a line.
+    /// Returns the instructions of a line, ascending.
     pub fn instructions(&self, line: Line) -> &[u32] {
         self.instructions.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// The first line, from this one on in its file, that has instructions.
+    /// Returns the first line at or after `line` in the same file that has instructions.
     pub fn with_instructions(&self, line: Line) -> Option<Line> {
         let (found, _) = self.instructions.range(line..).next()?;
         (found.file == line.file).then_some(*found)
     }
 
-    /// Where the machine comes to a line when it runs in its own direction, or inverted, as instructions:
-    /// where it falls into one of the line's runs of instructions, or jumps into it. An `else` is come to
-    /// from two sides, what is uncomputed has a run of its own.
+    /// Returns the instructions at which the machine reaches a line when running forward, or backward if
+    /// `inverted`.
+    /// The machine falls into one of the line's runs of instructions, or jumps into it.
+    /// A line may have several entries: an `else` is reached from two sides, and uncomputed code has its
+    /// own run.
     pub fn entries(&self, module: &Module, line: Line, inverted: bool) -> Vec<u32> {
         let code = &module.code;
         let turn = if inverted { Update::From } else { Update::Br };
@@ -274,8 +277,8 @@ impl Listing {
         runs.flat_map(|run| entries_of(code, run, inverted)).collect()
     }
 
-    /// The number of an instruction among its neighbours from the same line, counted from 1, and how many
-    /// they are.
+    /// Returns the position of an instruction in its run of instructions of one line, counted from 1, and
+    /// the length of the run.
     pub fn part(&self, at: u32) -> (usize, usize) {
         let mut runs = self.instructions(self.line(at)).chunk_by(|a, b| a + 1 == *b);
         let run = runs.find(|run| run.contains(&at)).unwrap_or_default();
@@ -283,14 +286,15 @@ impl Listing {
         (number, run.len().max(1))
     }
 
-    /// The statement of a line: its text without label, comment and needless blanks.
+    /// Returns the statement of a line, without label and comment and with normalized blanks.
     pub fn statement(&self, line: Line) -> String {
         let text = self.text(line);
         let text = text.split(';').next().unwrap_or_default();
         words(text.split_once(':').filter(|(label, _)| is_label(label)).map_or(text, |(_, rest)| rest))
     }
 
-    /// The number of the file whose name is this, or one of them ends with the other after a `/`.
+    /// Returns the number of the file with this name. Otherwise accepts a name that ends with the other
+    /// after a `/`.
     pub fn file(&self, name: &str) -> Option<u32> {
         let ends = |long: &str, short: &str| {
             !short.is_empty() && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
@@ -300,19 +304,20 @@ impl Listing {
         same.or_else(similar).map(|n| n as u32)
     }
 
-    /// The inverse program line by line, or why there is none.
+    /// Returns the lines of the inverse program, or the reason why there is none.
     pub fn inverse(&self) -> Result<&[String], &str> {
         self.inverse.as_ref().map(|inverse| inverse.lines.as_slice()).map_err(String::as_str)
     }
 
-    /// The line of the inverse program, counted from 1, that undoes a line; none for a line of a file that
-    /// the inverse includes as it is.
+    /// Returns the line of the inverse program, counted from 1, that undoes a line.
+    /// Returns `None` for a line of a file that the inverse program includes unchanged.
     pub fn counterpart(&self, line: Line) -> Option<u32> {
         self.inverse.as_ref().ok()?.counterparts.get(&line).copied()
     }
 }
 
-/// The program's own file has the name that it was opened by, the others their way from its folder.
+/// Returns the source files. The first file is named as it was opened; the others have paths relative to
+/// its folder.
 fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
     let (sources, paths) = (&assembly.sources, &assembly.paths);
     let file = |file: FileId| {
@@ -325,9 +330,10 @@ fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
     sources.files().map(file).collect()
 }
 
-/// Where a run of instructions is come to: at its first one in the machine's direction, and behind each join
-/// that others jump to. If nothing leads away between the first one and a join, all who come pass the join,
-/// and that alone counts: the compound condition of a loop is computed before one way into it only.
+/// Returns the instructions at which a run of instructions is reached: its first one in the given
+/// direction, and each join that others jump to. If no branch leaves the run between its first instruction
+/// and a join, every path passes that join, and only the join counts. This matters for loops: a compound
+/// condition is computed on only one of the two paths into the loop.
 fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     let ordered: Vec<u32> = if inverted { run.iter().rev().copied().collect() } else { run.to_vec() };
     let (join, fork) = if inverted { (Update::Br, Update::From) } else { (Update::From, Update::Br) };
@@ -337,7 +343,7 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
         let Some(&Instruction { update, link: Link::Partner(partner), .. }) = code.get(at as usize) else {
             continue;
         };
-        // A pair within the run leads past a part of a condition, and to no other line.
+        // A pair within the run skips a part of a condition; it doesn't leave the line.
         if run.contains(&partner) {
             continue;
         }
@@ -346,7 +352,7 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
             continue;
         }
         let lands_here = n + 1 < ordered.len();
-        // A jump from behind leads on at another line: the join is the end of this one.
+        // A jump from a later instruction continues at another line: the join is the end of this run.
         let is_from_before = (partner < at) != inverted;
         match all_pass {
             true if lands_here || is_from_before => {
@@ -360,8 +366,8 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     found
 }
 
-/// An instruction as it would stand in source text; `inverted` shows the one that undoes it. What a
-/// statement became is spelled as the statement.
+/// Renders an instruction as source text; `inverted` renders the inverse instruction. An instruction of a
+/// compound statement is rendered as that statement.
 pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
     let module = program.module();
     let number = program.procedure_of(at.min(module.code.len().saturating_sub(1) as u32));
@@ -398,8 +404,9 @@ fn flat(speller: Speller<'_>, instruction: &Instruction, inverted: bool) -> Stri
     speller.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
 }
 
-/// One of the instructions that a statement became, as such; none where only lowering knows what it
-/// names: a half of a pair, or a variable that the text hasn't got.
+/// Renders one instruction of a compound statement on its own.
+/// Returns `None` for an instruction that has no source form: a half of a branch pair, or one with a
+/// variable introduced by lowering.
 pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> {
     let module = program.module();
     let number = program.procedure_of(at);
@@ -414,7 +421,7 @@ pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> 
     is_known.then(|| flat(Speller { module, procedure }, instruction, inverted))
 }
 
-/// Whether this is a label, in front of a colon.
+/// Returns true if the text before a colon is a label.
 pub fn is_label(text: &str) -> bool {
     let name = text.trim_start();
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
@@ -424,7 +431,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The label of a branch half.
+/// Returns the label of a half of a branch pair.
 pub fn label(module: &Module, at: u32) -> Option<String> {
     let labels = &module.structure.labels;
     let found = labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;

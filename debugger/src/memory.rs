@@ -1,5 +1,7 @@
-//! Names and cells: which cell a name means in a frame, and how a cell is found again in another state.
-//! Where cells lie is the machine's knowledge ([`lookup`]); knows no instruction and no time.
+//! Names and cells: the cell that a name refers to in a frame, and how to find the same cell in another
+//! state.
+//! The layout of cells comes from the machine ([`lookup`]). This module depends on neither instructions nor
+//! time.
 
 use std::sync::Arc;
 
@@ -12,16 +14,16 @@ use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel, explain};
 
-/// The address of a cell.
+/// The address of a cell of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
     pub class: Class,
     pub offset: u32,
-    /// The adjoint of the real cell at the offset instead of the cell itself.
+    /// True for the adjoint of the real cell at `offset`, false for the cell itself.
     pub adjoint: bool,
 }
 
-/// The gradient mode bit: 1 while the mode is on, else 0.
+/// The gradient mode bit: 1 while gradient mode is on, 0 otherwise.
 pub const MODE_BIT: Cell = Cell { class: Class::Int, offset: MODE as u32, adjoint: false };
 
 impl Cell {
@@ -29,22 +31,22 @@ impl Cell {
         Cell { class, offset, adjoint: false }
     }
 
-    /// As the machine addresses it.
+    /// Decodes an address in the machine's encoding, in which one bit marks an adjoint.
     fn at(class: Class, address: u32) -> Cell {
         Cell { class, offset: address & !ADJOINT, adjoint: address & ADJOINT != 0 }
     }
 
-    /// The adjoint of a real cell; integers and adjoints have none.
+    /// Returns the adjoint of a real cell. Integer cells and adjoints have none.
     pub fn adjoint(self) -> Option<Cell> {
         (self.class == Class::Real && !self.adjoint).then_some(Cell { adjoint: true, ..self })
     }
 
-    /// As the machine addresses it.
+    /// Returns the address in the machine's encoding, in which one bit marks an adjoint.
     pub fn address(self) -> u32 {
         if self.adjoint { self.offset | ADJOINT } else { self.offset }
     }
 
-    /// What it holds; `None` where the state has no such cell (any more).
+    /// Returns the value of the cell, or `None` if the state has no such cell.
     pub fn value(self, state: &State) -> Option<Value> {
         let offset = self.offset as usize;
         match self.class {
@@ -53,7 +55,7 @@ impl Cell {
         }
     }
 
-    /// Puts a value of the cell's class in; a value of the other class, or a missing cell, is ignored.
+    /// Stores a value of the cell's class. Values of the other class and missing cells are ignored.
     pub fn put(self, state: &mut State, value: Value) {
         let offset = self.offset as usize;
         match (self.class, value) {
@@ -70,7 +72,7 @@ impl Cell {
     }
 }
 
-/// The cells that a name stands for in one frame, or their adjoints.
+/// The cells that a name refers to in one frame, or their adjoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
     cells: lookup::DeclaredCells,
@@ -86,37 +88,38 @@ impl Storage {
         self.cells.shape
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn cells(&self) -> u64 {
         self.cells.cells()
     }
 
-    /// The cell of a number below [`Storage::cells`], row after row.
+    /// Returns the cell with number `n`, in row-major order, if `n` is below [`Storage::cells`].
     pub fn cell(&self, n: u64) -> Option<Cell> {
         self.cells.cell(n).map(|offset| self.at(offset))
     }
 
-    /// The cell of as many indices as the shape has.
+    /// Returns the cell at the given indices, one index for each dimension of the shape.
     ///
     /// # Errors
-    /// What is wrong with the indices.
+    /// The number of indices differs from the number of dimensions, or an index is out of bounds.
     pub fn element(&self, indices: &[i64]) -> Result<Cell, IndexError> {
         self.cells.element(indices).map(|offset| self.at(offset))
     }
 
-    /// The adjoints of real cells; integers and adjoints have none.
+    /// Returns the adjoints of these cells if the cells are real and no adjoints themselves.
     pub fn adjoint(self) -> Option<Storage> {
         (self.class() == Class::Real && !self.adjoint).then_some(Storage { adjoint: true, ..self })
     }
 
-    /// The number of a cell in it; none if it isn't one of these.
+    /// Returns the row-major number of a cell, or `None` if the cell isn't part of this storage.
     pub fn number(&self, cell: Cell) -> Option<u64> {
         let distance = u64::from(cell.offset.checked_sub(self.cells.first)?);
         let number = distance / u64::from(self.cells.stride).max(1);
         (self.cell(number) == Some(cell)).then_some(number)
     }
 
-    /// The same with its first cell elsewhere, in a state in which that lies there.
+    /// Returns the storage with `first` as its first cell, for a state in which the frame has another
+    /// address.
     #[must_use]
     pub fn moved(self, first: Cell) -> Storage {
         Storage { cells: lookup::DeclaredCells { first: first.offset, ..self.cells }, ..self }
@@ -127,17 +130,18 @@ impl Storage {
     }
 }
 
-/// A cell that is found again in another state: frames come and go, and their cells with them.
+/// A cell identified independently of a state: the address of a frame cell changes from state to state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A cell of a global or of main's frame.
+    /// A cell of a global or of the frame of main.
     Static(Cell),
-    /// A cell of the frame of `procedure` while that is open at this call depth.
+    /// A cell of the frame of `procedure` at call depth `depth`, `relative` cells after the start of the
+    /// frame.
     Frame { procedure: usize, depth: usize, class: Class, relative: u32, adjoint: bool },
 }
 
 impl Target {
-    /// Whether it is the adjoint of a cell.
+    /// Returns true if the target is an adjoint.
     pub fn is_adjoint(self) -> bool {
         match self {
             Target::Static(cell) => cell.adjoint,
@@ -145,7 +149,7 @@ impl Target {
         }
     }
 
-    /// The adjoint of a real cell; integers and adjoints have none.
+    /// Returns the adjoint of a real cell. Integer cells and adjoints have none.
     pub fn adjoint(self) -> Option<Target> {
         match self {
             Target::Static(cell) => cell.adjoint().map(Target::Static),
@@ -157,14 +161,14 @@ impl Target {
     }
 }
 
-/// A frame that is found again in another state: that of a procedure while it is open at a call depth.
+/// A frame identified independently of a state, by its procedure and its call depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
     pub procedure: usize,
     pub depth: usize,
 }
 
-/// The program's names and the places of their cells.
+/// The names of a program and the locations of their cells.
 #[derive(Clone, Debug)]
 pub struct Memory {
     program: Arc<Program>,
@@ -179,18 +183,19 @@ impl Memory {
         &self.program
     }
 
-    /// The procedure and the frame at a call depth; 0 is main.
+    /// Returns the procedure and the frame at a call depth. Depth 0 is main.
     pub fn frame(&self, state: &State, depth: usize) -> Option<OpenFrame> {
         lookup::frame_at(&self.program, state, depth)
     }
 
-    /// How the frame at a call depth is to be found again in other states.
+    /// Returns the state-independent identity of the frame at a call depth.
     pub fn scope(&self, state: &State, depth: usize) -> Option<Scope> {
         self.frame(state, depth).map(|open| Scope { procedure: open.procedure, depth })
     }
 
-    /// Whether a call of a procedure with a rule is open: the mode can't be switched in there, because
-    /// it decides how the call is left and entered.
+    /// Returns true if a call of a procedure with a derivative rule is open.
+    /// Gradient mode can't be switched during such a call, because the mode decides how the call is entered
+    /// and left.
     pub fn is_in_ruled_call(&self, state: &State) -> bool {
         let has_rule = |record: &CallRecord| {
             self.program.callee(record.site).and_then(|callee| self.program.rule(callee)).is_some()
@@ -198,26 +203,26 @@ impl Memory {
         state.calls.iter().any(has_rule)
     }
 
-    /// Whether a cell is an immediate.
+    /// Returns true if a cell holds a constant of the program.
     pub fn is_constant(&self, cell: Cell) -> bool {
         self.program.constants(cell.class).contains(&(cell.offset as usize))
     }
 
-    /// The cells of a declaration, seen from the frame at a call depth.
+    /// Returns the cells of a declaration as seen from the frame at a call depth.
     pub fn storage(&self, state: &State, depth: usize, base: Base) -> Option<Storage> {
         let cells = lookup::storage(&self.program, state, self.frame(state, depth)?, base)?;
         Some(Storage { cells, adjoint: false })
     }
 
-    /// What a name means in the frame at a call depth: a variable of the frame, else a parameter,
-    /// else a global.
+    /// Resolves a name in the frame at a call depth: first variables of the frame, then parameters, then
+    /// globals.
     pub fn base(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
         let globals = &self.program.module().globals;
         let global = || globals.iter().position(|g| g.name == name).map(|n| Base::Global(n as u32));
         self.own(state, depth, name).or_else(global)
     }
 
-    /// The variable or parameter with a name of the frame at a call depth.
+    /// Resolves a name to a variable or a parameter of the frame at a call depth.
     pub fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
         let number = self.frame(state, depth)?.procedure;
         let owner = self.program.module().procedures.get(number)?;
@@ -228,7 +233,8 @@ impl Memory {
         scoped.or_else(variable).map(Base::Frame).or_else(|| parameter().map(|n| Base::Parameter(n as u32)))
     }
 
-    /// The instruction at which the frame at a call depth stands: its open call, or the next one in time.
+    /// Returns the current instruction of the frame at a call depth: its open call, or the next instruction
+    /// to execute.
     fn instruction(&self, state: &State, depth: usize) -> u32 {
         match state.calls.get(depth) {
             Some(call) => call.site,
@@ -236,19 +242,19 @@ impl Memory {
         }
     }
 
-    /// The call depth of another open frame that knows a name: the nearest one outside of the frame at
-    /// a depth, else the nearest one inside of it.
+    /// Returns the call depth of another open frame that declares a name: the nearest outer frame,
+    /// otherwise the nearest inner frame.
     pub fn other_frame_with(&self, state: &State, depth: usize, name: &str) -> Option<usize> {
         let inside = depth.saturating_add(1)..=state.calls.len();
         (0..depth).rev().chain(inside).find(|&other| self.own(state, other, name).is_some())
     }
 
-    /// The procedure that is open at a call depth.
+    /// Returns the open procedure at a call depth.
     pub fn procedure(&self, state: &State, depth: usize) -> Option<&Procedure> {
         self.program.module().procedures.get(self.frame(state, depth)?.procedure)
     }
 
-    /// Every name that the frame at a call depth knows.
+    /// Returns every name that is visible in the frame at a call depth.
     pub fn names(&self, state: &State, depth: usize) -> impl Iterator<Item = &str> {
         let number = self.frame(state, depth).map_or(0, |open| open.procedure);
         let own = self.procedure(state, depth).into_iter().flat_map(move |p| {
@@ -259,8 +265,8 @@ impl Memory {
         own.chain(self.program.module().globals.iter().map(|g| g.name.as_str()))
     }
 
-    /// The cell that an operand of the current procedure names; `None` for constants and for indices
-    /// out of bounds.
+    /// Returns the cell of an operand of the current procedure, or `None` for constants and indices out of
+    /// bounds.
     pub fn operand(&self, state: &State, operand: &Operand) -> Option<Cell> {
         match operand {
             Operand::Place(place) => self.place(state, place),
@@ -273,7 +279,7 @@ impl Memory {
         found.map(|(class, address)| Cell::at(class, address))
     }
 
-    /// The cell of a slot of the procedure at a call depth.
+    /// Returns the cell of a slot of the procedure at a call depth.
     pub fn slot(&self, state: &State, depth: usize, slot: &Slot) -> Option<Cell> {
         let found = lookup::slot(&self.program, state, self.frame(state, depth)?, slot);
         found.map(|(class, address)| Cell::at(class, address))
@@ -283,7 +289,7 @@ impl Memory {
         self.frame(state, state.calls.len())
     }
 
-    /// How a cell of this state is to be found again in others.
+    /// Returns the state-independent identity of a cell of this state.
     pub fn target(&self, state: &State, cell: Cell) -> Target {
         for depth in (1..=state.calls.len()).rev() {
             let Some(OpenFrame { procedure, frame }) = self.frame(state, depth) else { continue };
@@ -297,7 +303,7 @@ impl Memory {
         Target::Static(cell)
     }
 
-    /// The cell of a target in a state; `None` while its frame isn't open.
+    /// Returns the cell of a target in a state, or `None` while the frame of the target isn't open.
     pub fn resolve(&self, state: &State, target: Target) -> Option<Cell> {
         match target {
             Target::Static(cell) => Some(cell),
@@ -309,7 +315,7 @@ impl Memory {
         }
     }
 
-    /// The name of a cell in a state: `x`, `A[3]`, `M[1,2]`, `x'`.
+    /// Returns the name of a cell in a state: `x`, `A[3]`, `M[1,2]`, `x'`.
     pub fn name(&self, state: &State, cell: Cell) -> String {
         match cell {
             MODE_BIT => "mode".to_owned(),
@@ -317,7 +323,7 @@ impl Memory {
         }
     }
 
-    /// A cell's content as text.
+    /// Returns the value of a cell as text, or `?` if the state has no such cell.
     pub fn text(&self, state: &State, cell: Cell) -> String {
         cell.value(state).map_or_else(|| "?".into(), |value| self.program.text(value))
     }

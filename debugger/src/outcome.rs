@@ -1,5 +1,5 @@
-//! What commands come to, as data: where one went and why one stopped, what was found. Contains no
-//! spelling of messages: [`crate::render`] has that.
+//! Results of commands as data: the time points reached, the reasons for stopping, the values found.
+//! Messages are rendered by [`crate::render`].
 
 use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
@@ -18,53 +18,53 @@ pub struct Motion {
     pub to: Moment,
     pub travel: Travel,
     pub reason: Reason,
-    /// The step that was asked for, if the run has no such step.
+    /// The requested step, if the run has no such step.
     pub beyond: Option<i64>,
-    /// The instruction that comes next where one is now; none at the end.
+    /// The next instruction at the destination; `None` at the end.
     pub next: Option<u32>,
-    /// Whether the machine itself runs backward there.
+    /// True if the machine runs inverted at the destination.
     pub inverted: bool,
-    /// What log points printed on the way, and `show` for the first time.
+    /// Output of log points on the way, and of `show` where it ran for the first time.
     pub printed: Printed,
 }
 
-/// Why one stopped.
+/// The reason for stopping.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// There, or so many steps made.
+    /// The destination was reached, or all requested steps were executed.
     Arrived,
-    /// Breakpoints and watchpoints.
+    /// Breakpoints or watchpoints were hit.
     Points(Vec<Hit>),
-    /// There is nothing before this state.
+    /// The beginning of the history was reached.
     HistoryBegin,
-    /// There is nothing after this state.
+    /// The end of the history was reached.
     HistoryEnd,
-    /// The machine can't make the next step; nothing has changed.
+    /// The machine can't execute the next step; the state is unchanged.
     Trap(Box<Explanation>),
-    /// The user said so.
+    /// The user interrupted the run.
     Interrupted,
-    /// Here one was to stop in any case.
+    /// A fence was reached; runs stop there unconditionally.
     Fence,
-    /// The session goes no further from step 0.
+    /// The session's limit on the distance from step 0 was reached.
     StepLimit,
-    /// A search for a write has found none. The session is where it was.
+    /// A search for a write found none. The session is back where the search began.
     NoWrite(Box<NoWrite>),
 }
 
-/// A search for a write that found none.
+/// Result of a search that found no write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoWrite {
-    /// The cells, in the words of the program.
+    /// The cells as the program names them.
     pub cells: String,
     pub has_condition: bool,
-    /// The last step of the search, and why it is the last one.
+    /// The last step of the search, and the reason why the search ended there.
     pub step: i64,
     pub end: StopKind,
 }
 
 impl Reason {
-    /// Returns true if the history ends in this direction: at its bound, or at a trap. A trap for lack of memory is no end, because a
-    /// later attempt may succeed.
+    /// Returns true if the history ends in this direction: at its bound, or at a trap. A trap for lack of
+    /// memory is no end, because a later attempt may succeed.
     pub fn ends_the_history(&self) -> bool {
         match self {
             Reason::HistoryBegin | Reason::HistoryEnd => true,
@@ -73,7 +73,7 @@ impl Reason {
         }
     }
 
-    /// Without its particulars.
+    /// Returns the kind of the reason, without details.
     pub fn kind(&self) -> StopKind {
         match self {
             Reason::Arrived => StopKind::Arrived,
@@ -137,14 +137,14 @@ impl StopKind {
     }
 }
 
-/// A point that stopped somebody.
+/// A point that stopped a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub id: u32,
     pub temporary: bool,
     pub hits: u64,
     pub what: HitKind,
-    /// Why the point's condition has no value here.
+    /// The reason why the point's condition has no value here.
     pub condition_error: Option<String>,
 }
 
@@ -153,57 +153,58 @@ pub enum HitKind {
     Break {
         text: String,
     },
-    /// What the step did to each cell that is watched, or to the value of an expression.
+    /// The effect of the step on each watched cell, or on the value of the watched expression.
     Watch {
         watch: WatchMode,
         touches: Vec<Touch>,
     },
 }
 
-/// What a step did to one cell, or to the value of an expression. `before` and `after` are in time, whichever way one travels.
+/// The effect of a step on one cell, or on the value of an expression. `before` and `after` follow the
+/// order of time, in both directions of travel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// None where it is an expression.
+    /// The cell; `None` for an expression.
     pub cell: Option<Cell>,
-    /// The cell, in the words of the program, or the expression.
+    /// The name of the cell as the program writes it, or the expression.
     pub name: String,
     pub before: String,
     pub after: String,
     pub written: bool,
     pub read: bool,
-    /// The step before the instruction.
+    /// The step number before the instruction.
     pub step: i64,
-    /// The instruction, its text as it was executed in time, and its line.
+    /// The instruction, its text in the direction of time, and its line.
     pub at: u32,
     pub instruction: String,
     pub line: Line,
 }
 
 impl Touch {
-    /// Whether the content became another: a swap of equal values writes without changing.
+    /// Returns true if the value changed. A swap of equal values is a write without a change.
     pub fn is_changed(&self) -> bool {
         self.before != self.after
     }
 }
 
-/// What was printed on the way, as it came.
+/// Lines printed during a movement, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
     lines: Vec<Print>,
     left_out: u64,
 }
 
-/// A line that the program or a breakpoint prints on the way.
+/// A line printed by the program or by a log point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Print {
-    /// By a `show`.
+    /// Output of a `show` instruction.
     Shown(ShownValue),
-    /// By a log point.
+    /// Output of a log point.
     Logged(String),
 }
 
 impl Printed {
-    /// Lines that are kept of one motion; those behind them are counted only.
+    /// Maximum number of lines kept for one movement. Further lines are only counted.
     pub const MOST: usize = 1_000_000;
 
     pub fn add(&mut self, line: Print) {
@@ -213,7 +214,7 @@ impl Printed {
         }
     }
 
-    /// Adds what was printed later.
+    /// Appends output that was printed later.
     pub fn append(&mut self, later: Printed) {
         later.lines.into_iter().for_each(|line| self.add(line));
         self.left_out += later.left_out;
@@ -223,7 +224,7 @@ impl Printed {
         &self.lines
     }
 
-    /// Lines that weren't kept.
+    /// Returns the number of lines that weren't kept.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -232,9 +233,9 @@ impl Printed {
 /// One link in the chain of a value's origins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueOrigin {
-    /// Number of the link that asked for this one; none for the cell that was asked for.
+    /// Index of the link that this link explains; `None` for the cell that was asked about.
     pub parent: Option<usize>,
-    /// How many links lie between this one and the question.
+    /// Distance of this link from the question, in links.
     pub depth: usize,
     pub cell: String,
     pub value: String,
@@ -242,7 +243,7 @@ pub struct ValueOrigin {
 }
 
 impl ValueOrigin {
-    /// Why its cause was not looked for any further.
+    /// Returns the reason why the search for the cause was stopped, if it was.
     pub fn stopped(&self) -> Option<&Reason> {
         match &self.cause {
             OriginCause::Stopped { reason, .. } => Some(reason),
@@ -251,49 +252,49 @@ impl ValueOrigin {
     }
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
-    /// An instruction wrote it, out of these cells and their values, or took it from a store.
+    /// An instruction wrote the value, computed from these cells and their values, or took it from a store.
     Written { write: Touch, role: WriteRole, sources: Vec<(String, String)>, store: Option<ValueStore> },
-    /// It was there when the branch or its frame began, or as far back as one looked.
+    /// The value existed at this step: the start of the branch or of the frame, or the limit of the search.
     Initial { step: i64 },
-    /// It is none that anything could write.
+    /// The value is a constant, which nothing can write.
     Constant,
-    /// It was there at this step, where the search was stopped.
+    /// The value existed at this step, where the search was stopped.
     Stopped { step: i64, reason: Reason },
-    /// Its chain goes on, but not in this answer: that can be asked.
+    /// The chain continues but isn't part of this answer; the question asks for the rest.
     Deeper(PastQuestion),
 }
 
-/// What a write did to make a value.
+/// The role of a write in producing a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRole {
-    /// It made the value.
+    /// The write computed the value.
     Makes,
-    /// It handed the value on, in exchange for another.
+    /// The write moved the value by exchanging it for another.
     Swaps,
-    /// It handed the value on, to a stack or a tape or from one.
+    /// The write moved the value to or from a stack or a tape.
     Moves,
 }
 
-/// The way of a value back through writes that only handed it on.
+/// The path of a value back through writes that only moved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueWay {
-    /// Numbers of the links of those writes, the last one in time first.
+    /// Indices of the links of those writes, latest in time first.
     pub moves: Vec<usize>,
-    /// The link that tells what made the value, or how far one looked.
+    /// Index of the link that explains how the value was computed, or where the search ended.
     pub maker: usize,
 }
 
-/// How the value of a link of a chain came to where it is.
+/// Returns the path of a link's value back to the link that explains it.
 pub fn way_of_value(chain: &[ValueOrigin], link: usize) -> ValueWay {
     let mut way = ValueWay { moves: Vec::new(), maker: link };
     while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
         chain.get(way.maker).map(|link| &link.cause)
     {
         let from = |link: &ValueOrigin| link.parent == Some(way.maker);
-        // Links stand behind those that asked for them.
+        // A link is stored after the link that it explains.
         let next = chain.iter().skip(way.maker).position(from).map(|behind| way.maker + behind);
         let Some(next) = next else { break };
         way.moves.push(way.maker);
@@ -306,114 +307,115 @@ pub fn way_of_value(chain: &[ValueOrigin], link: usize) -> ValueWay {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
     pub cell: String,
-    /// In the order of time.
+    /// The writes, in the order of time.
     pub writes: Vec<Touch>,
-    /// How to ask for those before, if there are any, or if one didn't look that far.
+    /// The question for earlier writes; `None` if the list is known to be complete.
     pub further: Option<PastQuestion>,
-    /// Whether they lie ahead in time: those of an adjoint that one carries back.
+    /// True if the writes are later in time: those of an adjoint, which is propagated backward.
     pub is_ahead: bool,
-    /// Why the search went no further, where it wasn't through.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<Reason>,
 }
 
-/// What expressions came to wherever the run came to a place.
+/// Values of expressions at every visit of a location.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The place, as a person would say it.
+    /// The location, in words.
     pub place: String,
-    /// The expressions, as they were written.
+    /// The expressions as they were written.
     pub columns: Vec<String>,
     pub condition: Option<String>,
     pub rows: Vec<TraceRow>,
-    /// Whether there are more rows.
+    /// True if there are more rows.
     pub is_cut: bool,
-    /// Why the run went no further, where it went so far.
+    /// The reason why the run ended; `None` if it wasn't run to its end.
     pub ended: Option<Reason>,
-    /// What was printed for the first time on the way.
+    /// Output printed for the first time during the run.
     pub printed: Printed,
 }
 
-/// One moment of a [`Trace`].
+/// One time point of a [`Trace`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceRow {
     pub at: Moment,
-    /// The expressions' values, or why they have none there.
+    /// The values of the expressions, or the errors of those without a value.
     pub values: Vec<Result<String, String>>,
 }
 
-/// What differs between two moments, told in the order of time.
+/// Differences between two time points, in the order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MomentDifference {
     pub from: Moment,
     pub to: Moment,
     pub cells: Vec<CellDifference>,
-    /// How many more cells differ.
+    /// Number of further cells that differ.
     pub left_out: usize,
-    /// The open calls, in words, where they aren't the same.
+    /// The open calls at both time points, in words, if they differ.
     pub calls: Option<(String, String)>,
     /// Stacks and tapes that differ.
     pub rows: Vec<(ValueRow, ValueRow)>,
-    /// Whether both moments were come to.
+    /// True if both time points were reached.
     pub is_compared: bool,
-    /// Why one was stopped: on the way to the moments, or on the search for who wrote the cells.
+    /// The reason for an early stop: on the way to the time points, or during the search for the last
+    /// writes.
     pub stopped: Option<Reason>,
-    /// What was printed for the first time on the way.
+    /// Output printed for the first time on the way.
     pub printed: Printed,
 }
 
-/// A cell that holds something else at another moment.
+/// A cell with different values at two time points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellDifference {
     pub cell: String,
     pub before: String,
     pub after: String,
-    /// The last write to it; none where it wasn't found.
+    /// The last write to the cell; `None` if it wasn't found.
     pub writer: Option<Touch>,
 }
 
-/// What `set` did to a cell.
+/// The effect of `set` on a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     pub cell: String,
     pub before: String,
     pub after: String,
-    /// Whether the cell held something else: otherwise no branch was begun.
+    /// True if the value changed. Otherwise no branch was created.
     pub is_change: bool,
 }
 
-/// How a gradient was begun.
+/// The start of a gradient computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// The loss's adjoint, and its value.
+    /// The adjoint of the loss and its value.
     pub adjoint: String,
     pub value: String,
-    /// How many other adjoints were not 0.
+    /// Number of other adjoints that were set to 0.
     pub cleared: usize,
-    /// Whether anything had to be changed: otherwise no branch was begun.
+    /// True if anything was changed. Otherwise no branch was created.
     pub is_change: bool,
 }
 
-/// What a check of the whole branch found.
+/// Result of a round trip over the whole branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundTripCheck {
     pub steps: u64,
-    /// Why it went no further.
+    /// The reason why the round trip ended.
     pub stop: Reason,
-    /// Cells that aren't as they must be at the end.
+    /// Cells without their required value at the end.
     pub garbage: Vec<Garbage>,
-    /// Whether the way back without a history leads to the start: bit for bit, or not at all. Unknown
-    /// where a bound wasn't reached, or the way back was interrupted.
+    /// True if running backward without a history restores the initial state bit for bit.
+    /// `None` if a bound wasn't reached, or the run back was interrupted.
     pub restored: Option<bool>,
     pub erased_bits: u64,
 }
 
-/// Values in a row, of which some are shown.
+/// The values of a stack or a tape, of which some are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRow {
-    /// `input tape`, `integer stack`, or `stack trail` of one that is declared.
+    /// The name: `input tape`, `integer stack`, or `stack trail` for a declared stack.
     pub name: String,
-    /// How many there are.
+    /// The total number of values.
     pub total: usize,
-    /// The ones that come next: the next to be read, the last written, the top.
+    /// The nearest values: the next to be read, the last written, or the top of the stack.
     pub next: Vec<String>,
 }

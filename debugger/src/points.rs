@@ -1,10 +1,11 @@
-//! Breakpoints and watchpoints as data: where they are, when they count, what was said about them.
-//! Knows how a point is found in a state; makes no step.
+//! Breakpoints and watchpoints as data: location, condition, and user settings. This module checks whether
+//! a point matches a state; it executes no steps.
 //!
-//! A breakpoint at an instruction is hit in every state in which that instruction is the next one in
-//! time. So it doesn't matter from which side one arrives: going backward one stops where the
-//! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
-//! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
+//! A breakpoint at an instruction is hit in every state in which that instruction comes next in time.
+//! The direction of arrival doesn't matter: going backward, a run stops where the instruction has just been
+//! undone.
+//! A `from` is a join, and a jump lands after it. A breakpoint at a `from` is therefore hit after it, on
+//! both paths. Inside an `uncall` the same holds for a `br`.
 
 use std::collections::HashSet;
 
@@ -17,12 +18,12 @@ use crate::expression::{BoundExpression, ConsoleExpression, ExpressionError, Sce
 use crate::memory::{MODE_BIT, Memory, Scope, Target};
 use reviver_vm::stops::Node;
 
-/// What a watchpoint waits for.
+/// The kind of access that triggers a watchpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchMode {
-    /// A write that changes the content.
+    /// A write that changes the value.
     Change,
-    /// Any write, of an equal value too.
+    /// Any write, also of an equal value.
     Write,
     Read,
     /// A read or any write.
@@ -39,7 +40,7 @@ impl WatchMode {
         }
     }
 
-    /// Whether a step that did this is one of those waited for.
+    /// Returns true if a step with these accesses triggers the watchpoint.
     pub fn wants(self, read: bool, written: bool, changed: bool) -> bool {
         match self {
             WatchMode::Change => changed,
@@ -50,42 +51,42 @@ impl WatchMode {
     }
 }
 
-/// Where a breakpoint stops, of which a line may have several.
+/// A location at which a breakpoint stops. A line may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakPlace {
     Instruction(u32),
-    /// An instruction where the machine itself runs in one direction only.
+    /// An instruction, if the machine runs in the given direction.
     Entry {
         at: u32,
         inverted: bool,
     },
-    /// Where a procedure begins, in the machine's own direction; its number.
+    /// The start of a procedure, in the machine's direction; the field is the procedure number.
     Procedure(u32),
 }
 
-/// What a point waits for.
+/// The event that a point waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
-    /// Any of these places.
+    /// Arrival at any of these locations.
     Break(Vec<BreakPlace>),
     Watch {
         watched: WatchedPlace,
         watch: WatchMode,
-        /// Where it was set.
+        /// The frame in which the watchpoint was set.
         scope: Option<Scope>,
     },
 }
 
-/// What a watchpoint watches.
+/// The object of a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WatchedPlace {
     Cells(CellSet),
-    /// The value of an expression, which changes with the cells that it reads.
+    /// The value of an expression, which can change with the cells that it reads.
     Value(Box<BoundExpression>),
 }
 
 impl WatchedPlace {
-    /// The one cell, if it is that.
+    /// Returns the watched cell if exactly one cell is watched.
     pub fn cell(&self) -> Option<Target> {
         match self {
             WatchedPlace::Cells(cells) => cells.single(),
@@ -94,7 +95,7 @@ impl WatchedPlace {
     }
 }
 
-/// The number of a point that the user hasn't set: a question about a cell has one while it travels.
+/// The number of internal points that the user hasn't set: a query about a cell uses one while it searches.
 pub const UNNUMBERED: u32 = 0;
 
 /// A breakpoint or a watchpoint.
@@ -102,29 +103,29 @@ pub const UNNUMBERED: u32 = 0;
 pub struct Point {
     pub id: u32,
     pub trigger: Trigger,
-    /// As the user named the place or the cell.
+    /// The location or cell as the user wrote it.
     pub text: String,
     pub enabled: bool,
-    /// Gone once it has stopped somebody.
+    /// True if the point is deleted after its first stop.
     pub temporary: bool,
-    /// It counts only where this holds.
+    /// Condition for the point to count.
     pub condition: Option<ConsoleExpression>,
-    /// So many times it doesn't stop, only count.
+    /// Number of remaining hits that are counted without stopping.
     pub ignore: u64,
     pub hits: u64,
-    /// Instead of stopping, this is printed.
+    /// Message that is printed instead of stopping.
     pub log: Option<LogMessage>,
 }
 
-/// What becomes of a point that was reached.
+/// Effect of a point that was reached.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointVerdict {
-    /// Its condition doesn't hold.
+    /// The condition doesn't hold, so the point has no effect.
     Passes,
     Counts {
-        /// Why the condition has no value.
+        /// The reason why the condition has no value.
         condition_error: Option<String>,
-        /// What is printed instead of stopping.
+        /// The message that is printed instead of stopping.
         message: Option<String>,
     },
 }
@@ -143,10 +144,10 @@ enum MessagePart {
 }
 
 impl LogMessage {
-    /// Reads a text like `round {i}: a = {a}`.
+    /// Parses a text such as `round {i}: a = {a}`.
     ///
     /// # Errors
-    /// What is wrong with an expression in it.
+    /// An expression in braces is invalid, or a brace isn't closed.
     pub fn parse(text: &str) -> Result<LogMessage, ExpressionError> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -160,12 +161,12 @@ impl LogMessage {
         Ok(LogMessage { text: text.to_owned(), parts })
     }
 
-    /// As it was written.
+    /// Returns the message as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What stands in its braces.
+    /// Returns the expressions in braces.
     pub fn expressions(&self) -> impl Iterator<Item = &ConsoleExpression> {
         self.parts.iter().filter_map(|part| match part {
             MessagePart::Text(_) => None,
@@ -173,7 +174,8 @@ impl LogMessage {
         })
     }
 
-    /// With the values of a scene; an expression without one says why.
+    /// Renders the message with the values of a scene. An expression without a value is replaced by its
+    /// error.
     pub fn fill(&self, scene: Scene<'_>) -> String {
         let fill = |part: &MessagePart| match part {
             MessagePart::Text(text) => text.clone(),
@@ -187,16 +189,18 @@ impl LogMessage {
 }
 
 impl Point {
-    /// What the names in its condition and its message mean, given the innermost frame: at a breakpoint
-    /// those of that frame. A write is seen in whichever procedure makes it, so names of the frame where a
-    /// watchpoint was set go before those, as long as that frame is open.
+    /// Returns the scene in which the condition and the message are evaluated, given the scene of the
+    /// innermost frame.
+    /// A breakpoint uses the innermost frame. A watchpoint may be triggered in any procedure, so names of
+    /// the frame where it was set take precedence while that frame is open.
     pub fn scene<'a>(&self, innermost: Scene<'a>) -> Scene<'a> {
         let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
         let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
         innermost.after_names_of(is_open.then_some(scope.depth))
     }
 
-    /// What becomes of it where it was reached, given the innermost frame.
+    /// Evaluates the condition and the message of a point that was reached, given the scene of the
+    /// innermost frame.
     pub fn judge(&self, innermost: Scene<'_>) -> PointVerdict {
         let condition_error = match self.holds(innermost) {
             Ok(false) => return PointVerdict::Passes,
@@ -207,10 +211,10 @@ impl Point {
         PointVerdict::Counts { condition_error, message }
     }
 
-    /// Whether its condition holds, given the innermost frame.
+    /// Returns true if the condition holds, given the scene of the innermost frame.
     ///
     /// # Errors
-    /// A condition without a value here.
+    /// The condition has no value here.
     pub fn holds(&self, innermost: Scene<'_>) -> Result<bool, ExpressionError> {
         let scene = self.scene(innermost);
         self.condition.as_ref().map_or(Ok(true), |condition| condition.holds(scene))
@@ -218,19 +222,19 @@ impl Point {
 }
 
 impl BreakPlace {
-    /// The nodes at which somebody who travels this way is at the place.
+    /// Returns the nodes that match the location when travelling in the given direction.
     pub fn nodes(self, program: &Program, travel: Travel) -> [Node; 2] {
         let [plain, inverted] = self.positions(program);
         let backward = travel == Travel::Backward;
         [Node { position: plain, backward }, Node { position: inverted, backward: !backward }]
     }
 
-    /// Whether a state is at the place.
+    /// Returns true if a state is at the location.
     pub fn is_at(self, program: &Program, state: &State) -> bool {
         self.positions(program)[usize::from(state.inverted)] == state.position
     }
 
-    /// The position outside of an `uncall`, and the one inside.
+    /// Returns the position outside an `uncall` and the position inside one.
     fn positions(self, program: &Program) -> [u32; 2] {
         match self {
             BreakPlace::Instruction(at) => {
@@ -252,7 +256,7 @@ impl BreakPlace {
         }
     }
 
-    /// The instruction that people see there.
+    /// Returns the instruction that is shown for the location.
     pub fn instruction(self, program: &Program) -> u32 {
         match self {
             BreakPlace::Instruction(at) | BreakPlace::Entry { at, .. } => at,
@@ -261,7 +265,7 @@ impl BreakPlace {
     }
 }
 
-/// Every instruction whose step may do what a watchpoint waits for, as far as the text tells.
+/// Returns every instruction that may trigger a watchpoint, judged without a state.
 pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
     let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
@@ -275,15 +279,15 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
                 Access::Write => watch != WatchMode::Read,
                 Access::Read => reads_too,
             };
-            // In gradient mode whatever names a cell may touch its adjoint.
+            // In gradient mode, any instruction that names a cell may change the adjoint of the cell.
             let is_asked = cells.first().is_adjoint() || is_asked && !slot.adjoint;
             touches |= is_asked && cells.may_have(memory, procedure, slot);
         });
-        // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
-        // undone where its procedure begins.
+        // The reads of call arguments and of a branch's partner are cheap to check when the step is
+        // reached. Going backward, a call is undone where its procedure begins.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        // A task that only reads a cell adds its adjoint up apart.
+        // A task that only reads a cell accumulates its adjoint separately.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
                 OperandShape::Call => flow.adds_up_apart(memory.program().module(), at),

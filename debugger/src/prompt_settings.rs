@@ -1,5 +1,5 @@
-//! The settings that the terminal had before the line mode's prompt, which reads keys as they are pressed: given back
-//! where a signal ends the process there. Knows no line and no command.
+//! Terminal settings from before the line-mode prompt, which switches the terminal to raw mode. They are
+//! restored if a signal ends the process.
 
 #[cfg(unix)]
 mod unix {
@@ -15,8 +15,9 @@ mod unix {
 
     static KEPT: OnceLock<Termios> = OnceLock::new();
 
-    /// Remembers the settings, if there is a terminal. From now on a signal that ends the process gives them back
-    /// before; at the end of the terminal, and at `kill`, others act.
+    /// Saves the terminal settings, if there is a terminal. From then on, a signal that ends the process
+    /// restores them first.
+    /// Closing of the terminal (SIGHUP) and `kill` (SIGTERM) are handled elsewhere.
     pub fn keep() {
         let Ok(settings) = tcgetattr(stdin()) else { return };
         if KEPT.set(settings).is_ok()
@@ -25,19 +26,19 @@ mod unix {
             let wait = move || {
                 if let Some(signal) = arriving.forever().next() {
                     give_back();
-                    // Where this fails nothing is left to be done.
+                    // If this fails, nothing else can be done.
                     let _ = emulate_default_handler(signal);
                 }
             };
-            // Without a thread these signals are ignored.
+            // If no thread can be started, these signals are ignored.
             let _ = thread::Builder::new().name("prompt".into()).spawn(wait);
         }
     }
 
-    /// Gives the settings back, if there was a terminal. What fails is left: the process ends.
+    /// Restores the settings, if there was a terminal. Errors are ignored, because the process ends anyway.
     pub fn give_back() {
         let Some(settings) = KEPT.get() else { return };
-        // Pasted text isn't marked any more, and the prompt's line has its end.
+        // Switches bracketed paste off and ends the line of the prompt.
         let _ = stdout().write_all(b"\x1b[?2004l\r\n").and_then(|()| stdout().flush());
         let _ = tcsetattr(stdin(), OptionalActions::Drain, settings);
     }
@@ -48,10 +49,10 @@ pub use unix::{give_back, keep};
 
 #[cfg(not(unix))]
 mod other {
-    /// No signal ends the process here.
+    /// Does nothing: on this platform no signal ends the process here.
     pub fn keep() {}
 
-    /// Nothing was kept.
+    /// Does nothing: no settings were saved.
     pub fn give_back() {}
 }
 

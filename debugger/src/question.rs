@@ -1,5 +1,5 @@
-//! Questions about the past that an answer leaves open, as data: what is sought, from which moment on, and which
-//! way. Whoever has an answer can have them asked on.
+//! Unanswered questions about the past, as data: what is searched for, from which time point, and in which
+//! direction. The holder of an answer can ask them later.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
@@ -7,7 +7,7 @@ use reviver_vm::Travel;
 use crate::cell_set::CellSet;
 use crate::timeline::Moment;
 
-/// Where values are that have no cell.
+/// A store for values outside cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStore {
     Stack(Class),
@@ -26,25 +26,25 @@ impl ValueStore {
     }
 }
 
-/// An entry of a stack or a tape: how many lie before it.
+/// An entry of a stack or a tape. `index` is the number of entries before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreEntry {
     pub store: ValueStore,
     pub index: usize,
 }
 
-/// What holds a value.
+/// A location that holds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     Cells(CellSet),
-    /// An entry of a stack or a tape; or its adjoint, which moves with it.
+    /// An entry of a stack or a tape, or the adjoint of the entry, which moves with it.
     Entry {
         entry: StoreEntry,
         adjoint: bool,
     },
 }
 
-/// Which way the past of a value lies, and the step at which it begins.
+/// The direction in which the past of a value is found, and the step at which that past begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastOfCell {
     pub way: Travel,
@@ -52,7 +52,7 @@ pub struct PastOfCell {
 }
 
 impl PastOfCell {
-    /// The steps that lie between a step and the beginning.
+    /// Returns the number of steps between a step and the beginning of the past.
     pub fn steps_from(self, step: i64) -> u64 {
         match self.way {
             Travel::Forward => self.bound.saturating_sub(step),
@@ -63,7 +63,7 @@ impl PastOfCell {
     }
 }
 
-/// Who wrote something last, seen from a moment.
+/// The question for the last writes to a location before a time point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastQuestion {
     pub holder: Holder,

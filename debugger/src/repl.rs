@@ -1,5 +1,5 @@
-//! The line mode: a prompt with completion, hints and a history file. What is typed goes to the
-//! [`Console`]; this file knows the terminal only through rustyline.
+//! The line mode: a prompt with completion, hints and a history file. Typed lines are passed to the
+//! [`Console`]. The terminal is accessed only through rustyline.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -29,23 +29,24 @@ use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
 
-/// What a session in line mode came to.
+/// Result of a session in line mode.
 #[derive(Debug)]
 pub struct ReplEnding {
-    /// The commands that were carried out, as a script.
+    /// The executed commands, as a script.
     pub transcript: String,
-    /// An error where the terminal can't be read, or output can't be written.
+    /// An error if the terminal can't be read, or output can't be written.
     pub outcome: io::Result<()>,
 }
 
-/// What another thread may know of a session, and tell it: one that reads from a terminal hears of nothing else.
+/// Shared state that lets another thread observe and end a session. A session that reads from a terminal
+/// can't be reached in any other way.
 #[derive(Clone, Debug)]
 pub struct Observer {
-    /// The lines that were carried out.
+    /// The lines executed so far.
     lines: Arc<Mutex<Vec<String>>>,
-    /// Whether it waits for the next one.
+    /// True while the session waits for the next line.
     waits: Arc<AtomicBool>,
-    /// Whether it is to end.
+    /// True once the session is to end.
     ends: Arc<AtomicBool>,
     interrupt: Arc<AtomicBool>,
 }
@@ -56,25 +57,25 @@ impl Observer {
         Observer { lines: Arc::default(), waits: Arc::default(), ends: Arc::default(), interrupt }
     }
 
-    /// Has the session end: after the command that is carried out, which is stopped. True if it waits for the
-    /// next one instead, and won't hear of it.
+    /// Requests the end of the session and interrupts the current command.
+    /// Returns true if the session waits for a line instead; it can't react to the request then.
     pub fn end(&self) -> bool {
         self.ends.store(true, Ordering::SeqCst);
         self.interrupt.store(true, Ordering::Relaxed);
         self.waits.load(Ordering::SeqCst)
     }
 
-    /// What was carried out so far, as a script.
+    /// Returns the lines executed so far, as a script.
     pub fn transcript(&self) -> String {
         script(&self.lines())
     }
 
-    /// A line is in the list or it isn't, so a thread that panicked has left nothing half done.
+    /// Ignores poisoning: each line is added as a whole, so a panicked thread leaves the list consistent.
     fn lines(&self) -> MutexGuard<'_, Vec<String>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over what was carried out since.
+    /// Copies the lines that were executed since the last call.
     fn look(&self, console: &Console) {
         let mut lines = self.lines();
         let known = lines.len();
@@ -82,14 +83,14 @@ impl Observer {
     }
 }
 
-/// Gives the terminal back as it was before the first prompt: where the process ends while there is one, which won't
-/// do it.
+/// Restores the terminal settings from before the first prompt. Needed if the process ends during a prompt,
+/// which can't restore them then.
 pub fn give_terminal_back() {
     prompt_settings::give_back();
 }
 
-/// Reads commands until `quit` or the end of the input. `history` is the file that keeps them, if any; one
-/// that can't be read or written is no reason to stop.
+/// Reads and executes commands until `quit` or the end of the input. `history` is the history file, if any;
+/// errors of that file are ignored.
 pub fn run(
     console: Console,
     history: Option<&Path>,
@@ -115,11 +116,11 @@ fn prompted(
         .completion_type(CompletionType::List)
         .build();
     let interrupt = console.borrow().session.interrupt();
-    // Before the editor has made settings of its own.
+    // Must precede the editor, which changes the settings.
     prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
-    // After the editor, which has a handler of its own: Ctrl-C during a run stops the run. Where the
-    // process has set one before, stopping runs is its business.
+    // Must follow the editor, which installs another handler. Ctrl-C during a run stops the run. If the
+    // process already has a handler, that handler is responsible for stopping runs.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     editor.set_helper(Some(Completion { console: console.clone(), hints }));
@@ -127,7 +128,8 @@ fn prompted(
         let _ = editor.load_history(path);
     }
     let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
-    // A script means what it says; who types may have forgotten what there is.
+    // Ask for confirmation only at a prompt: a script is assumed to be intended, a typing user may have
+    // forgotten unsaved content.
     let mut leave = LeaveQuestion { asks: piped.is_none(), was_asked: false };
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
@@ -160,14 +162,15 @@ fn prompted(
     Ok(())
 }
 
-/// Whether somebody who leaves is to be asked, and was.
+/// State of the confirmation question before the session ends.
 struct LeaveQuestion {
     asks: bool,
     was_asked: bool,
 }
 
 impl LeaveQuestion {
-    /// Asks about a line that ends the session, where something would be gone with it. Whether it did.
+    /// Asks for confirmation of a line that ends the session, if content would be lost. Returns true if it
+    /// asked.
     fn asks_about(&mut self, line: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         match named(without_comment(line).trim()) {
             Ok((row, "")) if row.name == "quit" => self.asks("`quit`", console, output),
@@ -178,7 +181,8 @@ impl LeaveQuestion {
         }
     }
 
-    /// The same about what somebody has done to leave.
+    /// Asks for confirmation of any way to end the session, which `done` describes. Returns true if it
+    /// asked.
     fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         let gone = would_be_gone(&console.session).filter(|_| self.asks && !self.was_asked);
         if let Some(gone) = &gone {
@@ -190,20 +194,20 @@ impl LeaveQuestion {
     }
 }
 
-/// What to do about a line that is no text.
+/// Remedy for a line that isn't valid UTF-8.
 const CURE: &str = "`iconv -t utf-8` converts files, and terminals have a setting for it";
 
-/// What was read where a line was expected.
+/// Result of reading a line.
 enum ReadLine {
     Line(String),
-    /// A line with bytes that are no characters, and where they are.
+    /// A line that isn't valid UTF-8, with the position of the invalid byte.
     NoText(String),
-    /// Ctrl-C at the prompt drops the line, and never quits.
+    /// Ctrl-C at the prompt: the line is dropped, and the session continues.
     Dropped,
     End,
 }
 
-/// A line that came from the prompt.
+/// Converts the result of the prompt.
 ///
 /// # Errors
 /// The terminal can't be read.
@@ -219,15 +223,15 @@ fn typed(line: rustyline::Result<String>) -> io::Result<ReadLine> {
     }
 }
 
-/// Lines that nobody types; so many were read.
+/// Reader of piped lines, with the number of lines read so far.
 #[derive(Default)]
 struct PipedLines(u64);
 
 impl PipedLines {
-    /// The next line, without its end.
+    /// Reads the next line, without its line ending.
     ///
     /// # Errors
-    /// What can't be read.
+    /// The input can't be read.
     fn next(&mut self, input: &mut dyn BufRead) -> io::Result<ReadLine> {
         let mut line = Vec::new();
         if input.read_until(b'\n', &mut line)? == 0 {
@@ -248,7 +252,7 @@ impl PipedLines {
     }
 }
 
-/// Carries a line out; false if that was the last.
+/// Executes a line. Returns false if the session ends.
 fn execute(console: &RefCell<Console>, line: &str, output: &mut dyn Write) -> io::Result<bool> {
     let mut console = console.borrow_mut();
     let (progress, span) = (console.session.progress(), console.session.timeline().span());
@@ -270,7 +274,8 @@ fn other(error: ReadlineError) -> io::Error {
 #[derive(Helper, Validator)]
 struct Completion {
     console: Rc<RefCell<Console>>,
-    /// Whether there are hints. They are dim, which `NO_COLOR` doesn't want, and else would look typed.
+    /// True if hints are shown. They must be dim to differ from typed text, so `NO_COLOR` switches them
+    /// off.
     hints: bool,
 }
 
@@ -294,7 +299,7 @@ impl Completer for Completion {
 impl Hinter for Completion {
     type Hint = CommandHint;
 
-    /// What the first word goes on with, or the arguments of a command whose name has been typed.
+    /// Returns the rest of the first word, or the arguments of a completely typed command.
     fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<CommandHint> {
         if !self.hints || position != line.len() {
             return None;
@@ -303,11 +308,11 @@ impl Hinter for Completion {
     }
 }
 
-/// What a line could go on with.
+/// A hint for the rest of a line.
 #[derive(Debug, PartialEq, Eq)]
 struct CommandHint {
     text: String,
-    /// How many bytes of it the right arrow key types; the rest only tells.
+    /// Number of bytes that the right arrow key types; the remaining text is only shown.
     typed: usize,
 }
 
@@ -331,13 +336,13 @@ fn hint(line: &str) -> Option<CommandHint> {
     }
 }
 
-/// What follows a command's name in its usage, with a blank before it.
+/// Returns the usage of a command after its name, with a leading blank.
 fn usage(command: &Command) -> Option<&'static str> {
     command.usage.strip_prefix(command.name).filter(|usage| !usage.is_empty())
 }
 
-/// The rest of the only command that a word can mean, and its arguments. Another name of a command is
-/// not completed; its arguments are told.
+/// Returns the rest of the only command that a word can mean, and its arguments. Aliases aren't completed,
+/// but their arguments are shown.
 fn rest_of_command(word: &str) -> Option<CommandHint> {
     let command = find(word).ok().filter(|command| !word.is_empty() && !command.is_of_screen())?;
     let rest = command.name.strip_prefix(word).filter(|_| !command.aliases.contains(&word)).unwrap_or("");
@@ -346,14 +351,14 @@ fn rest_of_command(word: &str) -> Option<CommandHint> {
 }
 
 impl Highlighter for Completion {
-    /// Dim, so that it doesn't look typed.
+    /// Dims the hint, so that it differs from typed text.
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
         Cow::Owned(format!("\x1b[2m{hint}\x1b[m"))
     }
 }
 
-/// Where the word that is being typed begins, and what it could become. `panes` are those of the screen, which
-/// has commands of its own; none where there is no screen.
+/// Returns the start of the word being typed, and its possible completions. `panes` names the panes of the
+/// screen; then the commands of the screen are offered too. `None` means that there is no screen.
 pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, names_of_commands(panes.is_some())),
@@ -378,13 +383,13 @@ pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str
     (start, names)
 }
 
-/// The commands that can be given, on a screen or without one.
+/// Returns the names of the available commands, on a screen or without one.
 fn names_of_commands(has_screen: bool) -> Vec<String> {
     let screen = SCREEN_COMMANDS.iter().filter(|_| has_screen);
     COMMANDS.iter().chain(screen).map(|command| command.name.to_owned()).collect()
 }
 
-/// Whether what is typed behind a command is in a point's condition or its message.
+/// Returns true if the word being typed belongs to a point's condition or message.
 fn is_in_condition(command: &Command, rest: &str) -> bool {
     let is_conditional = command.usage.contains("if CONDITION");
     let mut before: Vec<&str> = rest.split_whitespace().collect();
@@ -397,7 +402,7 @@ fn is_in_condition(command: &Command, rest: &str) -> bool {
     }
 }
 
-/// What can stand there.
+/// Returns the names that a point's condition or message may contain.
 fn names_at_points(console: &Console, command: &Command, rest: &str) -> Vec<String> {
     let has_write = match command.argument {
         ArgumentKind::Point => {
@@ -411,7 +416,7 @@ fn names_at_points(console: &Console, command: &Command, rest: &str) -> Vec<Stri
     SPECIALS.into_iter().chain(written).chain(console.session.names()).map(str::to_owned).collect()
 }
 
-/// The row whose arguments are being typed: the command's, or that of its topic.
+/// Returns the command for which arguments are being typed: the command itself, or the topic that it names.
 fn row(command: &'static Command, rest: &str) -> &'static Command {
     match rest.trim_start().split_once(char::is_whitespace) {
         Some((topic, _)) if command.argument == ArgumentKind::Topic => find_topic(topic).unwrap_or(command),
@@ -419,12 +424,12 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
     }
 }
 
-/// The files that the last word could become. A folder that can't be read has none.
+/// Returns the file names that complete the last word. A folder that can't be read has none.
 fn files(typed: &str) -> (usize, Vec<String>) {
     let found = FilenameCompleter::new().complete_path(typed, typed.len());
     let (start, pairs) = found.unwrap_or((typed.len(), Vec::new()));
     let names = pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned());
-    // The editor prints candidates as they are. A name that needs escapes can't be typed anyway.
+    // The editor prints candidates unescaped. A name that needs escapes can't be typed anyway.
     (start, names.filter(|name| escaped_line(name) == *name).collect())
 }
 

@@ -1,14 +1,14 @@
-//! Steps in columns: many steps, few columns, each for an equal part. Knows nothing of what happened at the
+//! Mapping between steps and screen columns, for bars and plots. Every column covers an equal number of
 //! steps.
 
-/// The column of a step; none outside of the extent.
+/// Returns the column of a step, or `None` for a step outside the extent.
 pub fn column_of((first, last): (i64, i64), step: i64, width: usize) -> Option<usize> {
     let parts = i128::from(last) - i128::from(first) + 1;
     let part = i128::from(step) - i128::from(first);
     ((0..parts).contains(&part) && width > 0).then(|| (part * width as i128 / parts) as usize)
 }
 
-/// The first step of a column: the inverse of [`column_of`].
+/// Returns the first step of a column: the inverse of [`column_of`].
 pub fn step_of((first, last): (i64, i64), column: usize, width: usize) -> i64 {
     let parts = i128::from(last) - i128::from(first) + 1;
     let width = width.max(1) as i128;
@@ -16,8 +16,8 @@ pub fn step_of((first, last): (i64, i64), column: usize, width: usize) -> i64 {
     (i128::from(first) + part.min(parts - 1)) as i64
 }
 
-/// The step to which a column leads whoever chooses it: its first one, and the last of all from the last
-/// column.
+/// Returns the step selected by a click on a column: the first step of the column, or the last step of the
+/// extent for the last column.
 pub fn chosen_step(extent: (i64, i64), column: usize, width: usize) -> i64 {
     if column > 0 && column + 1 >= width { extent.1 } else { step_of(extent, column, width) }
 }

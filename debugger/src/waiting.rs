@@ -1,5 +1,5 @@
-//! A line on stderr that says how far a long run is, for who waits at the line mode's prompt: only on a
-//! terminal, only after a second. Knows nothing of commands.
+//! Progress line on stderr for long runs started at the line-mode prompt. It is shown only on a terminal
+//! and only after one second.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,26 +11,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::session::Progress;
 use crate::timeline::StepSpan;
 
-/// Runs that take less time are not worth a word.
+/// Run time before the progress line appears.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Time between two looks at the progress.
+/// Time between two updates of the progress line.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// Does some work, and says meanwhile how far it is along the steps that are known.
+/// Runs `work` and shows its progress along `span` meanwhile.
 pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
     }
     thread::scope(|scope| {
         let (_done, waiting) = channel::<()>();
-        // Without a thread to be had, the work is done in silence.
+        // If no thread can be started, `work` runs without a progress line.
         let _ = thread::Builder::new().spawn_scoped(scope, move || tell(progress, span, &waiting));
         work()
     })
 }
 
-/// Tells until the other end of the channel is gone.
+/// Updates the progress line until the sender of the channel is dropped.
 fn tell(progress: &Progress, span: StepSpan, waiting: &Receiver<()>) {
     let is_working = |time| waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     if !is_working(SOON) {

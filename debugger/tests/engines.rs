@@ -1,5 +1,5 @@
-//! Whoever makes the steps of long runs, a session says the same: whole transcripts over programs with long loops, calls,
-//! recursion and gradients, and the stretches of calls that the scrub bar shows.
+//! Sessions have the same output with each engine for long runs: transcripts of programs with long loops,
+//! calls, recursion and gradients, and the stretches of calls on the timeline bar.
 
 mod support;
 
@@ -19,14 +19,15 @@ fn native(program: &Program) -> Arc<dyn Runner> {
     Arc::new(Driver::new(program, Jit::new().expect("a machine that is known")))
 }
 
-/// Who makes the steps of long runs: nobody else, native code from the first step on, and native code where runs are long.
+/// Engines for long runs: the interpreter only, native code from the first step on, and native code for
+/// long runs.
 const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
     |_| None,
     |program| Some(LongRuns::eager(native(program))),
     |program| Some(LongRuns::new(native(program))),
 ];
 
-/// What a script says on each engine, and where calls were made after it.
+/// Returns the output of a script on each engine, with the stretches of calls after it.
 fn said(text: &str, script: &str) -> Vec<(String, Vec<CallStretch>)> {
     let subject = support::subject(text);
     let on = |engine: fn(&Program) -> Option<LongRuns>| {
@@ -44,7 +45,8 @@ fn said(text: &str, script: &str) -> Vec<(String, Vec<CallStretch>)> {
     ENGINES.into_iter().map(on).collect()
 }
 
-/// Asserts that a script says the same on each engine, a few words besides, and that all its commands were carried out.
+/// Asserts that a script has the same output on each engine, that the output contains some words, and that
+/// all commands were executed.
 #[track_caller]
 fn same_on_all(text: &str, script: &str, words: &[&str]) {
     let told = said(text, script);
@@ -57,7 +59,8 @@ fn same_on_all(text: &str, script: &str, words: &[&str]) {
     words.iter().for_each(|word| assert!(told[0].0.contains(word), "no {word}:\n{}", told[0].0));
 }
 
-/// A loop of three million steps, with an array, a line that is seldom come to, and one that is come to in every round.
+/// A loop of three million steps, with an array, a rarely executed line, and a line executed in every
+/// iteration.
 const LOOP: &str = "\
 .inout n default 600_000
 .out a, seldom, A[7]
@@ -81,7 +84,7 @@ fn a_long_loop() {
     same_on_all(LOOP, script, &["seldom = 77777\n", "breakpoint 1, ", "1388885"]);
 }
 
-/// Procedures in loops, both ways, with arrays.
+/// Procedures called in loops, in both directions, with arrays.
 const CALLS: &str = "\
 .inout n default 90_000
 .out s, A[50]
@@ -116,7 +119,7 @@ fn calls_in_loops() {
     same_on_all(CALLS, script, &["breakpoint 1, seldom"]);
 }
 
-/// A recursion that comes to its base case in its depth, forward and inverted.
+/// A deep recursion, forward and inverted.
 const RECURSION: &str = "\
 .limit depth 100_000
 .inout n default 40_000
@@ -146,7 +149,7 @@ fn a_deep_recursion() {
     same_on_all(RECURSION, script, &["breakpoint 1"]);
 }
 
-/// Floats that lose bits in each round, and a gradient over them.
+/// Floats that lose bits in each iteration, and a gradient over them.
 const FLOATS: &str = "\
 .inout n default 200_000
 .inout x: real default 0.3
@@ -174,11 +177,11 @@ fn floats_with_a_gradient() {
                   break 14\nrc\nprint x'\ndelete\ngoto start\nprint x'\ninfo status\ntimeline\ntimeline up\nlast count\nlast y\nwhy count\nplot y\n\
                   watch count\nrc\nrc\ngoto start\nc\nc\ncheck\ninfo status";
     same_on_all(FLOATS, script, &["x' = "]);
-    // Fixed point loses nothing: its gradient needs no history.
+    // Fixed point loses nothing, so its gradient needs no history.
     same_on_all(&format!(".real fixed\n{FLOATS}"), script, &["x' = "]);
 }
 
-/// What is shown, and a trap that comes late.
+/// Output of `show`, and a late trap.
 const LATE: &str = "\
 .inout n default 400_000
 .out s

@@ -1,4 +1,4 @@
-//! Events on the timeline, held against what the machine does step by step.
+//! Events on the timeline, compared with single steps of the machine.
 
 mod support;
 
@@ -7,18 +7,19 @@ use reviver_debugger::timeline::{CallStretch, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
-/// The n-th Fibonacci number by recursion; a great n makes more calls than a branch keeps apart.
+/// Computes the n-th Fibonacci number by recursion. A large n makes more calls than a branch records
+/// separately.
 fn recursion(n: u32) -> String {
     support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
 }
 
-/// Programs with calls: short and long ones, inverted calls, floats.
+/// Programs with calls: short and long runs, inverted calls, floats.
 fn programs() -> Vec<String> {
     let float = support::text("besselj.rasm");
     vec![recursion(4), recursion(1_500), float, support::text("fib.rasm")]
 }
 
-/// The steps behind each step that entered a call or left one.
+/// Returns the step after each step that entered or left a call.
 fn calls(text: &str) -> Vec<i64> {
     let mut machine = Machine::at_begin(support::subject(text).program).unwrap();
     let mut steps = Vec::new();
@@ -40,7 +41,7 @@ fn session(text: &str) -> Session {
     Session::new(subject, machine.into_state(), limits).unwrap()
 }
 
-/// Every call is in one stretch, and no stretch is without.
+/// Asserts that every call is in one stretch, and that every stretch contains calls.
 fn assert_found(stretches: &[CallStretch], calls: &[i64]) {
     let mut left = calls.iter().peekable();
     for stretch in stretches {
@@ -81,7 +82,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto(60);
-    // A value that nobody reads: the branch takes the same way.
+    // No instruction reads the value, so the branch executes the same steps.
     assert!(session.set("unused", "1").unwrap().is_change);
     assert_eq!(session.moment().branch, 1);
     session.goto_end();
@@ -124,7 +125,7 @@ fn other_events_are_not_passed() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto_end();
-    // Between two calls, and in the stretch of others.
+    // The mark is between two calls, and in a stretch with other calls.
     let gap = calls.windows(2).find(|pair| pair[0] > 6_000 && pair[1] > pair[0] + 2).unwrap();
     session.goto(gap[0] + 1);
     session.mark("between");
@@ -150,7 +151,7 @@ fn the_bar_has_a_bracket_for_each_call() {
     let columns: Vec<i64> =
         (0..).zip(&pane.columns).filter(|(_, c)| !c.calls.none()).map(|(n, _)| n).collect();
     assert_eq!(columns, calls);
-    // In fewer columns, each call is in one of those that are marked.
+    // With fewer columns, each call is in a marked column.
     let pane = timeline(&session, session.timeline().span().steps(), 10);
     for call in calls {
         let column = (call * 10 / (last + 1)) as usize;

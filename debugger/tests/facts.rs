@@ -1,4 +1,4 @@
-//! What the debugger says about steps, held against what they do, over the programs of the repository.
+//! Facts reported about steps, compared with the effects of the steps, for the programs of the repository.
 
 mod support;
 
@@ -26,10 +26,10 @@ use reviver_isa::instruction::{Class, Link};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, State, Stop, Trap, Travel};
 
-/// Steps of each program that are looked at.
+/// Number of steps of each program that are examined.
 const STEPS: usize = 1_500;
 
-/// Every program of the repository that runs without being given anything.
+/// Returns every program of the repository that runs without input.
 fn programs() -> Vec<(String, OpenedProgram)> {
     let folder = std::fs::read_dir(support::path("")).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -42,7 +42,7 @@ fn programs() -> Vec<(String, OpenedProgram)> {
     names.into_iter().map(open).collect()
 }
 
-/// The cells, of those in both states, that differ.
+/// Returns the cells that exist in both states and differ.
 fn changed(before: &State, after: &State) -> impl Iterator<Item = Cell> {
     let ints = before.ints.iter().zip(&after.ints).enumerate().filter(|(_, (a, b))| a != b);
     let ints: Vec<Cell> = ints.map(|(n, _)| Cell::new(Class::Int, n as u32)).collect();
@@ -51,14 +51,14 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Cell> {
     ints.into_iter().chain(reals).chain(changed_adjoints(before, after))
 }
 
-/// The cells of both states whose adjoints differ.
+/// Returns the adjoints that differ, of cells present in both states.
 fn changed_adjoints(before: &State, after: &State) -> Vec<Cell> {
     let cells = before.reals.len().min(after.reals.len()) as u32;
     let adjoints = (0..cells).filter_map(|n| Cell::new(Class::Real, n).adjoint());
     adjoints.filter(|adjoint| adjoint.value(before) != adjoint.value(after)).collect()
 }
 
-/// The cells that the step at a node writes.
+/// Returns the cells that the step at a node writes.
 fn written(memory: &Memory, state: &State, node: Node) -> HashSet<Cell> {
     let mut written = HashSet::new();
     visit(memory, state, node, |access, cell| {
@@ -122,7 +122,7 @@ fn what_gradient_mode_changes_is_what_it_writes() {
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
                     break;
                 }
-                // Of a call the cells of its frame come and go.
+                // For a call, the cells of its frame are excluded.
                 let is_call = before.calls != machine.state().calls;
                 let lasting = subject.program.flow().layout().main_frame(Class::Real).end;
                 let stays = |cell: &Cell| !is_call || cell.adjoint && cell.offset < lasting;
@@ -185,10 +185,10 @@ fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
     }
 }
 
-/// Steps of a stretch between two places to stop at.
+/// Maximum number of steps between two stops.
 const STRETCH: u64 = 10_000;
 
-/// Goes to the next place to stop at, step by step.
+/// Travels to the next stop, step by step.
 fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
     for _ in 0..STRETCH {
         if stops.contains(Node::of(machine.state(), travel)) {
@@ -201,7 +201,7 @@ fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop
     Ok(Stop::Budget)
 }
 
-/// Goes there at once.
+/// Travels to the next stop in one run.
 fn run_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
     let first = machine.state().step;
     loop {
@@ -275,8 +275,8 @@ done:   from  leave, always
     assert_eq!(session.step_number(), 0);
 }
 
-/// Interrupts a session again and again while something is done with it, until that says that it was
-/// interrupted: on a busy machine the interrupt may come too late.
+/// Interrupts a session repeatedly while `visit` runs, until `visit` reports an interruption. On a busy
+/// machine a single interrupt may come too late.
 fn harassed<T>(session: &mut Session, mut visit: impl FnMut(&mut Session) -> Option<T>) -> T {
     let flag = session.interrupt();
     let over = Arc::new(AtomicBool::new(false));
@@ -360,7 +360,7 @@ fn an_image_says_where_its_text_came_from() {
     let image = OpenedProgram::open("complex.rbc", image, &Disk).unwrap();
     assert_eq!(origins(&image)[1], "line 30");
     assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
-    // A disassembled text says the same; one that stands for itself says nothing.
+    // The disassembled text records the same lines; a text without an image records none.
     assert_eq!(origins(&OpenedProgram::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
     let mut console =
@@ -404,7 +404,7 @@ fn a_compound_condition_that_fails_is_named() {
                   at `fi s > 0 and n < 0 or not s != 7` (line 5)\n  \
                   `if s > 0 and n > 0` (line 2): the first body ran: 3 > 0 and 2 > 0\n";
     assert!(said.contains(wanted), "{said}");
-    // A flag of the author's own is one.
+    // A flag declared by the author is shown by its name.
     let said = told(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
     assert!(said.contains("`flag` must be vacant but is 2"), "{said}");
 }
@@ -427,23 +427,23 @@ fn a_line_is_come_to_from_all_sides() {
     let entries = |line| come_to(line, false);
     assert_eq!(entries(4), ["br: else", "from: else"]);
     assert_eq!(entries(6), ["from: fi s < 0"]);
-    // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
+    // A jump over the body of a compound `if` doesn't set the flag, but passes the join.
     assert_eq!(entries(9), ["from: fi s < 0 and s > -9"]);
     assert_eq!(entries(10), ["br: for i in 0..s"]);
     assert_eq!(entries(14), ["xor: xor s, 1", "xor: xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
-    // Inverted, a loop begins with its end: it may have no round, and each round leads there.
+    // Inverted, a loop is entered at its end, to which every iteration returns: it may have no iteration.
     assert_eq!(come_to(12, true), ["br: rof", "from: rof"]);
     assert_eq!(come_to(10, true).len(), 1);
 }
 
-/// Lines that are come to from elsewhere, by single steps in one direction: each step at which the machine is
-/// on another line than before, or has jumped, if not past a part of the line's own condition. Who comes back from a
-/// call is on its line still: what is uncomputed there is no second call.
+/// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step after which
+/// the machine is on another line, or has jumped other than within the line's condition. A return from a
+/// call is no arrival: code that is uncomputed there is no second call.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
-    // Where each open frame was last, the innermost behind.
+    // The last position in each open frame, innermost last.
     let mut before: Vec<(u32, Line)> = Vec::new();
     let mut is_start = true;
     while let Some((at, line)) = place(session) {
@@ -485,7 +485,7 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
             let mut session = Session::at_begin(subject.clone()).unwrap();
             let name = session.listing().name(line);
             let place = name.strip_prefix("line ").unwrap_or(&name).to_owned();
-            // The bounds of a procedure are none of the instructions that one stops at.
+            // No breakpoint can be set at the bounds of a procedure.
             let is_there = session.break_at(&place, &PointOptions::default()).is_ok_and(|p| p.text == name);
             if !is_there {
                 continue;
@@ -494,7 +494,7 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
             while session.resume(Travel::Forward).reason != Reason::HistoryEnd {
                 stops.push(session.step_number());
             }
-            // One stops on the line, or at its end where ways join.
+            // A breakpoint stops on the line, or at its end if that is a join.
             let missed = ways.iter().filter(|(_, on)| *on == line).find(|(step, _)| {
                 let left = ways.iter().find(|(later, _)| later > step).map_or(i64::MAX, |(later, _)| *later);
                 !stops.iter().any(|stop| (*step..=left).contains(stop))
@@ -504,8 +504,8 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
     }
 }
 
-/// A call that takes expressions computes them in front of it, and uncomputes them behind it: on the same line, to
-/// which one comes once.
+/// Checks that a line is reached once, although a call with expressions computes them before itself and
+/// uncomputes them after itself.
 #[test]
 fn a_line_with_a_call_is_come_to_once_from_either_side() {
     let text = ".inout n default 4\n.out c\n\tcall f(n*3, c)\n\tcall f(7 - n, c)\n\tuncall f(n+1, c)\n\
@@ -520,7 +520,7 @@ fn a_line_with_a_call_is_come_to_once_from_either_side() {
             while session.resume(travel).reason != end {
                 stops.push(session.step_number());
             }
-            // Who begins at the first line has come to it already.
+            // A run that starts on the first line has reached it already.
             let expected = usize::from(line != "3" || travel == Travel::Backward);
             assert_eq!(stops.len(), expected, "line {line}, {travel:?}: {stops:?}");
         }
@@ -540,11 +540,11 @@ fn history_stays_within_its_limit() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // What one slice adds may come on top.
+    // The limit may be exceeded by what one slice adds.
     assert!((1..=2_048 + 512).contains(&most), "{most}");
 }
 
-/// The adjoint of a global real, as a cell.
+/// Returns the adjoint of a global real, as a cell.
 fn adjoint_of(session: &Session, name: &str) -> Cell {
     session.cell(&format!("{name}'")).unwrap()
 }
@@ -594,7 +594,7 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // What two slices add may come on top.
+    // The limit may be exceeded by what two slices add.
     assert!((1..=4_096 + 1_024).contains(&most), "{most}");
     session.timeline_up().unwrap();
     assert_eq!(session.timeline().history_bytes(), 0);
@@ -659,7 +659,7 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     assert_eq!(*session.state(), before);
 }
 
-/// A cell that is now 0 and now 100, and one that rises.
+/// A cell that alternates between 0 and 100, and one that rises.
 const OSCILLATES: &str = ".inout n default 20
 .out a, b
         for i in 0..n
@@ -709,14 +709,15 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
     }
     console.execute("finish").unwrap();
     console.execute("gradient y").unwrap();
-    // The body undone, then the rule: each has a frame of its own, and the mode is off in both.
+    // The body is undone, then the rule is executed; each has a separate frame, and the mode is off in
+    // both.
     for (command, expected) in [("rs", "mode == 0 and y' == 1.0"), ("rs 2", "y' == 1.0"), ("rs", "y' == 2.0")]
     {
         console.execute(command).unwrap();
         console.execute(&format!("expect {expected}")).unwrap_or_else(|error| panic!("{command}: {error}"));
     }
     console.execute("rfin").unwrap();
-    // The rule takes two steps that the way forward didn't.
+    // The rule takes two steps that the forward direction didn't have.
     console.execute("expect $step == -2 and mode == 1 and y' == 2.0").unwrap();
     console.execute("n").unwrap();
     console.execute("expect $depth == 0 and mode == 1 and y' == 1.0 and y == 1.0").unwrap();

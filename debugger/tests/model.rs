@@ -1,7 +1,7 @@
-//! Random sequences of commands, each held against a vector of all states.
+//! Random sequences of commands, each compared with a list of all states.
 //!
-//! The model knows every state of a program's run, bit for bit, and finds where a command must end by
-//! looking through them. It knows nothing of histories, checkpoints and places to stop at.
+//! The model knows every state of a program's run, bit for bit, and determines the destination of a command
+//! by searching the states. The model has no histories, checkpoints or stops.
 
 mod support;
 
@@ -22,11 +22,11 @@ use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-/// Sequences of commands in all.
+/// Total number of sequences, and number of commands in each.
 const SEQUENCES: u64 = 2_000;
 const COMMANDS: usize = 25;
 
-/// A small generator (xorshift, Marsaglia 2003): the sequences are the same in every run.
+/// A small generator (xorshift, Marsaglia 2003), with the same sequences in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -38,14 +38,14 @@ impl Dice {
     }
 }
 
-/// A program, its states from the beginning to the end, and what may be watched and broken at.
+/// A program with all its states from start to end, and the cells that can be watched.
 struct Model {
     subject: OpenedProgram,
     states: Vec<State>,
     cells: Vec<String>,
-    /// Arrays, and how long they are.
+    /// Arrays and their lengths.
     arrays: Vec<(String, usize)>,
-    /// The timeline's step of the first state, and its branch.
+    /// The timeline step of the first state, and the branch.
     first: i64,
     branch: usize,
 }
@@ -71,8 +71,9 @@ impl Model {
         Model { cells, arrays, subject, states, first: 0, branch: 0 }
     }
 
-    /// The branch that a session has just begun with an edit of adjoints, to both ends. Watched are
-    /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
+    /// Creates the model of the branch that a session has just begun by an edit of adjoints, in both
+    /// directions. Its adjoints can be watched too. `machine` has reached the same state with residues,
+    /// which are used to go back.
     fn of_line(subject: &OpenedProgram, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
         *machine.state_mut() = State { step, rule_steps, ..session.state().try_clone().unwrap() };
@@ -81,7 +82,7 @@ impl Model {
         while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
             states.push(machine.state().try_clone().unwrap());
         }
-        // In a branch steps count from its origin.
+        // The steps of a branch are counted from its origin.
         for state in &mut states {
             (state.step, state.rule_steps) = (state.step - step, state.rule_steps - rule_steps);
         }
@@ -96,7 +97,8 @@ impl Model {
         Model { subject: subject.clone(), states, cells, arrays, first, branch: session.moment().branch }
     }
 
-    /// A session at the beginning. In every fourth all runs that may be somebody else's are those of compiled forms.
+    /// Creates a session at the start. In a quarter of the sessions, an engine with compiled functions
+    /// executes all runs that it can.
     fn session(&self, seed: u64) -> Session {
         let start = self.states[0].try_clone().unwrap();
         let session = Session::new(self.subject.clone(), start, limits(seed)).unwrap();
@@ -113,7 +115,7 @@ impl Model {
         self.subject.program.approximate(self.value(cell, step))
     }
 
-    /// What a scalar, an element or an adjoint of a scalar holds.
+    /// Returns the value of a scalar, an element, or the adjoint of a scalar.
     fn value(&self, cell: &str, step: usize) -> Value {
         let (name, element) = cell.trim_end_matches(['\'', ']']).split_once('[').unwrap_or((cell, "0"));
         let (global, _) = self.subject.program.global(name.trim_end_matches('\'')).unwrap();
@@ -129,13 +131,13 @@ impl Model {
         self.states.len() - 1
     }
 
-    /// The instruction that comes next in time.
+    /// Returns the instruction that comes next in time.
     fn next(&self, step: usize) -> u32 {
         let state = &self.states[step];
         if state.inverted { state.position.wrapping_sub(1) } else { state.position }
     }
 
-    /// An instruction that one may stop at from all sides.
+    /// Returns an instruction at which a breakpoint stops runs from all directions.
     fn place(&self, dice: &mut Dice) -> Option<u32> {
         use reviver_isa::Update::{Br, Enter, Exit, From};
         let at = self.next(dice.below(self.states.len()));
@@ -144,7 +146,7 @@ impl Model {
     }
 }
 
-/// What stops a travel in the model.
+/// The points and fences of the model.
 #[derive(Default)]
 struct Points {
     points: Vec<Point>,
@@ -156,7 +158,7 @@ struct Point {
     id: u32,
     trigger: Trigger,
     condition: Option<Condition>,
-    /// So many hits pass.
+    /// Number of hits that don't stop.
     ignored: u64,
 }
 
@@ -169,7 +171,7 @@ enum Trigger {
 struct Watched {
     text: String,
     cells: Vec<String>,
-    /// Whether their sum is watched, and not each of them.
+    /// True if the sum of the cells is watched, false if each cell is.
     is_sum: bool,
 }
 
@@ -178,7 +180,7 @@ impl Watched {
         Watched { text: cell.to_owned(), cells: vec![cell.to_owned()], is_sum: false }
     }
 
-    /// A cell, an array or a slice of one, or a sum of two.
+    /// Returns a random cell, array, slice, or sum of two cells.
     fn random(model: &Model, dice: &mut Dice) -> Option<Watched> {
         let any = |dice: &mut Dice| model.cells.get(dice.below(model.cells.len())).cloned();
         match (dice.below(4), model.arrays.get(dice.below(model.arrays.len()))) {
@@ -208,7 +210,7 @@ impl Watched {
         }
     }
 
-    /// What is to grow: the sum, or any of the cells.
+    /// Returns the values for [`Condition::Grows`]: the sum, or each of the cells.
     fn values(&self, model: &Model, step: usize) -> Vec<f64> {
         let number = |cell: &String| model.number(cell, step);
         match self.is_sum {
@@ -218,14 +220,14 @@ impl Watched {
     }
 }
 
-/// Where alone a point counts. A write is looked at behind it in the order of the program.
+/// Condition of a point. For a write, it is evaluated in the state after the write in program order.
 #[derive(Clone, Copy)]
 enum Condition {
-    /// At steps that leave this rest when divided by 3.
+    /// True at steps with this remainder modulo 3.
     Rest(i64),
-    /// Where the written value is greater than the one before.
+    /// True if the written value is greater than the previous one.
     Grows,
-    /// Where the cell holds what was written, which it does behind every write.
+    /// True if the cell holds the written value, which is the case after every write.
     Written,
 }
 
@@ -247,7 +249,8 @@ impl Condition {
         }
     }
 
-    /// Whether it holds of what stopped somebody at a state; of a write, behind which that state is.
+    /// Returns true if the condition holds for a stop at a state. For a write, it is the state after the
+    /// write.
     fn holds(self, model: &Model, trigger: &Trigger, at: usize) -> bool {
         match (self, trigger) {
             (Condition::Rest(rest), _) => (model.first + at as i64).rem_euclid(3) == rest,
@@ -262,7 +265,7 @@ impl Condition {
 }
 
 impl Points {
-    /// Whether someone who arrives at `to` from `from`, its neighbour, stops. Hits are counted.
+    /// Returns true if a movement from `from` to the adjacent state `to` stops there. Hits are counted.
     fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
         let next = model.next(to);
         let mut stops = self.fences.contains(&to);
@@ -286,7 +289,7 @@ impl Points {
     }
 }
 
-/// A walk through the model; `stays` is asked at every state that is reached.
+/// Steps through the model; `stays` is called at every state that is reached.
 fn walk(
     model: &Model,
     mut here: usize,
@@ -311,7 +314,7 @@ struct Play<'a> {
     trail: Vec<usize>,
     undone: Vec<usize>,
     marks: Vec<usize>,
-    /// Undo no longer leads along the model's own trail.
+    /// True once undo no longer follows the model's trail.
     branched: bool,
     log: Vec<String>,
 }
@@ -379,7 +382,7 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    /// Leaves the call of the frame that lies so many calls out, as far as there are so many.
+    /// Leaves the call of the frame `outward` calls further out, or of the outermost one.
     fn finish(&mut self, travel: Travel, outward: usize) {
         let (model, points) = (self.model, &mut self.points);
         let depth = |step: usize| model.states[step].calls.len();
@@ -402,7 +405,7 @@ impl<'a> Play<'a> {
         self.moved(format!("goto {step}"), step.min(self.model.last()), Some(motion));
     }
 
-    /// Runs to an instruction, or to wherever one is stopped before.
+    /// Runs to an instruction; points can stop the run.
     fn until(&mut self, travel: Travel, dice: &mut Dice) {
         let Some(at) = self.model.place(dice) else { return };
         let (model, points) = (self.model, &mut self.points);
@@ -422,7 +425,7 @@ impl<'a> Play<'a> {
         };
         let (trigger, id) = if is_watch {
             let Some(watched) = Watched::random(self.model, dice) else { return };
-            // What holds of one element of an array is no cell's.
+            // A condition on one element of an array doesn't apply to the others.
             let text = if watched.cells.len() > 1 && !watched.is_sum { "$new" } else { &watched.text };
             let id = self.session.watch(&watched.text, WatchMode::Change, &options(text)).unwrap().id;
             (Trigger::Watch(watched), id)
@@ -437,7 +440,7 @@ impl<'a> Play<'a> {
         self.points.points.push(Point { id, trigger, condition, ignored });
     }
 
-    /// Puts a fence here, or takes it away.
+    /// Sets a fence here, or removes it.
     fn fence(&mut self) {
         self.log.push(format!("fence at {}", self.here));
         match self.points.fences.iter().position(|fence| *fence == self.here) {
@@ -452,8 +455,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Goes to the nearest write of a cell that changes it, or of which a condition holds too. Points don't stop
-    /// one on the way, but fences do.
+    /// Travels to the nearest write that changes a cell, optionally with a condition. Fences stop the
+    /// travel, points don't.
     fn go_to_write(&mut self, travel: Travel, dice: &mut Dice) {
         let cells = &self.model.cells;
         let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
@@ -467,7 +470,7 @@ impl<'a> Play<'a> {
             is_found = fences.contains(&to) || is_change && holds;
             is_found
         });
-        // Without such a write the session stays.
+        // Without such a write the session doesn't move.
         let to = if is_found { to } else { self.here };
         let more = condition.map_or(String::new(), |condition| format!(" and {}", condition.text(&cell)));
         let text = format!("$old != $new{more}");
@@ -478,8 +481,8 @@ impl<'a> Play<'a> {
         self.moved(format!("{travel:?} to a write of {cell} if {text}"), to, Some(motion.unwrap()));
     }
 
-    /// Asks what a cell held over time: every change is told, in the order of time, and whatever was written
-    /// last is why it has its value.
+    /// Checks the history of a cell: it lists every change in the order of time, and `why` reports the last
+    /// write.
     fn ask(&mut self, dice: &mut Dice) {
         let values: Vec<&String> = self.model.cells.iter().filter(|cell| !cell.ends_with('\'')).collect();
         let Some(&cell) = values.get(dice.below(values.len())) else { return };
@@ -501,8 +504,8 @@ impl<'a> Play<'a> {
         self.ask_on(cell, dice);
     }
 
-    /// Asks where a value comes from, and what the answer leaves open: what is asked on is what one is told who asks
-    /// there. A history that is read page by page is the whole one.
+    /// Checks open questions of answers. The continued answer equals the answer at the time point of the
+    /// question, and the pages of a history together equal the whole history.
     fn ask_on(&mut self, cell: &str, dice: &mut Dice) {
         let log = self.log.join("\n");
         let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
@@ -521,7 +524,7 @@ impl<'a> Play<'a> {
                     let asked = self.session.why_further(link, 1).unwrap();
                     let mut visitor = self.session.try_clone().unwrap();
                     visitor.goto(question.at.step);
-                    // In another frame the name may mean another cell.
+                    // In another frame the name may refer to another cell.
                     if let Ok(there) = visitor.why(&link.cell, 1)
                         && there[0].value == asked[0].value
                     {
@@ -533,8 +536,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Asks what a cell was wherever the run came to an instruction: a row for each state there, from the first
-    /// that was reached.
+    /// Checks a table of the values of a cell at an instruction: one row for each state there, from the
+    /// first reached step on.
     fn trace(&mut self, dice: &mut Dice) {
         let model = self.model;
         let (Some(at), Some(cell)) = (model.place(dice), model.cells.get(dice.below(model.cells.len())))
@@ -549,7 +552,7 @@ impl<'a> Play<'a> {
             .collect();
         let condition = format!("($step % 3 + 3) % 3 != {rest}");
         self.log.push(format!("trace {cell} at *{at} if {condition}"));
-        // In a call names are those of its frame.
+        // Inside a call, names are resolved in its frame.
         let is_plain = expected.iter().all(|(step, _)| {
             model.states.get((step - model.first) as usize).is_some_and(|state| state.calls.is_empty())
         });
@@ -562,7 +565,7 @@ impl<'a> Play<'a> {
         assert!(!is_plain || told == expected, "{told:?} {expected:?} {}", self.log.join("\n"));
     }
 
-    /// Counts how often the run came to lines before here; sometimes after a long way uncounted.
+    /// Checks the execution counts of lines at the current step, sometimes after many uncounted steps.
     fn counts(&mut self, dice: &mut Dice) {
         if self.model.branch != 0 {
             return;
@@ -576,7 +579,7 @@ impl<'a> Play<'a> {
         let Some(count) = self.session.count_of(line).filter(|_| line.file == 0) else { return };
         let name = self.session.listing().files()[0].name.clone();
         let Ok((places, _)) = self.session.places(&format!("{name}:{}", line.line)) else { return };
-        // A place where two ways meet is seen from behind: there the line is executed already.
+        // Joins are counted after they are passed: the line has been executed then.
         let is_behind = |place: &BreakPlace| match *place {
             BreakPlace::Entry { at, inverted } => {
                 let join = if inverted { Update::Br } else { Update::From };
@@ -593,8 +596,8 @@ impl<'a> Play<'a> {
         assert_eq!(count, expected, "line {}: {}", line.line, self.log.join("\n"));
     }
 
-    /// Asks what differs between two states: just the cells that hold something else, with a writer in between
-    /// behind which nothing changes them.
+    /// Checks the difference of two states: exactly the cells with different values, each with a last write
+    /// between them.
     fn diff(&mut self, dice: &mut Dice) {
         let model = self.model;
         let steps = [dice.below(model.states.len()), dice.below(model.states.len())];
@@ -673,7 +676,7 @@ impl<'a> Play<'a> {
         self.compare();
     }
 
-    /// Looks at a neighbour, which changes nothing.
+    /// Peeks at an adjacent state, which changes nothing.
     fn peek(&mut self, travel: Travel) {
         self.log.push(format!("peek {travel:?}"));
         let extent = self.session.timeline().branch().extent();
@@ -707,12 +710,12 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// An edit, a walk there and back again in the branch that it begins, and up.
+    /// Edits a cell, moves forward and back in the new branch, and returns to the parent branch.
     fn branch(&mut self, dice: &mut Dice, travel: Travel) {
         let Some(cell) = self.model.cells.first() else { return };
         self.log.push(format!("set {cell}, walk {travel:?}, up"));
         if !self.session.set(cell, "3").unwrap().is_change {
-            // It held that already: no branch was begun.
+            // The cell had that value already, so no branch was begun.
             return;
         }
         let edited = self.session.state().try_clone().unwrap();
@@ -733,11 +736,11 @@ impl<'a> Play<'a> {
         }
         same(self.session.state(), &edited, &self.log);
         self.session.timeline_up().unwrap();
-        // Points were hit in the branch, of which the model knows nothing.
+        // The model doesn't know the hits of points in the branch.
         for point in &self.points.points {
             self.session.ignore(point.id, point.ignored).unwrap();
         }
-        // The trail leads through the branch, of which the model knows nothing: it leads back, too.
+        // The trail leads through the branch, which the model doesn't know, and out of it again.
         self.branched = true;
         while self.session.undo().is_ok() {}
         while self.session.redo().is_ok() {}
@@ -751,11 +754,11 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Equal bit for bit, but for what `show` has printed: that isn't taken back.
+/// Asserts bitwise equality, except for the progress of `show`, which isn't undone.
 fn same(found: &State, expected: &State, log: &[String]) {
     let mut found = found.try_clone().unwrap();
     found.counters.shown = expected.counters.shown;
-    // Adjoints that nobody has made yet are 0.
+    // Missing adjoints are 0.
     if expected.adjoints.is_none() && found.adjoints.iter().flat_map(|a| a.all()).all(|&bits| bits == 0) {
         found.adjoints = None;
     }
@@ -781,8 +784,9 @@ fn limits(seed: u64) -> TimelineLimits {
     if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 
-/// Gradients of random reals from random steps, most of them from the end, and commands in the lines that
-/// they begin. The most adjoints that were dropped on a way, and whether a rule was called.
+/// Computes gradients of random reals from random steps, mostly from the end, and executes commands on the
+/// new branches. Returns the maximum number of dropped adjoints in a run, and true if a derivative rule was
+/// called.
 fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     let (mut drops, mut ruled) = (0, false);
     let own = Model::new(text, &[]);
@@ -797,7 +801,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let loss = &reals[dice.below(reals.len())];
         let mut log = vec![format!("seed {seed}: gradient {loss} at {step}")];
         if session.gradient(loss).is_err() {
-            // Inside a call of a procedure with a rule.
+            // The step is inside a call of a procedure with a derivative rule.
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
@@ -815,7 +819,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
             model = Model::of_line(&own.subject, &mut machine, &session, &reals);
         }
         let step = session.step_number();
-        // Edits join those of a branch whose beginning nobody has left.
+        // Edits join a branch that is still at its origin.
         for step in [step + 1, step - 1, step] {
             session.goto(step);
         }
@@ -823,7 +827,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
         ruled |= model.states.iter().any(|s| s.calls.iter().any(|call| call.part == Part::Rule));
-        // Undo leads out of the branch, of which the model knows nothing.
+        // Undo leads out of the branch, to time points that the model doesn't know.
         play.branched = true;
         for _ in 0..COMMANDS {
             play.turn(&mut dice);
@@ -832,7 +836,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     (drops, ruled)
 }
 
-/// The same of a program that drops adjoints, and has a rule.
+/// Plays gradients of a program that drops adjoints and has a derivative rule.
 fn play_gradients_with_drops(text: &str, sequences: std::ops::Range<u64>) {
     let (drops, ruled) = play_gradients(text, sequences);
     assert!(drops > 0 && ruled, "nothing was dropped, or no rule was called");
@@ -898,7 +902,7 @@ fn calls_over_floats_and_erasures() {
     play(&Model::new(LOSSY, &[]), 0..SEQUENCES / 4);
 }
 
-/// Every way in which adjoints move: transport, moves, drops, computed cells, a rule, and a stack.
+/// Every kind of adjoint propagation: transport, moves, drops, computed cells, a rule, and a stack.
 const ADJOINTS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -943,7 +947,7 @@ fn gradients_over_floats_with_a_rule() {
     play_gradients_with_drops(ADJOINTS, 0..SEQUENCES / 4);
 }
 
-/// The same, with values that are erased, overwritten, and freed although they aren't quite 0.
+/// The same with values that are erased, overwritten, or freed although they aren't quite 0.
 const FORGETFUL: &str = "
 .inout seen: real default 5
 .inout rest: real default 1e-12
@@ -974,7 +978,7 @@ fn gradients_in_fixed_point_drop_adjoints() {
     play_gradients_with_drops(&ADJOINTS.replace(".real f64", ".real fixed"), 0..SEQUENCES / 4);
 }
 
-/// A program that differentiates within.
+/// A program that computes its gradient itself.
 const SELF: &str = "
 .real f64
 .inout x: real default 3
@@ -1000,7 +1004,7 @@ fn a_program_that_switches_the_mode() {
     play(&Model::new(SELF, &[]), 0..SEQUENCES / 4);
 }
 
-/// Tasks that read the same cells, and that fork again.
+/// Tasks that read the same cells and fork again.
 const TASKS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -1026,7 +1030,7 @@ fn tasks_are_travelled_one_after_the_other() {
     play(&Model::new(TASKS, &[]), 0..SEQUENCES / 4);
 }
 
-/// Each adds the adjoints of what it reads up by itself.
+/// Each task accumulates the adjoints of the cells that it reads separately.
 #[test]
 fn gradients_of_tasks() {
     play_gradients(TASKS, 0..SEQUENCES / 4);

@@ -1,10 +1,10 @@
-//! Scripted sessions: each file in `sessions/` is a transcript, held against what its commands say
-//! today. `UPDATE_SESSIONS=1` writes what they say.
+//! Scripted sessions: each file in `sessions/` is a transcript, which is compared with the current output
+//! of its commands. `UPDATE_SESSIONS=1` writes the current output.
 //!
-//! A file begins with `# program NAME` (of the `programs` folder) or with the program itself, in lines
-//! after `#|`. It may go on with `# replace OLD -> NEW` for the program's text, `# tape 1,2,3` and
-//! `# max-steps 100`. A transcript that ends in an error is one of a script
-//! that must fail.
+//! A file begins with `# program NAME` (a file of the `programs` folder), or with the program itself in
+//! lines after `#|`. Optional header lines are `# replace OLD -> NEW` for the program's text,
+//! `# tape 1,2,3` and `# max-steps 100`. A transcript that ends in an error is that of a script that must
+//! fail.
 
 mod support;
 
@@ -37,14 +37,14 @@ fn line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
-/// Who makes the steps of long runs.
+/// Creates the engine for long runs.
 type RunnerMaker = fn(&Program) -> Option<LongRuns>;
 
 fn interpreter(_: &Program) -> Option<LongRuns> {
     None
 }
 
-/// Native code, wherever there may be some.
+/// Uses native code, where the program permits it.
 fn native_code(program: &Program) -> Option<LongRuns> {
     let jit = Jit::new().expect("a machine that is known");
     Some(LongRuns::eager(Arc::new(Driver::new(program, jit))))
@@ -109,7 +109,7 @@ fn sessions_say_the_same_by_native_code() {
     }
 }
 
-/// A folder for the files of one test.
+/// Creates an empty folder for the files of one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -117,7 +117,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What a script says, without its first line.
+/// Returns the output of a script, without its first line.
 fn said(console: &mut Console, script: &str) -> String {
     let mut output = Vec::new();
     run(console, script, &mut output).unwrap();
@@ -139,10 +139,10 @@ fn a_sourced_script_says_what_a_batch_says() {
     let batch = String::from_utf8(batch).unwrap();
     let sourced = said(&mut console(FIB), &source);
     assert_eq!(sourced.replace("\n>> ", "\n> ").strip_prefix(">").unwrap(), batch);
-    // Who replays the transcript runs the script once.
+    // A replay of the transcript runs the script once.
     assert_eq!(script_of(&format!("> {source}\n{sourced}")).trim(), source);
 
-    // What was done before a command failed stands before the error.
+    // The outcomes of earlier commands precede the error.
     std::fs::write(&path, "step\n\nprint nosuch\nstep\n").unwrap();
     let mut failed = console(FIB);
     let first = ">> step\nstep 1, line 28: leave:  br    done, n == 0\n>> print nosuch\nerror: ";
@@ -190,7 +190,7 @@ fn a_saved_session_says_the_same_again() {
     assert_eq!(text, format!("{SAVED}\ngoto end\nlast a\n"));
     let mut again = console(FIB);
     assert!(said_first.starts_with(&said(&mut again, &text)));
-    // Saving it once more replaces the file; a replay of that writes nothing.
+    // Saving again replaces the file. A replay of the saved session writes nothing.
     again.execute(&format!("save {}", saved.display())).unwrap();
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), text);
     let other = folder.join("homework");
@@ -226,18 +226,18 @@ fn what_glides_is_saved_as_where_it_led() {
     let expected = "break again\ngoto 4\nstep 2\ngoto 7\nprint a\n";
     assert_eq!(console.transcript(), format!("{SAVED}\n{expected}"));
     assert_eq!(console.session.step_number(), 7);
-    // It is undone as it was saved.
+    // Movements are undone in the units in which they are saved.
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 5);
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 4);
-    // Hits are not passed over: a replay would count others.
+    // Movements with hits aren't merged: a replay would count other hits.
     console.execute("ignore 1 9").unwrap();
     console.glide("step 3").unwrap();
     assert!(console.transcript().ends_with("ignore 1 9\nstep 3\n"));
 }
 
-/// Commands that are refused, and what is said about them.
+/// Commands that are refused, with their error messages.
 const REFUSED: &[(&str, &str)] = &[
     ("break 32 log {a", "`{` is not closed"),
     ("break 32 if nosuch == 2", "no procedure of the program has a cell `nosuch`"),
@@ -323,9 +323,9 @@ fn what_is_refused_is_explained() {
     assert_eq!(console.session.points().len(), 1);
 }
 
-/// Programs, scripts, and what the scripts say.
+/// Programs, scripts, and the expected output of the scripts.
 const OWN: &[(&str, &str, &str)] = &[
-    // Each gradient begins anew.
+    // Each gradient starts from cleared adjoints.
     (
         ".in x: real default 1\n.out y: real, z: real\nadd.mul y, x, 2.0\nadd.mul z, x, 5.0\n",
         "goto end\ngradient y\ngradient z\ngoto start\nprint x'\ngoto end\nset y' = 1\ngoto start\nprint x'\n",
@@ -339,7 +339,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
          > goto start\nhistory begin\nstep 0 of branch 2, line 3: add.mul y, x, 2.0\n> print x'\nx' = 7.0\n",
     ),
-    // A run is one motion; a question leaves nothing on the time bar.
+    // A run is one movement; a query adds nothing to the timeline bar.
     (
         ".out a\nadd a, 1\nadd a, 2\n",
         "step\nrun\nundo\nlast a\nprint a\ninfo events\n",
@@ -348,7 +348,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > last a\na: 0 -> 1 by `add a, 1` (line 2, step 1)\nstep 0, line 2: add a, 1\n> print a\na = 0\n\
          > info events\nthere are none\n",
     ),
-    // Edits at the same moment begin one branch, unless something there would be lost.
+    // Edits at the same time point begin one branch, unless a mark or fence there would be lost.
     (
         ".inout a, b\nadd a, b\n",
         "set a = 1\nset b = 2\nmark here\nset a = 3\nundo\nprint a\ngoto here\nprint a\n\
@@ -359,19 +359,19 @@ const OWN: &[(&str, &str, &str)] = &[
          > goto here\nstep 0 of branch 1, line 2: add a, b\n> print a\na = 1\n\
          > set mode = gradient\nmode: 0 -> 1, in branch 3\n> set mode = values\nmode: 1 -> 0, in branch 3\n",
     ),
-    // A program that computes its adjoints itself keeps the mode to itself.
+    // A program that computes its adjoints itself can't be switched to gradient mode.
     (
         ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
         "gradient y\n",
         "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
     ),
-    // What doesn't hold is told with its sides, if it has two.
+    // A failed comparison is reported with the values of its sides; other conditions without values.
     (
         ".out a\nadd a, 1\n",
         "expect a == 1 and a < 2\n",
         "> expect a == 1 and a < 2\nerror: `a == 1 and a < 2` does not hold\n",
     ),
-    // `any` is a word of its own; a cell may be called so.
+    // `any` is a separate word; a cell may have that name.
     (
         ".out many, any\nadd many, 1\nadd any, 1\n",
         "watch many any\nwatch any\nwatch any any if many == 1\nrun\nrun\n",
@@ -382,7 +382,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > run\nwatch (any write) 1: many: 0 -> 1 by `add many, 1` (line 2, step 1)\n\
          step 1, line 3: add any, 1\n",
     ),
-    // Numbers are compared as the program has them, not as the nearest f64.
+    // Numbers are compared exactly in the program's number system, not as the nearest f64.
     (
         ".real fixed\n.out x: real, n\nadd x, 1.0\n",
         "set n = -9223372036854775808\nset x = 100000.0000000000001\nexpect x > 100000.0\nexpect x > 100000\n\
@@ -411,7 +411,7 @@ fn own_programs_say_what_they_should() {
     }
 }
 
-/// Carries a command out and interrupts it once it is so far.
+/// Executes a command and interrupts it once the run has reached a step.
 fn interrupted(console: &mut Console, command: &str, step: i64) {
     let (interrupt, progress) = (console.session.interrupt(), console.session.progress());
     let is_done = AtomicBool::new(false);
@@ -437,7 +437,7 @@ fn an_interrupted_motion_is_saved_as_where_it_led() {
     let mut console = console(long);
     console.execute("break again if a == 1").unwrap();
     console.execute("ignore 1 9").unwrap();
-    // A question that was interrupted is left out: it would run for ever.
+    // An interrupted query is omitted from the transcript, because it would run forever.
     for command in ["run", "check", "continue"] {
         interrupted(&mut console, command, 10_000);
     }
@@ -455,7 +455,7 @@ fn an_interrupted_motion_is_saved_as_where_it_led() {
     assert_eq!(again.session.points()[0].ignore, left);
 }
 
-/// What a script fails with; what was done before is left out.
+/// Returns the error of a script, without the outcomes before it.
 fn fails(script: &Path) -> String {
     let found = said(&mut console(FIB), &format!("source {}", script.display()));
     found[found.find("error: ").unwrap()..].to_owned()
@@ -489,7 +489,7 @@ fn scripts_that_carry_one_another_out_are_bounded() {
     let found = fails(&path("script-10"));
     assert!(found.contains("nested too deeply: no more than 10 scripts"), "{found}");
     assert!(said(&mut console(FIB), &source("script-9")).ends_with("a = 0\n"));
-    // Nothing stays counted from one script to the next.
+    // The count of commands starts anew with each script.
     let mut console = console(FIB);
     let twice = source("script-9").repeat(2);
     assert_eq!(said(&mut console, &twice).matches("a = 0").count(), 2);
@@ -503,7 +503,7 @@ fn scripts_within_scripts_come_to_an_end() {
     (1..=3).for_each(|n| std::fs::write(folder.join(n.to_string()), source(n - 1).repeat(100)).unwrap());
     let found = fails(&folder.join("3"));
     assert!(found.contains("have carried out 100000 commands"), "{found}");
-    // A script alone may have as many lines as it likes.
+    // A script that isn't nested may have any number of lines.
     let long = folder.join("long");
     std::fs::write(&long, "info marks\n".repeat(100_001)).unwrap();
     console(FIB).execute(&format!("source {}", long.display())).unwrap();

@@ -1,4 +1,4 @@
-//! The speed of travel beside that of plain runs, over 10⁸ steps. Not run by default:
+//! Speed of travel compared with that of plain runs, over 10⁸ steps. Not run by default:
 //! `cargo test -p reviver-debugger --release --test speed -- --ignored --nocapture`.
 
 mod support;
@@ -19,8 +19,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-/// Prints what each kind of travel costs, as a multiple of a plain run. A reverse-continue may cost so many
-/// times what a continue does.
+/// Prints the time of each kind of travel as a multiple of a plain run. Asserts that a reverse-continue
+/// takes at most `most` times as long as a continue.
 fn measure(name: &str, text: &str, cell: &str, most: f64) {
     let last_line = text.lines().count();
     let subject = support::subject(text);
@@ -64,7 +64,7 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
     };
     compare(there, back);
     session.delete(1).unwrap();
-    // A place before all loops is never far in the program's text, however far it is in time.
+    // A breakpoint before all loops is near in the program's text, although it is far in time.
     session.break_at("main", &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
     report("continue from a breakpoint before the loop", &session, there);
@@ -117,7 +117,8 @@ fn floats() {
     measure("leapfrog in f64", &text, "last", 3.0);
 }
 
-/// How many times faster than the interpreter native code goes to the end, and back, as users have it.
+/// Returns the speedup of native code over the interpreter for travel to the end and back, as users
+/// experience it.
 fn compare_engines(name: &str, text: &str) -> f64 {
     let subject = support::subject(text);
     let trips = |mut session: Session| {
@@ -153,7 +154,7 @@ fn compare_engines(name: &str, text: &str) -> f64 {
     plain[0].as_secs_f64() / fast[0].as_secs_f64()
 }
 
-/// A loop of 2·10⁸ steps with a line that is seldom come to.
+/// A loop of 2·10⁸ steps with a rarely executed line.
 const LOOP: &str = "\
 .inout n default 16_600_000
 .out a, seldom

@@ -1,15 +1,15 @@
-//! Escapes text from outside for the medium that it is printed on.
+//! Escapes text from outside for the medium on which it is printed.
 //!
 //! | medium | function | what it escapes |
 //! |---|---|---|
-//! | a line on a terminal | [`line`] | control characters, tabs and line ends included; characters that turn the direction of writing |
-//! | several lines | [`text`], [`TextWriter`] | the same, without line ends |
-//! | lines with our own colours | [`styled`] | the same, without SGR sequences |
-//! | a cell of a CSV file | [`csv_cell`] | the same as `line`, and what a spreadsheet takes for a formula |
-//! | an object of JSON | [`JsonWriter`] | what `text` escapes, in JSON's own spelling: readers get the original |
-//! | XML, JUnit and SVG included | [`xml_characters`], [`xml_text`] | what `text` escapes without tabs, and what XML 1.0 forbids; `xml_text` also markup |
+//! | a line on a terminal | [`line`] | control characters with tabs and line ends; changes of the writing direction |
+//! | several lines | [`text`], [`TextWriter`] | the same, except line ends |
+//! | lines with our own colours | [`styled`] | the same, except SGR sequences |
+//! | a cell of a CSV file | [`csv_cell`] | the same as `line`, and text that a spreadsheet takes for a formula |
+//! | an object of JSON | [`JsonWriter`] | the same as `text`, as JSON's own escapes: parsers get the original |
+//! | XML, JUnit, SVG | [`xml_characters`], [`xml_text`] | as `text` but no tabs; what XML 1.0 forbids; `xml_text` also markup |
 //!
-//! Which characters these are is said once, in [`reviver_isa::names::deceiving`].
+//! The set of these characters is defined in one place, [`reviver_isa::names::deceiving`].
 
 mod writer;
 
@@ -19,18 +19,18 @@ use reviver_isa::names::{deceiving, printable};
 
 pub use writer::{EscapingWriter, JsonWriter, TextWriter};
 
-/// A text within one line: line ends and tabs are escaped, too.
+/// Escapes text that must stay within one line: line ends and tabs are escaped, too.
 pub fn line(text: &str) -> Cow<'_, str> {
     printable(text)
 }
 
-/// Lines without colours.
+/// Escapes text of several lines without colours.
 pub fn text(text: &str) -> Cow<'_, str> {
     replaced(text, is_no_text, spelled)
 }
 
-/// Lines with colours of our own: the parts from outside must be escaped before they are coloured, because an SGR
-/// sequence from outside can't be told from one of ours.
+/// Escapes text of several lines that we coloured ourselves. Parts from outside must be escaped before they
+/// are coloured, because an SGR sequence from outside can't be distinguished from one of ours.
 pub fn styled(text: &str) -> Cow<'_, str> {
     if !text.contains(is_no_text) {
         return Cow::Borrowed(text);
@@ -51,18 +51,19 @@ pub fn styled(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// How each sequence begins that sets colours.
+/// The beginning of each SGR sequence (the sequences that set colours).
 const SGR: &str = "\x1b[";
 
-/// The bytes of the SGR sequence that a text begins with, if it does: numbers, semicolons and an `m`.
+/// Returns the length in bytes of the SGR sequence at the beginning of a text, if there is one: numbers,
+/// semicolons and an `m`.
 fn sgr_length(text: &str) -> Option<usize> {
     let parameters = text.get(SGR.len()..)?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     parameters.get(end..)?.starts_with('m').then_some(SGR.len() + end + 1)
 }
 
-/// A text as a cell of a CSV file. Not for numbers: they may begin with a sign. Spreadsheets run what begins with
-/// `=`, `+`, `-` or `@`; a quote in front makes it text.
+/// Escapes text for a cell of a CSV file. Spreadsheets evaluate text that begins with `=`, `+`, `-` or `@`; a
+/// leading quote prevents that. Not for numbers, which may begin with a sign.
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     match is_formula {
@@ -71,12 +72,12 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that an XML library writes: every character is one that XML 1.0 allows.
+/// Escapes characters that XML 1.0 forbids. For text that an XML library writes, which escapes markup.
 pub fn xml_characters(text: &str) -> Cow<'_, str> {
     replaced(text, is_no_xml, spelled)
 }
 
-/// A text within XML or in an attribute of it, with its markup escaped.
+/// Escapes text for use within XML or in an XML attribute, including markup.
 pub fn xml_text(text: &str) -> Cow<'_, str> {
     let is_special = |c| matches!(c, '&' | '<' | '>' | '"') || is_no_xml(c);
     replaced(text, is_special, |c, out| match c {
@@ -88,7 +89,7 @@ pub fn xml_text(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// True if a character is none of a text in lines.
+/// Returns true if a character must be escaped in text of several lines.
 fn is_no_text(c: char) -> bool {
     c == '\t' || deceiving(c).is_some()
 }
@@ -97,12 +98,12 @@ fn is_no_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}') || deceiving(c).is_some()
 }
 
-/// The character as Rust spells it: `\u{1b}`.
+/// Appends the character's escape sequence of Rust: `\u{1b}`.
 fn spelled(c: char, out: &mut String) {
     out.extend(c.escape_default());
 }
 
-/// The text with another spelling of some characters.
+/// Returns the text with each special character replaced by its escape.
 fn replaced(
     text: &str,
     is_special: impl Fn(char) -> bool,

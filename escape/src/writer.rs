@@ -1,16 +1,16 @@
-//! Streams that escape what passes through them, in pieces of any size.
+//! Streams that escape everything written to them, in chunks of any size.
 
 use std::io::{self, Write};
 use std::str;
 
 use super::is_no_text;
 
-/// Which spelling a stream gives a character that isn't to be printed.
+/// The escape syntax of a stream for characters that must not be printed.
 pub trait Spelling {
     fn spell(c: char, out: &mut String);
 }
 
-/// Lines for people.
+/// Escape syntax for people: `\u{1b}`, as in Rust.
 #[derive(Debug)]
 pub struct Lines;
 
@@ -20,7 +20,7 @@ impl Spelling for Lines {
     }
 }
 
-/// JSON: in its strings, the only place for such characters, `\u202e` means the character.
+/// Escape syntax of JSON. Such characters occur only in strings of JSON, where `\u202e` means the character.
 #[derive(Debug)]
 pub struct Strings;
 
@@ -32,17 +32,17 @@ impl Spelling for Strings {
     }
 }
 
-/// Writes lines of text, of which a terminal obeys nothing.
+/// A writer of text lines that contain no control sequences for a terminal.
 pub type TextWriter<W> = EscapingWriter<W, Lines>;
 
-/// Writes JSON that has no unprintable characters and means the same.
+/// A writer of JSON without unprintable characters; parsers get the original strings.
 pub type JsonWriter<W> = EscapingWriter<W, Strings>;
 
-/// Escapes what is written. Bytes that are no UTF-8 become U+FFFD.
+/// A writer that escapes its input. Bytes that aren't UTF-8 become U+FFFD.
 #[derive(Debug)]
 pub struct EscapingWriter<W, S> {
     inner: W,
-    /// The beginning of a character that is to be continued: at most 3 bytes.
+    /// The first bytes of a character that the last chunk left incomplete: at most 3.
     begun: Vec<u8>,
     spelling: std::marker::PhantomData<S>,
 }
@@ -84,7 +84,7 @@ impl<W: Write, S: Spelling> EscapingWriter<W, S> {
     }
 }
 
-/// Stands for bytes that are no character.
+/// The replacement for bytes that aren't UTF-8.
 const UNREADABLE: &str = "\u{fffd}";
 
 impl<W: Write, S: Spelling> Write for EscapingWriter<W, S> {

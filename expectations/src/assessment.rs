@@ -1,31 +1,33 @@
-//! What became of a line: what was expected, and what was found. Data; how it is shown is for others to say.
+//! The result of checking a line: the expected and the actual outcome, as plain data. Callers decide how
+//! results are shown.
 
 use std::time::Duration;
 
 use reviver_vm::explain::Explanation;
 
-/// A line of a header, judged.
+/// An expectation of a header, with its result.
 #[derive(Clone, Debug)]
 pub struct AssessedLine {
-    /// Where it stands, from 1.
+    /// The line number in the file, from 1.
     pub line: usize,
-    /// What it says, without the `;!`.
+    /// The text of the line, without the `;!`.
     pub text: String,
     pub assessment: Assessment,
     pub took: Duration,
 }
 
-/// Whether a line is met.
+/// The verdict on an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assessment {
     Met,
-    /// In which respects it isn't.
+    /// The expectation isn't met, with the differences.
     Missed(Vec<Mismatch>),
-    /// Nothing came to where it could be judged; why.
+    /// The expectation couldn't be checked, with the reason.
     Unjudged(String),
 }
 
-/// The kind of a difference, the most fundamental first: of several differences the first kind says most.
+/// The kind of a difference, the most fundamental first. Of several differences the least kind is the most
+/// informative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MissReason {
     /// The text can't be assembled.
@@ -34,27 +36,27 @@ pub enum MissReason {
     Steps,
     /// The memory limit was reached, or the system refused memory.
     Memory,
-    /// A cell that is given or expected isn't declared, or not as is needed.
+    /// An input or an expected cell isn't declared, or isn't declared as needed.
     MissingCell,
     Trap,
-    /// Another value, or another end of the run.
+    /// A different value, or a different end of the run.
     #[default]
     Value,
 }
 
-/// A difference between what was expected and what was found.
+/// A difference between the expected and the actual outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mismatch {
     pub reason: MissReason,
     pub expected: String,
     pub found: String,
-    /// On what the program was run, where the line itself doesn't tell.
+    /// The inputs of the run, unless the line itself contains them.
     pub on: Option<String>,
-    /// The trap, where one was in the way.
+    /// The trap that caused the difference, if any.
     pub trap: Option<Box<Explanation>>,
 }
 
-/// What is expected where nothing may be left over.
+/// The expectation that no garbage remains.
 pub const NO_GARBAGE: &str = "no garbage";
 
 impl Mismatch {
@@ -62,24 +64,24 @@ impl Mismatch {
         Mismatch { expected: expected.into(), found: found.into(), ..Mismatch::default() }
     }
 
-    /// With the kind of the difference.
+    /// Returns this difference with a kind.
     #[must_use]
     pub fn because(self, reason: MissReason) -> Mismatch {
         Mismatch { reason, ..self }
     }
 
-    /// Whether what is wrong is that something is left over.
+    /// Returns true if the difference is leftover garbage.
     pub fn is_garbage(&self) -> bool {
         self.expected == NO_GARBAGE
     }
 
-    /// With the inputs of the run.
+    /// Returns this difference with the inputs of the run.
     #[must_use]
     pub fn on(self, inputs: &str) -> Mismatch {
         Mismatch { on: Some(inputs.to_owned()), ..self }
     }
 
-    /// With the trap that was in the way.
+    /// Returns this difference with the trap that caused it.
     #[must_use]
     pub fn trapped(self, trap: Option<Box<Explanation>>) -> Mismatch {
         Mismatch { trap, ..self }
@@ -87,7 +89,7 @@ impl Mismatch {
 }
 
 impl Assessment {
-    /// Met where nothing is missed.
+    /// Returns `Met` if there are no differences.
     pub fn of(misses: Vec<Mismatch>) -> Assessment {
         if misses.is_empty() { Assessment::Met } else { Assessment::Missed(misses) }
     }
@@ -102,7 +104,7 @@ impl AssessedLine {
         matches!(self.assessment, Assessment::Missed(_))
     }
 
-    /// In which respects the line isn't met.
+    /// Returns the differences, which are none unless the line is missed.
     pub fn misses(&self) -> &[Mismatch] {
         match &self.assessment {
             Assessment::Missed(misses) => misses,

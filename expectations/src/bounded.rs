@@ -1,4 +1,5 @@
-//! Runs within limits: to an end of the program, and no further than steps and memory may go. Knows no expectation.
+//! Runs to an end of the program within limits on steps and memory. This module is independent of
+//! expectations.
 
 use reviver_isa::instruction::Link;
 use reviver_isa::module::{Module, Procedure};
@@ -12,7 +13,7 @@ use crate::assessment::{Mismatch, MissReason};
 use crate::settings::TestLimits;
 use crate::words::counted;
 
-/// Why a run didn't arrive.
+/// The reason for which a run didn't reach the end of the program.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum Halt {
     #[error("{}", told(.explanation))]
@@ -28,7 +29,7 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
-    /// It didn't arrive where it was expected to.
+    /// Returns the difference between this outcome and the expected one.
     pub fn missed(&self, expected: impl Into<String>) -> Mismatch {
         Mismatch::new(expected, self.to_string()).because(self.reason()).trapped(self.explanation())
     }
@@ -38,7 +39,7 @@ impl Halt {
             Halt::Trap { .. } => MissReason::Trap,
             Halt::Steps(_) => MissReason::Steps,
             Halt::Memory(_) | Halt::NoMemory(_) => MissReason::Memory,
-            // Such a line isn't judged.
+            // An interrupted line gets no verdict, so this kind is never shown.
             Halt::Interrupted => MissReason::default(),
         }
     }
@@ -51,12 +52,12 @@ impl Halt {
     }
 }
 
-/// Whether a trap is the one that a line means: by a part of its message, or by its code.
+/// Returns true if a line means this trap, by its code or by a part of its message.
 pub(crate) fn is_meant(explanation: &Explanation, text: &str) -> bool {
     explanation.code.text() == text || explanation.message.contains(text)
 }
 
-/// A trap on one line, with its code and its place.
+/// Returns a trap as one line of text, with its code and its place.
 pub(crate) fn told(explanation: &Explanation) -> String {
     let Explanation { code, message, instruction, spot, .. } = explanation;
     let code = code.text();
@@ -69,14 +70,16 @@ pub(crate) fn told(explanation: &Explanation) -> String {
     }
 }
 
-/// "256 MiB", "1 KiB", "1000 bytes".
+/// Returns a size as text, for example "256 MiB", "1 KiB" or "1000 bytes".
 pub(crate) fn sized(bytes: u64) -> String {
     let units = [(1_u64 << 20, "MiB"), (1 << 10, "KiB")];
     let whole = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
     whole.map_or_else(|| counted(bytes, "byte"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
-/// Runs to the end in a direction.
+/// Runs to the end of the program in a direction.
+///
+/// The step budget is chosen so that even the fastest growth keeps the machine within its memory limit.
 pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<(), Halt> {
     let first = machine.state().step;
     let growth = growth(machine);
@@ -105,29 +108,29 @@ pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> R
     }
 }
 
-/// What the state and the history take.
+/// Returns the size of the state and the history in bytes.
 fn bytes(machine: &Machine) -> u64 {
     (machine.state().bytes() as u64).saturating_add(machine.history_bytes() as u64)
 }
 
-/// A limit that is reached exactly at the end is no limit.
+/// Returns true at the end of the program, where reaching a limit exactly is no error.
 fn has_arrived(machine: &Machine, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     state.position == bound && state.calls.is_empty()
 }
 
-/// Lists that grow take as much again.
+/// The growth factor of a list: growing may double its allocation.
 const SPARE: u64 = 2;
-/// An entry of a stack or a tape, with its adjoint.
+/// The bytes of an entry of a stack or a tape, with its adjoint.
 const ENTRY: u64 = 24 * SPARE;
-/// All that a step may record in a history.
+/// The maximum number of bytes that a step may record in a history.
 const RECORDS: u64 = 8 * 32 * SPARE;
-/// A call's own record, and a reference for one of its arguments.
+/// The bytes of a call record, and of the reference for one argument.
 const CALL: u64 = 32 * SPARE;
 const REFERENCE: u64 = 12 * SPARE;
 
-/// The most bytes that a step may add to a machine.
+/// Returns the maximum number of bytes that a step may add to a machine.
 fn growth(machine: &Machine) -> u64 {
     let module = machine.program().module();
     let entries = if module.code.iter().any(|i| moves(i.update)) { ENTRY } else { 0 };
@@ -136,16 +139,16 @@ fn growth(machine: &Machine) -> u64 {
     entries.max(calls).saturating_add(records)
 }
 
-/// Whether an update moves values to stacks and tapes, or from there.
+/// Returns true if an update moves values to or from stacks and tapes.
 fn moves(update: Update) -> bool {
     matches!(update.action(), Action::Put(_) | Action::Take(_))
 }
 
-/// What the largest frame of a call takes.
+/// Returns the bytes of the largest frame of a call.
 fn frame(module: &Module) -> u64 {
     let of = |procedure: &Procedure| {
         let cells: u64 = procedure.frame.iter().map(|variable| variable.shape.cells()).sum();
-        // Reals have adjoints.
+        // Twice 8 bytes per cell, because reals have adjoints.
         let cells = cells.saturating_mul(16 * SPARE);
         CALL.saturating_add(cells).saturating_add(REFERENCE * procedure.parameters.len() as u64)
     };

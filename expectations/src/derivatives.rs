@@ -1,5 +1,5 @@
-//! Lines about derivatives: `grad y x=2 -> value~8 x~12`, `hessian y -> x,x~2`, `jacobian -> y[0],x~3`. Every gradient is
-//! compared with tangents and differences besides.
+//! Expectations about derivatives: `grad y x=2 -> value~8 x~12`, `hessian y -> x,x~2`,
+//! `jacobian -> y[0],x~3`. Every gradient is also compared with tangents and finite differences.
 
 use reviver_isa::Module;
 use reviver_vm::Travel;
@@ -17,9 +17,9 @@ use crate::judged;
 use crate::settings::{JudgeGradient, TestSettings};
 use crate::words::counted;
 
-/// Why there is nothing to compare.
+/// The reason for which there are no derivatives to compare.
 enum NoDerivatives {
-    /// A trap in either direction.
+    /// A trap in the primal or in the reverse sweep.
     Trap(Box<Explanation>),
     Other(MissReason, String),
 }
@@ -58,7 +58,7 @@ fn other(message: String) -> NoDerivatives {
     NoDerivatives::Other(MissReason::Value, message)
 }
 
-/// Differentiates a program as a line says.
+/// Checks an expectation about derivatives, and returns the differences.
 pub(crate) fn assess(
     line: &ExpectedDerivative,
     module: &Module,
@@ -85,7 +85,8 @@ pub(crate) fn assess(
     }
 }
 
-/// What is differentiated. Histories are kept without asking how large they are, so a run tries that first.
+/// Returns the computation to differentiate. The gradient's histories have no memory limit, so a run with
+/// limits comes first.
 fn subject(
     line: &ExpectedDerivative,
     module: &Module,
@@ -152,7 +153,7 @@ fn gradient_misses(
     Ok(misses)
 }
 
-/// Whether the gradient is the derivative, as dual numbers and differences find it.
+/// Compares the gradient with the derivative that dual numbers and finite differences give.
 fn disagreement(
     subject: &Subject,
     loss: &Variable,
@@ -161,7 +162,7 @@ fn disagreement(
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
     let check = compare(subject, &subject.seeds_of(loss)?, &inputs, gradient)?;
-    // At a kink there is no derivative to agree with, and the gradient is one of its pieces'.
+    // At a kink the derivative doesn't exist, and the gradient is that of one side.
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
         (false, false) | (true, true) => None,
@@ -206,7 +207,7 @@ fn result_miss(
     })
 }
 
-/// Entries of a matrix, of arrays whole blocks.
+/// Compares entries of a matrix; for arrays these are whole blocks.
 fn entry_misses(
     subject: &Subject,
     results: &[DerivativeResult],
@@ -246,7 +247,7 @@ fn one(subject: &Subject, name: &str) -> Result<Variable, NoDerivatives> {
     }
 }
 
-/// The cells of `x`, `A`, `A[3]` or `M[1,2]`.
+/// Returns the cells of `x`, `A`, `A[3]` or `M[1,2]`.
 fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivatives> {
     let unknown = || NoDerivatives::Other(MissReason::MissingCell, format!("no cell `{name}`"));
     let base = name.split('[').next().unwrap_or_default();
@@ -258,7 +259,8 @@ fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivativ
     if variables.is_empty() { Err(unknown()) } else { Ok(variables) }
 }
 
-/// Within 1e-10 relative or 1e-14 absolute; number systems with fewer digits may be 1,000 units off.
+/// Compares numbers within 1e-10 relative or 1e-14 absolute. In number systems with fewer digits the
+/// tolerance is 1,000 units in the last place.
 fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     let unit = 1000.0 * subject.program.ulp(subject.number(1.0));
     let (relative, absolute) = if unit < 1e-12 { (1e-10, 1e-14) } else { (unit.max(1e-10), unit) };

@@ -1,12 +1,12 @@
-//! Random inputs: one seed means the same numbers, on every platform and in every later version, so that a failure can be
-//! seen again. Knows ranges; knows no program.
+//! Random inputs. A seed gives the same numbers on every platform and in every later version, so that
+//! failures are reproducible. This module is independent of programs.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Word;
 
 use crate::grammar::DrawnInput;
 
-/// SplitMix64: a counter, and a bijection that stirs it.
+/// The SplitMix64 generator: a counter, and a bijection that mixes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws(u64);
 
@@ -15,7 +15,7 @@ impl Draws {
         Draws(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -24,7 +24,8 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    /// A number of a class within the range of an input, as text; none for an integer where the range has other bounds.
+    /// Returns a random number within the range of an input, as text. Returns `None` for an integer if the
+    /// bounds aren't integers.
     pub fn number(&mut self, class: Class, input: &DrawnInput) -> Option<String> {
         match class {
             Class::Int => input.integers.map(|range| self.integer(range).to_string()),
@@ -32,14 +33,15 @@ impl Draws {
         }
     }
 
-    /// Of 128 random bits the rest, so that no number is likelier than another by anything that could be noticed.
+    /// Returns a random integer; the upper bound is exclusive. It is a remainder of 128 random bits, so the
+    /// bias is negligible.
     fn integer(&mut self, (from, to): (i128, i128)) -> i128 {
         let random = u128::from(self.bits()) << 64 | u128::from(self.bits());
         let span = to.wrapping_sub(from) as u128;
         from.wrapping_add((random % span.max(1)) as i128)
     }
 
-    /// One of 2⁵³ numbers at equal distances, the upper bound not among them.
+    /// Returns one of 2⁵³ equidistant numbers; the upper bound is exclusive.
     fn real(&mut self, from: f64, to: f64) -> f64 {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let part = (self.bits() >> 11) as f64 * UNIT;
@@ -48,7 +50,7 @@ impl Draws {
     }
 }
 
-/// Whether all that may be drawn fits into integers of a width.
+/// Returns true if every number of the range fits into integers of this width.
 pub(crate) fn fits((from, to): (i128, i128), word: Word) -> bool {
     let range = word.range();
     from >= i128::from(*range.start()) && to - 1 <= i128::from(*range.end())

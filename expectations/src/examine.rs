@@ -1,5 +1,5 @@
-//! All lines of a file, judged in their order. Properties are judged by the runs of the other lines, and each said in its
-//! own place.
+//! The check of all expectations of a file, in their order. Properties are checked on the runs of the other
+//! lines, and each is reported at its own line.
 
 use std::time::Instant;
 
@@ -16,8 +16,8 @@ use crate::properties::{OwnLines, PropertyTally};
 use crate::settings::TestSettings;
 use crate::{derivatives, reference, runs};
 
-/// What becomes of each line, run and looked at within limits. References come from `files`, as seen from the file in
-/// which the expectations stand.
+/// Checks all lines of a file within the limits. References are read through `files`, relative to the file
+/// that contains the expectations.
 pub fn examine(
     program: &ProgramUnderTest,
     expectations: &Expectations,
@@ -28,7 +28,7 @@ pub fn examine(
     Examination { program, expectations, files, settings, own, properties }.lines()
 }
 
-/// Whether every line is met, or couldn't be judged because nothing came to it while others were met.
+/// Returns true if no line is missed. A line without a verdict doesn't count as missed.
 pub fn is_met(lines: &[AssessedLine]) -> bool {
     !lines.iter().any(AssessedLine::is_missed)
 }
@@ -39,12 +39,12 @@ struct Examination<'a> {
     files: &'a dyn Files,
     settings: &'a TestSettings<'a>,
     own: OwnLines,
-    /// In the order of their lines.
+    /// The tallies of the properties, in the order of their lines.
     properties: Vec<PropertyTally>,
 }
 
 impl Examination<'_> {
-    /// First everything is run, then the properties are known.
+    /// Runs all lines first, because the properties are known only then.
     fn lines(mut self) -> Vec<AssessedLine> {
         let expectations = self.expectations;
         let mut assessed: Vec<AssessedLine> = Vec::new();
@@ -66,7 +66,7 @@ impl Examination<'_> {
         for (line, assessed) in expectations.lines.iter().zip(&mut assessed) {
             if let Ok(Expectation::Property(property)) = &line.read {
                 let tally = properties.next().map(|tally| tally.assessment(has_runs));
-                // The rest of the run could still break a property that has held until here.
+                // Interrupted runs can't confirm a property, because their remainder might violate it.
                 let is_known = !self.settings.is_interrupted();
                 assessed.assessment = if is_known { self.judged(property, tally) } else { stopped() };
             }
@@ -74,7 +74,7 @@ impl Examination<'_> {
         assessed
     }
 
-    /// A line that is run; of a property nothing is known yet.
+    /// Checks a line by running it. Properties are preliminarily met.
     fn ran(&mut self, expectation: &Expectation) -> Assessment {
         let Some(module) = &self.program.module else {
             return Assessment::Missed(vec![self.no_program()]);
@@ -122,7 +122,7 @@ impl Examination<'_> {
         self.properties.iter_mut().for_each(|property| property.see(excursion, inputs));
     }
 
-    /// A property, by what its tally says, or by the text.
+    /// Returns the verdict on a property, from its tally or from the words of the text.
     fn judged(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
         match (property, tally) {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
@@ -139,12 +139,12 @@ impl Examination<'_> {
     }
 }
 
-/// A line that was stopped, or not begun, by a signal.
+/// Returns the verdict on a line that a signal stopped or prevented.
 fn stopped() -> Assessment {
     Assessment::Unjudged("stopped before it was judged".to_owned())
 }
 
-/// Whether properties could be judged by what a line runs.
+/// Returns true if the runs of a line count for properties.
 fn makes_runs(line: &Expectation) -> bool {
     match line {
         Expectation::Run(run) => run.travel == Travel::Forward && matches!(run.end, ExpectedEnd::Results(_)),
@@ -153,7 +153,7 @@ fn makes_runs(line: &Expectation) -> bool {
     }
 }
 
-/// What a run is given, in words.
+/// Returns the inputs of a run as text.
 fn told(run: &ExpectedRun) -> String {
     let cells = run.given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
     let tape = run.given.tape.iter().map(|values| format!("tape={}", values.join(",")));

@@ -1,5 +1,5 @@
-//! A run there and back, and what is to be seen on it: steps, what is left over, what was erased, where it comes back to.
-//! Judges nothing.
+//! A round trip: a run forward and back, with its steps, leftover garbage, erased bits and final state. This
+//! module gives no verdict.
 
 use reviver_vm::drift::{restored, same};
 use reviver_vm::{Cause, Machine, Program, State, Travel};
@@ -7,47 +7,47 @@ use reviver_vm::{Cause, Machine, Program, State, Travel};
 use crate::bounded::{Halt, go};
 use crate::settings::TestLimits;
 
-/// A run that has arrived, and is to go back.
+/// A run that has reached the end and is about to go back.
 pub(crate) struct Turned {
     first: State,
     travel: Travel,
     limits: TestLimits,
 }
 
-/// What was seen of a run there and back.
+/// The observations of a round trip.
 pub(crate) struct Excursion {
     pub steps: u64,
     pub erased_bits: u64,
-    /// What the history took where the run turned.
+    /// The size of the history at the turning point, in bytes.
     pub history_bytes: usize,
-    /// Cells, stacks and tapes that aren't as they must be where the run turned, in words.
+    /// The cells, stacks and tapes that don't have their required values at the turning point, as text.
     pub garbage: Vec<String>,
-    /// The same of what is declared garbage.
+    /// The cells declared as garbage that don't have their initial values at the turning point, as text.
     pub declared_garbage: Vec<String>,
     pub homecoming: Homecoming,
 }
 
-/// Where the way back led.
+/// The final state of a round trip, compared with the initial one.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Homecoming {
-    /// To the start, bit for bit.
+    /// The initial state, bit for bit.
     Same,
-    /// To the start, but for what floats may lose; with a cell that differs.
+    /// The initial state within the tolerance of floats, with a cell that differs.
     Near(String),
-    /// Elsewhere; with a cell that differs.
+    /// A different state, with a cell that differs.
     Elsewhere(String),
     Halted(Halt),
 }
 
 impl Excursion {
-    /// Goes there.
+    /// Runs to the end of the program in the first direction.
     pub fn begin(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<Turned, Halt> {
         let first = machine.state().try_clone()?;
         go(machine, travel, limits)?;
         Ok(Turned { first, travel, limits })
     }
 
-    /// Whether the way back can't be gone without a history.
+    /// Returns true if the run can't be reversed without a history.
     pub fn needs_history(&self) -> bool {
         let is_irreversible =
             |halt: &Halt| matches!(halt, Halt::Trap { trap, .. } if trap.cause == Cause::Irreversible);
@@ -56,7 +56,8 @@ impl Excursion {
 }
 
 impl Turned {
-    /// Looks at where the machine stands, and goes back.
+    /// Records the observations at the turning point, runs back, and compares the final state with the
+    /// initial one.
     pub fn back(self, machine: &mut Machine) -> Result<Excursion, Halt> {
         let (program, state) = (machine.program().clone(), machine.state());
         let lines = program.garbage(state, self.travel).into_iter().flat_map(|garbage| garbage.lines());
@@ -88,7 +89,7 @@ fn homecoming(program: &Program, first: &State, last: &State) -> Homecoming {
     }
 }
 
-/// The first cell in which two states differ, in words.
+/// Returns the first cell in which two states differ, as text.
 fn difference(program: &Program, first: &State, last: &State) -> String {
     for n in 0..program.module().globals.len() {
         let (was, is) = (program.read(first, n), program.read(last, n));
@@ -105,7 +106,7 @@ fn difference(program: &Program, first: &State, last: &State) -> String {
     "something else on a stack, a tape or in a frame".to_owned()
 }
 
-/// Declared garbage that isn't what it began as, in words.
+/// Returns the declared garbage that differs from its initial value, as text.
 fn declared_garbage(program: &std::sync::Arc<Program>, state: &State) -> Result<Vec<String>, Halt> {
     if program.declared_garbage().next().is_none() {
         return Ok(Vec::new());
@@ -116,7 +117,7 @@ fn declared_garbage(program: &std::sync::Arc<Program>, state: &State) -> Result<
     Ok(left.map(|(n, global)| format!("{}: {}", global.name, listed(program, state, n))).collect())
 }
 
-/// The first values of a global.
+/// Returns the first values of a global as text.
 fn listed(program: &Program, state: &State, global: usize) -> String {
     const LISTED: usize = 8;
     let count = program.count(state, global);

@@ -1,48 +1,49 @@
-//! The expectations of a text: its lines that begin with `;!`, read. Knows places; doesn't know what they mean.
+//! The expectations of a text: its lines that begin with `;!`, parsed. This module knows their places, not
+//! their meanings.
 
 use crate::grammar::{Expectation, GrammarError, parse};
 
-/// What stands in front of an expectation.
+/// The mark at the beginning of an expectation.
 const MARK: &str = ";!";
 
-/// A text without the byte order mark that some editors begin it with.
+/// Returns a text without the byte order mark that some editors write at its beginning.
 #[must_use]
 pub fn unmarked(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The expectations of a text, in its order.
+/// The expectations of a text, in their order.
 #[derive(Clone, Debug)]
 pub struct Expectations {
-    /// The file that they stand in, from which references are found.
+    /// The name of the file; paths of references are relative to it.
     pub name: String,
     pub lines: Vec<ExpectedLine>,
 }
 
-/// The number of a line `points N`.
+/// Returns the number of a line `points N`.
 fn parse_points(rest: &str) -> Result<u32, GrammarError> {
     let number = rest.strip_prefix(char::is_whitespace).map(str::trim);
     let worth = number.and_then(|number| number.parse().ok());
     worth.filter(|worth| *worth <= MOST_POINTS).ok_or(GrammarError::Points)
 }
 
-/// More would be a slip, and their sums stay small.
+/// The maximum weight of a line. A larger number is likely a typo, and sums of weights stay small.
 const MOST_POINTS: u32 = 1000;
 
-/// An expectation and its place.
+/// An expectation with its place in the text.
 #[derive(Clone, Debug)]
 pub struct ExpectedLine {
-    /// From 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// Without the mark.
+    /// The text of the line without the mark.
     pub text: String,
-    /// The weight of the line where programs are graded: that of the last line `;! points N` above it, or 1.
+    /// The weight of the line in grading: that of the last line `;! points N` above it, or 1.
     pub points: u32,
     pub read: Result<Expectation, GrammarError>,
 }
 
 impl Expectations {
-    /// Those of a text.
+    /// Returns the expectations of a text.
     pub fn of(name: &str, text: &str) -> Expectations {
         let marked = (1..).zip(unmarked(text).lines());
         let marked =
@@ -63,7 +64,7 @@ impl Expectations {
         Expectations { name: name.to_owned(), lines }
     }
 
-    /// The lines that could be read.
+    /// Returns the expectations that could be parsed.
     pub(crate) fn read(&self) -> impl Iterator<Item = &Expectation> {
         self.lines.iter().filter_map(|line| line.read.as_ref().ok())
     }

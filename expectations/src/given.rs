@@ -1,4 +1,4 @@
-//! From what a line gives to a machine at its start.
+//! Construction of a machine from the inputs of a line.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use crate::bounded::sized;
 use crate::grammar::GivenWords;
 use crate::settings::{TestLimits, TestSettings};
 
-/// Why nothing can be run.
+/// The reason for which a run can't be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoStart {
     #[error("{}", .0.join("; "))]
@@ -36,7 +36,7 @@ pub enum NoStart {
 }
 
 impl NoStart {
-    /// A run can't begin.
+    /// Returns this error as a difference: a run was expected.
     pub(crate) fn missed(&self) -> Mismatch {
         Mismatch::new("a run", self.to_string()).because(self.reason())
     }
@@ -45,7 +45,7 @@ impl NoStart {
         match self {
             NoStart::NoCell(_) => MissReason::MissingCell,
             NoStart::TooLarge(_) | NoStart::NoMemory(_) => MissReason::Memory,
-            // A cell that the line doesn't give is one that only the program has.
+            // `Missing` is no missing cell: the program declares the input, but the line doesn't set it.
             NoStart::Missing(_) | NoStart::Rules(_) | NoStart::Value(_) | NoStart::Engine(_) => {
                 MissReason::Value
             }
@@ -53,7 +53,7 @@ impl NoStart {
     }
 }
 
-/// A program in the numbers that a line asks for, and who makes its steps.
+/// A program in the number system that a line requests, and the engine that executes it.
 pub struct ReadyProgram {
     pub program: Arc<Program>,
     pub runner: Option<Arc<dyn Runner>>,
@@ -62,10 +62,9 @@ pub struct ReadyProgram {
 }
 
 impl ReadyProgram {
-    /// A module as a program.
+    /// Prepares a module as a program.
     ///
-    /// # Errors
-    /// In other numbers than its own it breaks rules; or there is no such engine.
+    /// # Errors Returns an error if the module violates rules in the requested number system, or if the engine isn't available.
     pub fn new(
         module: &Module,
         given: &GivenWords,
@@ -83,10 +82,9 @@ impl ReadyProgram {
         Ok(ReadyProgram { program, runner, limits: settings.limits, interrupt })
     }
 
-    /// At its start, or to travel backward at its end, with everything given.
+    /// Returns a machine at the start of the program, or at its end to run backward, with all inputs set.
     ///
-    /// # Errors
-    /// What is given is refused, or takes too much memory.
+    /// # Errors Returns an error if an input is rejected or takes too much memory.
     pub fn machine(&self, given: &GivenWords, travel: Travel) -> Result<Machine, NoStart> {
         self.check_size()?;
         let program = &self.program;
@@ -119,7 +117,7 @@ impl ReadyProgram {
     }
 }
 
-/// Gives a cell, and returns its number.
+/// Sets a cell, and returns its index.
 fn give(
     program: &Program,
     machine: &mut Machine,
@@ -131,7 +129,7 @@ fn give(
     Ok(global)
 }
 
-/// Lets defaults stand for results, as the command line does, and refuses what it refuses.
+/// Sets defaults for results, and rejects missing inputs, both like the command line.
 fn complete(
     program: &Program,
     machine: &mut Machine,

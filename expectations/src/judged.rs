@@ -1,4 +1,5 @@
-//! Values beside what was expected of them: equal, or near; and how both are told. Knows no run.
+//! Comparison of values with expected ones, exactly or within a tolerance, and the text of the differences.
+//! This module is independent of runs.
 
 use std::cmp::Ordering;
 
@@ -10,13 +11,14 @@ use reviver_vm::{Machine, Program, Travel};
 
 use crate::assessment::Mismatch;
 
-/// Of longer lists the first difference is told, not all of them.
+/// The length up to which lists are written in full; of longer ones the first difference is written.
 const LISTED: usize = 16;
 
-/// How far a real may be off, of the larger of 1 and its magnitude.
+/// The tolerance for a real, relative to the larger of 1 and its magnitude.
 const NEAR: f64 = 1e-9;
 
-/// Values that must be the numbers of a text, which are read as the program's own: `0x10` is 16, and `1` and `1.0` are the same real.
+/// Compares values with the numbers of a text. The numbers are parsed like those of a program: `0x10` is 16,
+/// and `1` and `1.0` are the same real.
 pub(crate) fn equal(program: &Program, what: &str, found: &[Value], expected: &str) -> Option<Mismatch> {
     let wanted: Vec<String> =
         expected.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect();
@@ -32,13 +34,13 @@ pub(crate) fn equal(program: &Program, what: &str, found: &[Value], expected: &s
     (!all).then(|| differing(what, " = ", &texts, &wanted, |n| same.get(n).copied().unwrap_or(false)))
 }
 
-/// Whether a value is what a text says.
+/// Returns true if a value equals the number in a text.
 fn is_number(program: &Program, found: Value, wanted: &str) -> Result<bool, ValueError> {
     let class = match found {
         Value::Int(_) => Class::Int,
         Value::Real(_) => Class::Real,
     };
-    // What is no number has a text, too.
+    // The comparison of texts accepts NaN and infinities, too.
     if program.text(found) == wanted {
         return Ok(true);
     }
@@ -48,12 +50,12 @@ fn is_number(program: &Program, found: Value, wanted: &str) -> Result<bool, Valu
     })
 }
 
-/// Reals that must be near numbers, to 9 digits.
+/// Compares reals with numbers to 9 digits.
 pub(crate) fn near(what: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     close(what, found, expected, |found, wanted| (found - wanted).abs() <= NEAR * wanted.abs().max(1.0))
 }
 
-/// Reals that must be near numbers, by a measure.
+/// Compares reals with numbers by a given predicate.
 pub(crate) fn close(
     what: &str,
     found: &[f64],
@@ -66,7 +68,7 @@ pub(crate) fn close(
     (!same).then(|| differing(what, " ~ ", &texts(found), &texts(expected), is_same))
 }
 
-/// Values of two programs that must be the same: integers exactly, reals to 9 digits.
+/// Compares values of two programs: integers exactly, reals to 9 digits.
 pub(crate) fn same(
     what: &str,
     found: (&Program, &[Value]),
@@ -87,7 +89,8 @@ pub(crate) fn same(
         .then(|| differing(what, " = ", &found, &expected, |n| found.get(n) == expected.get(n)))
 }
 
-/// Both lists, or of long ones the first entry that differs. Whether one does is asked by its number.
+/// Returns the difference of two lists: both lists, or only the first differing entry of long ones. `is_same`
+/// compares the entries at an index.
 fn differing(
     what: &str,
     sign: &str,
@@ -111,13 +114,13 @@ fn differing(
     Mismatch::new(told(expected), told(found))
 }
 
-/// The values of a cell, an array or a stack; none where there is no such name.
+/// Returns the values of a cell, an array or a stack, or `None` if the name doesn't exist.
 pub(crate) fn values(machine: &Machine, name: &str) -> Option<Vec<Value>> {
     let (global, _) = machine.program().global(name)?;
     Some(machine.program().read(machine.state(), global))
 }
 
-/// The tape that a run in a direction has left, as it is told.
+/// Returns the tape that a run in this direction has produced, in display order.
 pub(crate) fn tape(machine: &Machine, travel: Travel) -> Vec<Value> {
     let (program, state) = (machine.program(), machine.state());
     let tape = Tape::resulting(travel);

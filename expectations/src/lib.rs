@@ -1,16 +1,18 @@
-//! What a program is expected to do, as its header says it (`;! run n=10 -> a=55`), and whether it does: run there and
-//! back, differentiated, compared with a reference, judged by its properties. Any engine makes the steps. Prints nothing, and
-//! reads no disk: what is read comes through the assembler's `Files`.
+//! Expectations in the header of a program (`;! run n=10 -> a=55`), and their check. Programs are run forward
+//! and back, differentiated, compared with a reference, and checked for properties.
 //!
-//! | module | what it is |
+//! Any engine can execute the programs. This crate prints nothing and reads no disk: files are read through
+//! the assembler's `Files`.
+//!
+//! | module | purpose |
 //! |---|---|
 //! | [`grammar`] | a line as data |
 //! | [`expected`] | all lines of a text |
 //! | [`program`] | a program under test |
-//! | [`examine()`] | what becomes of each line |
-//! | [`assessment`] | what was expected and what was found |
-//! | [`given`] | what a line gives, as a machine at its start |
-//! | [`settings`] | who makes the steps, and limits |
+//! | [`examine()`] | the check of all lines |
+//! | [`assessment`] | the expected and the actual outcome |
+//! | [`given`] | a machine at its start, with the inputs of a line |
+//! | [`settings`] | the engine and the limits |
 //!
 //! ```
 //! use reviver_assembler::files::FilesInMemory;

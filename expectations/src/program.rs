@@ -1,4 +1,4 @@
-//! A program under test: its module, or what keeps its text from being one, and the words that it uses.
+//! A program under test: its module or its errors, and the words of the language that it uses.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use reviver_assembler::source::Sources;
 use reviver_assembler::used::used_words;
 use reviver_isa::Module;
 
-/// A text that was assembled, or couldn't be.
+/// The result of assembling a text under test.
 #[derive(Debug)]
 pub struct ProgramUnderTest {
     pub sources: Sources,
-    /// Errors and warnings.
+    /// The errors and warnings of the assembly.
     pub diagnostics: Vec<Diagnostic>,
-    /// None where there are errors.
+    /// The module, or `None` if there are errors.
     pub module: Option<Module>,
-    /// The words of the language that the text uses, and what it includes.
+    /// The words of the language in the text and in its includes.
     pub words: BTreeSet<String>,
 }
 
 impl ProgramUnderTest {
-    /// Assembles a text, whose includes come from `files`.
+    /// Assembles a text with its includes, which are read through `files`.
     pub fn assemble(name: &str, text: Vec<u8>, files: &dyn Files) -> ProgramUnderTest {
         ProgramUnderTest::assemble_within(name, text, files, AssemblyLimits::default())
     }
 
-    /// The same, with other limits than the usual ones.
+    /// Assembles a text within the given limits.
     pub fn assemble_within(
         name: &str,
         text: Vec<u8>,
@@ -40,7 +40,7 @@ impl ProgramUnderTest {
         ProgramUnderTest { sources, diagnostics, module, words }
     }
 
-    /// What keeps it from being a program.
+    /// Returns the errors that prevent the assembly.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error)
     }

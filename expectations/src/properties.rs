@@ -1,5 +1,5 @@
-//! Properties that are to hold for every run of a file. They are judged as the runs are made, and each by its own line: what
-//! has a line of its own is no business of the lines that are run.
+//! Properties that must hold for every run of a file. They are checked during the runs and reported at their
+//! own lines. A property with its own line is not reported at the lines of runs.
 
 use reviver_vm::explain::Explanation;
 
@@ -10,7 +10,7 @@ use crate::expected::Expectations;
 use crate::grammar::{Expectation, Property};
 use crate::words::counted;
 
-/// Which of the properties that every run has anyway have lines of their own.
+/// The properties checked by default that have their own lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OwnLines {
     pub restored: bool,
@@ -33,14 +33,14 @@ impl OwnLines {
     }
 }
 
-/// What a run differs in from what every run has that no word of its line excuses.
+/// Returns the differences from the defaults: no garbage and no history, unless these have their own lines.
 pub(crate) fn usual(excursion: &Excursion, own: OwnLines, exact: bool) -> Vec<Mismatch> {
     let garbage = (!own.no_garbage).then(|| undeclared(excursion)).flatten();
     let history = (!own.no_history && !exact && excursion.history_bytes > 0).then(|| kept(excursion));
     garbage.into_iter().chain(history).collect()
 }
 
-/// How a property fares over all runs.
+/// The state of checking a property over all runs.
 #[derive(Debug)]
 pub(crate) struct PropertyTally {
     property: Property,
@@ -49,7 +49,7 @@ pub(crate) struct PropertyTally {
 }
 
 impl PropertyTally {
-    /// One for each line, in their order.
+    /// Returns a tally for each property line, in their order.
     pub fn all(expectations: &Expectations) -> Vec<PropertyTally> {
         let properties = expectations.read().filter_map(|line| match line {
             Expectation::Property(property) => Some(property.clone()),
@@ -58,7 +58,7 @@ impl PropertyTally {
         properties.map(|property| PropertyTally { property, runs: 0, first: None }).collect()
     }
 
-    /// Judges a run.
+    /// Checks the property on a run.
     pub fn see(&mut self, excursion: &Excursion, inputs: &str) {
         self.runs += 1;
         if self.first.is_none() {
@@ -66,7 +66,7 @@ impl PropertyTally {
         }
     }
 
-    /// What is to be said in the end. `has_runs` tells whether the file has any that could have been judged.
+    /// Returns the verdict over all runs. `has_runs` is true if runs of the file count for properties.
     pub fn assessment(&self, has_runs: bool) -> Assessment {
         match &self.first {
             Some(miss) => Assessment::Missed(vec![miss.clone()]),
@@ -83,7 +83,7 @@ impl PropertyTally {
     }
 }
 
-/// In which way a run doesn't have a property.
+/// Returns how a run violates a property, or `None` if it doesn't.
 fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
     match property {
         Property::Restored => unrestored(excursion),
@@ -97,12 +97,12 @@ fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
             let miss = || Mismatch::new(property.to_string(), counted(excursion.steps, "step"));
             (excursion.steps > *steps).then(miss)
         }
-        // It is a matter of the text.
+        // This property concerns the text, not a run.
         Property::UsesNo(_) => None,
     }
 }
 
-/// That the way back doesn't lead to the start, bit for bit.
+/// Returns the difference if the initial state isn't restored bit for bit.
 pub(crate) fn unrestored(excursion: &Excursion) -> Option<Mismatch> {
     let expected = "the start again, bit for bit";
     match &excursion.homecoming {
@@ -113,7 +113,8 @@ pub(crate) fn unrestored(excursion: &Excursion) -> Option<Mismatch> {
     }
 }
 
-/// A trap on the way back is how the start doesn't come back, and no reason of its own.
+/// Returns the difference for a run that stopped while it was undone. A trap there counts as a wrong value,
+/// because the expectation is the restored state.
 fn halted(expected: &str, halt: &Halt) -> Mismatch {
     let reason = match halt.reason() {
         MissReason::Trap => MissReason::Value,

@@ -1,4 +1,5 @@
-//! Lines about a reference: both programs are given the same random inputs, and must come to the same results.
+//! Expectations about a reference: both programs get the same random inputs and must produce the same
+//! results.
 
 use reviver_assembler::files::Files;
 use reviver_isa::Module;
@@ -16,7 +17,7 @@ use crate::program::ProgramUnderTest;
 use crate::properties::{OwnLines, unrestored, usual};
 use crate::settings::TestSettings;
 
-/// Both programs, ready to be run.
+/// The two programs, ready to run.
 struct ComparedPrograms<'a> {
     tested: ReadyProgram,
     reference: ReadyProgram,
@@ -24,7 +25,8 @@ struct ComparedPrograms<'a> {
     settings: &'a TestSettings<'a>,
 }
 
-/// Runs both programs as a line says, until they differ. `see` is shown what is seen of each run, and its inputs.
+/// Runs both programs on random inputs until they differ. `see` receives the observations and inputs of each
+/// run.
 pub(crate) fn assess(
     line: &SameAs,
     module: &Module,
@@ -54,7 +56,7 @@ pub(crate) fn assess(
     Vec::new()
 }
 
-/// The module of a reference.
+/// Returns the module of a reference.
 pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Module, Mismatch> {
     let expected = || format!("the reference {}", line.reference);
     let read = files.read(&line.reference, from);
@@ -66,14 +68,14 @@ pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Mod
         .ok_or_else(|| Mismatch::new(expected(), format!("no program: {}", error.unwrap_or_default())))
 }
 
-/// "n=17 A=1,2,3"
+/// Returns the inputs as text, for example "n=17 A=1,2,3".
 fn told(given: &GivenWords) -> String {
     let cells = given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
     cells.collect::<Vec<_>>().join(" ")
 }
 
 impl ComparedPrograms<'_> {
-    /// Whether there is something to be given, and to be compared.
+    /// Checks that both programs have the inputs and the results of the line.
     fn check(&self, line: &SameAs) -> Result<(), Mismatch> {
         for input in &line.inputs {
             for (ready, whose) in [(&self.reference, "the reference"), (&self.tested, "the program")] {
@@ -111,7 +113,7 @@ impl ComparedPrograms<'_> {
         GivenWords { cells: cells.collect(), ..GivenWords::default() }
     }
 
-    /// One run of each. That of the program goes back, too.
+    /// Runs each program once, and the tested one back as well.
     fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&Excursion, &str)) -> Vec<Mismatch> {
         let reference = match self.arrived(given) {
             Ok(machine) => machine,
@@ -137,7 +139,7 @@ impl ComparedPrograms<'_> {
         misses
     }
 
-    /// The reference, run to its end.
+    /// Returns the reference's machine at the end of its run.
     fn arrived(&self, given: &GivenWords) -> Result<Machine, Mismatch> {
         let expected = "that the reference runs to its end";
         let started = self.reference.machine(given, Travel::Forward);
@@ -161,13 +163,13 @@ impl ComparedPrograms<'_> {
     }
 }
 
-/// The results that are compared; what a reference leaves as garbage is its own business.
+/// Returns the results that are compared. Declared garbage of a reference is not compared.
 fn results(ready: &ReadyProgram) -> impl Iterator<Item = (usize, &Global)> {
     let globals = ready.program.module().globals.iter().enumerate();
     globals.filter(|(_, global)| matches!(global.role, Role::Out | Role::InOut))
 }
 
-/// Whether an input can be given, and what may be drawn for it.
+/// Checks that an input can be set and that the range suits it.
 fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<(), Mismatch> {
     let name = &input.name;
     let expected = || format!("an input `{name}` of {whose}");

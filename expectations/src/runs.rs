@@ -1,4 +1,4 @@
-//! Lines about runs: `run … -> …` and `back … -> …`. Each is run there and back.
+//! Expectations about runs: `run … -> …` and `back … -> …`. Each is run in both directions.
 
 use reviver_isa::Module;
 use reviver_vm::{Cause, Machine, drift};
@@ -13,11 +13,11 @@ use crate::properties::{OwnLines, unrestored, usual};
 use crate::settings::{TestLimits, TestSettings};
 use crate::words::counted;
 
-/// What became of a run.
+/// The outcome of checking one run.
 #[derive(Default)]
 pub(crate) struct RunOutcome {
     pub misses: Vec<Mismatch>,
-    /// Where it arrived, as a line with results wants it to.
+    /// The observations of the run, if it reached the end and the line expects results.
     pub excursion: Option<Excursion>,
 }
 
@@ -27,14 +27,14 @@ impl RunOutcome {
     }
 }
 
-/// A line, with what is about it.
+/// A line about a run, with everything that its check needs.
 pub(crate) struct RunAssessor<'a> {
     pub run: &'a ExpectedRun,
     pub own: OwnLines,
     pub limits: TestLimits,
 }
 
-/// Runs a program as a line says.
+/// Checks a line about a run.
 pub(crate) fn assess(
     run: &ExpectedRun,
     module: &Module,
@@ -63,7 +63,7 @@ pub(crate) fn assess(
 }
 
 impl RunAssessor<'_> {
-    /// A trap says what it should, and the way back from it is clean.
+    /// Checks that a run traps as expected, and that the steps before the trap can be undone.
     fn trap(&self, mut machine: Machine, text: &str) -> Option<Mismatch> {
         let expected = format!("a trap with \"{text}\"");
         machine.keep_residues();
@@ -92,7 +92,7 @@ impl RunAssessor<'_> {
         self.run.end.results().iter().any(|result| matches!(result, RunResult::Erases(_)))
     }
 
-    /// Whether a word of the line says that the way back isn't the usual one.
+    /// Returns true if a word of the line excuses an inexact restoration of the initial state.
     fn is_lossy(&self) -> bool {
         self.says(&RunResult::Drifts) || self.says(&RunResult::Unrestored) || self.erases()
     }
@@ -153,7 +153,7 @@ impl RunAssessor<'_> {
         }
     }
 
-    /// What the way back came to, by the words of the line.
+    /// Checks the state after running back against the words of the line.
     fn homecoming(&self, excursion: &Excursion) -> Option<Mismatch> {
         let home = &excursion.homecoming;
         if self.erases() {
@@ -178,7 +178,7 @@ impl RunAssessor<'_> {
         if self.own.restored { None } else { unrestored(excursion) }
     }
 
-    /// With a history, what loses bits goes there and back exactly.
+    /// Checks that a lossy run is restored exactly if it has a history.
     fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
         machine.keep_residues();
         let expected = "with residues, the start again bit for bit";

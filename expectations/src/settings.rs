@@ -1,4 +1,4 @@
-//! How programs are run: by whom, and within which limits.
+//! Settings for running programs: the engine and the limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,20 +9,20 @@ use reviver_vm::{Program, Runner};
 
 use crate::assessment::Mismatch;
 
-/// Who makes the steps of a program in the interpreter's place, if anybody does; or why that can't be had.
+/// A function that prepares an engine for a program, `None` for the interpreter, or an error.
 pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
 
-/// What else is asked of the gradient of a variable, besides what a line says; what is missed of that, if anything.
+/// An additional check of a gradient, which returns a difference if the gradient fails it.
 pub type JudgeGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
 
-/// What a program may take.
+/// Limits on the resources of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestLimits {
-    /// Steps in one direction.
+    /// The maximum number of steps in one direction.
     pub max_steps: u64,
-    /// Bytes of its state and what is kept to go back, together.
+    /// The maximum size of the state and the history together, in bytes.
     pub max_bytes: u64,
-    /// Limits on what a text becomes when it is assembled.
+    /// The limits of assembling a text.
     pub assembly: AssemblyLimits,
 }
 
@@ -32,25 +32,25 @@ impl Default for TestLimits {
     }
 }
 
-/// Who makes the steps, how many, and what every gradient must be.
+/// The engine, the limits, and an additional check of gradients.
 #[derive(Clone, Copy)]
 pub struct TestSettings<'a> {
     pub prepare: &'a PrepareRunner<'a>,
     pub gradients: &'a JudgeGradient<'a>,
     pub limits: TestLimits,
-    /// A flag that stops runs once it is set; lines that aren't done then aren't judged.
+    /// A flag that stops runs when it is set. Lines that aren't finished then get no verdict.
     pub interrupt: Option<&'a Arc<AtomicBool>>,
 }
 
 impl TestSettings<'_> {
-    /// True if the flag is set.
+    /// Returns true if the flag is set.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 
 impl TestSettings<'static> {
-    /// The interpreter makes the steps, within the usual limits; nothing else is asked of gradients.
+    /// Returns settings with the interpreter, the default limits and no additional check of gradients.
     pub fn interpreted() -> TestSettings<'static> {
         TestSettings {
             prepare: &|_| Ok(None),

@@ -1,6 +1,6 @@
-//! Counts as people say them. Knows no run.
+//! Counts with units as text. This module is independent of runs.
 
-/// "1 step", "3 steps".
+/// Returns a count with its unit, for example "1 step" or "3 steps".
 pub(crate) fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

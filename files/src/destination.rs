@@ -1,4 +1,4 @@
-//! Where an output path leads: through links, to what is there or isn't yet. Opens nothing.
+//! Resolution of an output path through symbolic links, to an existing file or to a free path. Opens nothing.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use crate::folder::folder;
 use crate::identity::Identity;
 
-/// Links that lead to links, as many as Linux follows.
+/// The longest chain of symbolic links that is followed: 40, as on Linux.
 const LONGEST_CHAIN: usize = 40;
 
-/// What an output path leads to.
+/// The destination of an output path.
 #[derive(Debug)]
 pub(crate) enum Destination {
-    /// A device or a pipe, which is only written to.
+    /// A device or a pipe: data can only be written to it.
     Stream,
-    /// A file, by its own path, and what is known of it.
+    /// An existing file: its canonical path and its metadata.
     File(PathBuf, Metadata),
-    /// Nothing yet, at this path: that of the link's target where a link leads nowhere.
+    /// A path without a file. For a dangling link, the path of the link's target.
     New(PathBuf),
 }
 
 impl Destination {
-    /// Follows a path.
+    /// Follows a path to its destination.
     ///
     /// # Errors
-    /// What the platform says; a path that can name no file.
+    /// Returns errors of the platform, and an error if the path can't name a file.
     pub fn of(path: &Path) -> io::Result<Destination> {
         match fs::metadata(path) {
             Ok(facts) if facts.is_dir() => Err(ErrorKind::IsADirectory.into()),
@@ -36,7 +36,7 @@ impl Destination {
         }
     }
 
-    /// Its own path; that of a stream is the one that was followed.
+    /// Returns the resolved path; for a stream, the path that was followed.
     pub fn path<'p>(&'p self, followed: &'p Path) -> &'p Path {
         match self {
             Destination::Stream => followed,
@@ -44,7 +44,7 @@ impl Destination {
         }
     }
 
-    /// Which file it is; a stream is no file.
+    /// Returns the identity of the file, or `None` for a stream.
     pub fn identity(&self) -> io::Result<Option<Identity>> {
         match self {
             Destination::Stream => Ok(None),
@@ -54,11 +54,11 @@ impl Destination {
     }
 }
 
-/// Where the links of a path end that lead to nothing.
+/// Returns the last target of a chain of links that ends at no file.
 fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LONGEST_CHAIN {
-        // A name with a separator behind it is a folder's.
+        // A name that ends with a separator names a folder.
         if path.file_name().is_none() || path.to_string_lossy().ends_with(std::path::is_separator) {
             return Err(ErrorKind::IsADirectory.into());
         }

@@ -1,19 +1,19 @@
-//! Guesses the encoding of a text that isn't UTF-8, and says how it becomes UTF-8.
+//! Guesses the encoding of a text that isn't UTF-8, and names a way to convert it.
 
-/// An encoding of texts other than UTF-8, or none.
+/// The guessed encoding of a text that isn't UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Utf16,
-    /// Or Latin-1, which has the same letters.
+    /// Windows-1252, or Latin-1, which has the same letters.
     Windows1252,
-    /// No text at all, or one that isn't recognized.
+    /// Binary data, or an encoding that isn't recognized.
     Unknown,
 }
 
-/// Bytes that are examined.
+/// The number of bytes that are examined.
 const SAMPLE: usize = 4096;
 
-/// The encoding that bytes most likely have which aren't UTF-8, or hold NUL bytes.
+/// Guesses the encoding of bytes that aren't UTF-8 or that contain NUL bytes.
 #[must_use]
 pub fn guess_encoding(bytes: &[u8]) -> Encoding {
     let sample = bytes.get(..SAMPLE).unwrap_or(bytes);
@@ -28,7 +28,7 @@ pub fn guess_encoding(bytes: &[u8]) -> Encoding {
     if is_text { Encoding::Windows1252 } else { Encoding::Unknown }
 }
 
-/// True if nearly every second byte is 0, and few others: letters of ASCII as two bytes each.
+/// Returns true if nearly every second byte is 0 and few others are: ASCII letters of two bytes each.
 fn alternates(sample: &[u8]) -> bool {
     let zeros = |first: usize| sample.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, pairs) = (zeros(0), zeros(1), sample.len() / 2);
@@ -37,7 +37,7 @@ fn alternates(sample: &[u8]) -> bool {
 }
 
 impl Encoding {
-    /// The words of a message after "this is not UTF-8".
+    /// Returns the part of a message that follows "this is not UTF-8".
     #[must_use]
     pub fn instead(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Encoding {
         }
     }
 
-    /// Help: the way to make the text UTF-8.
+    /// Returns a help text: how to convert the text to UTF-8.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {

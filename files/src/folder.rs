@@ -1,8 +1,8 @@
-//! Paths as they are spelled. Asks the system nothing.
+//! Operations on the text of paths, without system calls.
 
 use std::path::Path;
 
-/// The folder that a file is in.
+/// Returns the folder of a file: `.` for a bare name.
 pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

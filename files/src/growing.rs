@@ -1,4 +1,5 @@
-//! An output that is written piece by piece, and takes its place once all of it is there. Knows no content.
+//! An output that is written in chunks and appears at its path once it is complete. Doesn't interpret the
+//! content.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::path::Path;
 use crate::output::{Output, WriteError};
 use crate::write::GrowingFile;
 
-/// A file that grows beside its destination; dropped before it is finished, it leaves everything as it was.
+/// A temporary file next to its destination. If it is dropped before [`GrowingOutput::finish`], the
+/// destination is unchanged.
 #[derive(Debug)]
 pub struct GrowingOutput {
     output: Output,
@@ -14,10 +16,11 @@ pub struct GrowingOutput {
 }
 
 impl Output {
-    /// Begins to write the file piece by piece.
+    /// Begins to write the file in chunks.
     ///
     /// # Errors
-    /// What has come into the way since, or what the platform says.
+    /// Returns an error if the destination became unavailable since the output was requested, or if the
+    /// platform reports one.
     pub fn begin(self) -> Result<GrowingOutput, WriteError> {
         let file = self.grow()?;
         Ok(GrowingOutput { output: self, file: BufWriter::with_capacity(1 << 16, file) })
@@ -25,10 +28,11 @@ impl Output {
 }
 
 impl GrowingOutput {
-    /// The file appears, whole.
+    /// Moves the complete file to its destination.
     ///
     /// # Errors
-    /// What has come into the way since, or what the platform says; then everything stays as it was.
+    /// Returns an error if the destination became unavailable meanwhile, or if the platform reports one; then
+    /// the destination is unchanged.
     pub fn finish(self) -> Result<(), WriteError> {
         let GrowingOutput { output, file } = self;
         match file.into_inner() {
@@ -37,12 +41,12 @@ impl GrowingOutput {
         }
     }
 
-    /// The path at which the file appears.
+    /// The path at which the file will appear.
     pub fn path(&self) -> &Path {
         self.output.path()
     }
 
-    /// What a piece failed with that couldn't be written.
+    /// Returns the error to report for a chunk that couldn't be written.
     pub fn failed(&self, error: io::Error) -> WriteError {
         WriteError::io(self.output.path(), error)
     }
@@ -58,7 +62,7 @@ impl Write for GrowingOutput {
     }
 }
 
-/// Of a stream there is no way back.
+/// Seeking fails if the destination is a stream.
 impl Seek for GrowingOutput {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)

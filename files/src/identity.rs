@@ -1,4 +1,4 @@
-//! Which file a path leads to, however it is spelled and through whatever links. Reads no content.
+//! The identity of the file that a path leads to, independent of spelling and links. Reads no content.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -7,33 +7,35 @@ use std::path::Path;
 
 use crate::folder::folder;
 
-/// What tells one file of the system from all others.
+/// The key that identifies a file on this system: device and inode, or the canonical path where the platform
+/// has neither.
 #[cfg(unix)]
 type FileNumber = (u64, u64);
 #[cfg(not(unix))]
 type FileNumber = std::path::PathBuf;
 
-/// A file, there or not.
+/// The identity of a file, whether or not it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
     There(FileNumber),
-    /// Not there yet: its folder, and its name in that.
+    /// A file that doesn't exist yet: the folder's number and the name within the folder.
     Missing(FileNumber, OsString),
 }
 
 impl Identity {
-    /// The file at a path, with the facts about it.
+    /// Returns the identity of an existing file, given its path and metadata.
     pub fn there(path: &Path, facts: &Metadata) -> io::Result<Identity> {
         number(path, facts).map(Identity::There)
     }
 
-    /// A file that isn't there yet.
+    /// Returns the identity of a file that doesn't exist yet.
     pub fn missing(path: &Path) -> io::Result<Identity> {
         let (folder, name) = (folder(path), path.file_name().unwrap_or_default());
         Ok(Identity::Missing(number(folder, &fs::metadata(folder)?)?, name.to_owned()))
     }
 
-    /// The file behind an open one; none where the platform doesn't tell, or if it is no ordinary file.
+    /// Returns the identity of an open file; `None` if the platform has no file numbers or the file isn't an
+    /// ordinary one.
     pub fn of_open(file: &File) -> Option<Identity> {
         let facts = file.metadata().ok().filter(Metadata::is_file)?;
         number_of_open(&facts).map(Identity::There)
@@ -51,7 +53,7 @@ fn number_of_open(facts: &Metadata) -> Option<FileNumber> {
     number(Path::new(""), facts).ok()
 }
 
-/// Two names of one file by hard links are told apart here.
+/// This platform has no file numbers, so two hard links to one file count as different files.
 #[cfg(not(unix))]
 fn number(path: &Path, _: &Metadata) -> io::Result<FileNumber> {
     fs::canonicalize(path)
@@ -62,7 +64,7 @@ fn number_of_open(_: &Metadata) -> Option<FileNumber> {
     None
 }
 
-/// The files that the standard streams are redirected to or from, as open files of their own.
+/// The files that the standard streams are redirected to or from, each as a separate handle.
 #[cfg(unix)]
 pub(crate) mod standard {
     use std::fs::File;

@@ -1,11 +1,12 @@
-//! Files: read within bounds, and written so that nothing is lost.
+//! Bounded reading of files, and writing that loses no data.
 //!
-//! A command reads all its files through one [`UsedFiles`], which so knows them, and writes each of its files
-//! through an [`Output`] that it asks of the same register. An output that would overwrite an input is refused,
-//! under whatever name. Output appears whole or not at all. No other crate of the workspace opens files.
+//! A command reads all its files through one [`UsedFiles`] register, and requests an [`Output`] from the same
+//! register for each file that it writes. An output that would overwrite an input is refused, even if its
+//! path is spelled differently. An output appears whole or not at all. No other crate of the workspace opens
+//! files.
 //!
-//! What a file means is for others to know. Whether a file that is there may be replaced depends on what it
-//! is: a [`FileKind`] is recognized by a function that the caller brings.
+//! This crate doesn't interpret contents. An existing file may be replaced if it is of the expected kind: the
+//! caller supplies a [`FileKind`] with a function that recognizes it.
 
 mod destination;
 mod encoding;

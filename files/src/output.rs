@@ -1,4 +1,5 @@
-//! A file that is going to be written: what may be in its way, asked before and again when it is due.
+//! A file that will be written. Conflicts are checked when the output is requested and again before it is
+//! written.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -12,44 +13,45 @@ use crate::identity::{Identity, standard};
 use crate::register::{Purpose, Register};
 use crate::write;
 
-/// So many bytes at the beginning of a file show what it is.
+/// The number of bytes at the beginning of a file that identify its kind.
 const BEGINNING: u64 = 64 << 10;
 
-/// A kind of file, which its content shows.
+/// A kind of file that is recognized by its content.
 #[derive(Debug)]
 pub struct FileKind {
-    /// With its article: "a state file".
+    /// The name with its article: "a state file".
     pub name: &'static str,
-    /// Whether a file is of this kind, by its first bytes: at most 64 KiB of them.
+    /// Returns true if a file is of this kind, given its first 64 KiB at most.
     pub is: fn(&[u8]) -> bool,
 }
 
-/// What an output may replace.
+/// The condition under which an output may replace an existing file.
 #[derive(Clone, Debug)]
 pub enum Replaces {
-    /// An empty file, or one of this kind.
+    /// Only an empty file or one of this kind may be replaced.
     Kind(&'static FileKind),
-    /// An empty file, or one that begins with these bytes, which only an earlier output does: the name of that kind, with its article.
+    /// Only an empty file or one with this beginning may be replaced; only an earlier output begins so. The
+    /// text is the name of that kind, with its article.
     Beginning(&'static str, Vec<u8>),
-    /// Whatever is there, but for the files that are in use: the user insists.
+    /// Any file may be replaced except those in use: the user insists.
     Anything,
-    /// The input that has been read under the same name, which is written again.
+    /// The input that was read under the same name may be overwritten.
     Itself,
-    /// Nothing at all: what is there stays.
+    /// No existing file may be replaced.
     Nothing,
 }
 
-/// A file to write later; dropped unwritten, it leaves everything as it was.
+/// A file to be written later. If it is dropped unwritten, nothing changes.
 #[derive(Debug)]
 pub struct Output {
     used: Register,
     path: PathBuf,
     replaces: Replaces,
-    /// What stands in the register for it; nothing if it is a stream.
+    /// The output's identity in the register; `None` if it is a stream.
     entered: Option<Identity>,
 }
 
-/// Why a file can't be written, or may not.
+/// The reasons why a file can't or must not be written.
 #[derive(Debug, Error)]
 pub enum WriteError {
     #[error("{} would be overwritten, and is read here{}", path.display(), as_named(path, input))]
@@ -72,7 +74,7 @@ pub enum WriteError {
     },
 }
 
-/// Under which other name a file is in use.
+/// Returns the other name under which a file is in use, as the end of a message.
 fn as_named(path: &Path, other: &Path) -> String {
     if path == other {
         String::new()
@@ -94,7 +96,8 @@ fn in_words(path: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Why the system couldn't read or write, in words that are the same on every platform where they say what to do.
+/// Returns the reason of an input or output error in words. Errors that the user can act on have the same
+/// text on every platform.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::StorageFull => "the disk is full".to_owned(),
@@ -110,19 +113,19 @@ impl WriteError {
         WriteError::Io { path: path.to_owned(), error }
     }
 
-    /// Whether it is the arguments that make no sense, rather than the file system that refuses.
+    /// Returns true if the error is in the arguments rather than in the file system.
     pub fn is_misuse(&self) -> bool {
         !matches!(self, WriteError::Protected { .. } | WriteError::Io { .. })
     }
 
-    /// Whether the user could insist: [`Replaces::Anything`] wouldn't be refused for this.
+    /// Returns true if the user could insist: [`Replaces::Anything`] avoids this error.
     pub fn yields_to_force(&self) -> bool {
         matches!(self, WriteError::OtherKind { .. } | WriteError::Protected { .. })
     }
 }
 
 impl Output {
-    /// Judges a path and tries whether it could be written.
+    /// Checks an output path, tests whether it can be written, and enters the output in the register.
     pub(crate) fn attempt(used: Register, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
         let mut output = Output { used, path: path.to_owned(), replaces, entered: None };
         let destination = output.judged()?;
@@ -135,30 +138,30 @@ impl Output {
         Ok(output)
     }
 
-    /// The path as it was given.
+    /// The path as the caller gave it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the file. It appears whole, or everything stays as it was; only where its folder can't be written
-    /// it is written in place, and put back if that fails.
+    /// Writes the file. The file appears whole, or nothing changes. If new files can't be created in its
+    /// folder, the file is overwritten in place and restored on failure.
     ///
     /// # Errors
-    /// What has come into the way since, or what the platform says.
+    /// Returns an error if the destination became unavailable meanwhile, or if the platform reports one.
     pub fn commit(mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.leave();
         let destination = self.judged()?;
         write::commit(&self.path, &destination, self.insists(), bytes).map_err(|error| self.refused(error))
     }
 
-    /// Where pieces of the file can go until it is whole.
+    /// Opens a temporary file that takes the chunks of the output until it is complete.
     pub(crate) fn grow(&self) -> Result<write::GrowingFile, WriteError> {
-        // What is in the register for this output is itself.
+        // The register's entry for this output must not count as a conflict with itself.
         let destination = self.judged_besides_itself()?;
         write::grow(&self.path, &destination, self.insists()).map_err(|error| self.refused(error))
     }
 
-    /// Puts a file that has grown in its place.
+    /// Moves a temporary file that is complete to its destination.
     pub(crate) fn commit_grown(mut self, file: write::GrowingFile) -> Result<(), WriteError> {
         self.leave();
         let destination = self.judged()?;
@@ -169,7 +172,7 @@ impl Output {
         matches!(self.replaces, Replaces::Anything)
     }
 
-    /// Where the path leads now, if the rules allow to write there, by whoever asks before the output is out of the register.
+    /// Resolves and checks the path while this output's own register entry is suspended.
     fn judged_besides_itself(&self) -> Result<Destination, WriteError> {
         if let Some(identity) = &self.entered {
             self.used.leave(identity);
@@ -181,7 +184,7 @@ impl Output {
         destination
     }
 
-    /// Where the path leads now, if the rules allow to write there.
+    /// Resolves the path now, and checks that it may be written.
     fn judged(&self) -> Result<Destination, WriteError> {
         let io = |error| WriteError::io(&self.path, error);
         let destination = Destination::of(&self.path).map_err(io)?;
@@ -224,7 +227,7 @@ impl Output {
             Replaces::Anything | Replaces::Itself => return Ok(()),
             Replaces::Nothing => return Err(WriteError::Kept { path: self.path.clone() }),
         };
-        // What can't be read could be anything.
+        // An unreadable file could be of any kind, so it isn't replaced.
         if read.is_ok() && (beginning.is_empty() || is) {
             return Ok(());
         }

@@ -1,25 +1,26 @@
-//! Reading within bounds: whatever is opened, reading it ends. Judges no content.
+//! Bounded reading: every read ends, even of an endless device. Doesn't interpret content.
 
 use std::io::{self, Read};
 
 use reviver_memory::{OutOfMemory, ask};
 use thiserror::Error;
 
-/// The most bytes of a text.
+/// The maximum size of a text, in bytes.
 const LONGEST_TEXT: u64 = 256 << 20;
-/// The most bytes of what doesn't tell its length: standard input, a pipe, a device.
+/// The maximum number of bytes that are read from a source of unknown length: standard input, a pipe, a
+/// device.
 const LONGEST_STREAM: u64 = 256 << 20;
 
-/// What is read, which says how much of it there may be.
+/// The type of content, which determines the maximum size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A program, a script, keys: at most 256 MiB.
+    /// A program, a script, or keys: at most 256 MiB.
     Text,
-    /// An image, a state, values: as much as a file has and memory holds; at most 256 MiB of a stream.
+    /// An image, a state, or values: limited by memory only; at most 256 MiB from a stream.
     Data,
 }
 
-/// Why a file can't be read.
+/// The reasons why a file can't be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     #[error("there is no such file")]
@@ -39,7 +40,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// What could help, without a full stop.
+    /// Returns a suggestion for the user, without a full stop.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ReadError::LongStream => Some("put it into a file first: a file may have more"),
@@ -61,7 +62,7 @@ impl From<io::Error> for ReadError {
 }
 
 impl Content {
-    /// The most bytes that may be read, and the error if there are more.
+    /// Returns the maximum number of bytes, and the error if there are more.
     fn limit(self, is_stream: bool) -> (u64, ReadError) {
         match (self, is_stream) {
             (Content::Text, _) => (LONGEST_TEXT, ReadError::LongText),
@@ -71,7 +72,7 @@ impl Content {
     }
 }
 
-/// All bytes of a source. `length` is what the system knows, of a stream none.
+/// Reads all bytes of a source. `length` is the file's size according to the system, or `None` for a stream.
 pub(crate) fn bounded(
     source: impl Read,
     length: Option<u64>,
@@ -81,7 +82,7 @@ pub(crate) fn bounded(
     if length.is_some_and(|length| length > limit) {
         return Err(too_long);
     }
-    // One more than its length shows the end without a second reservation.
+    // One byte more than the size lets the end be detected without a second allocation.
     let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| OutOfMemory)?;
     let mut bytes = ask::list(expected)?;
     ask::read_to_end(&mut source.take(limit.saturating_add(1)), &mut bytes)?;

@@ -1,51 +1,51 @@
-//! The register of the files that a command uses, by identity: what it has read, and what it is going to
-//! write. A file is in it under one purpose only.
+//! The register of the files that a command uses, keyed by identity: inputs that were read and outputs that
+//! will be written. A file is registered for one purpose only.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::identity::Identity;
 
-/// The register; its clones are one.
+/// A handle to the register; all clones share one register.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Register {
     entries: Arc<Mutex<Vec<UsedFile>>>,
 }
 
-/// A file that is used.
 #[derive(Debug)]
 struct UsedFile {
     identity: Identity,
     purpose: Purpose,
 }
 
-/// What a file is used for.
+/// The purpose for which a file is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It has been read, under this name.
+    /// An input, with the name under which it was read.
     Input(PathBuf),
-    /// It is going to be written, by the output that was asked for under this name.
+    /// An output that will be written, with the name under which it was requested.
     Output(PathBuf),
 }
 
 impl Register {
-    /// Enters a file that is used from now on.
+    /// Registers a file for a purpose.
     pub fn enter(&self, identity: Identity, purpose: Purpose) {
         self.entries().push(UsedFile { identity, purpose });
     }
 
-    /// What a file is used for already.
+    /// Returns the purpose for which a file is already registered.
     pub fn purpose(&self, identity: &Identity) -> Option<Purpose> {
         self.entries().iter().find(|entry| entry.identity == *identity).map(|entry| entry.purpose.clone())
     }
 
-    /// Takes an output out that was written, or given up.
+    /// Removes an output that was written or abandoned.
     pub fn leave(&self, identity: &Identity) {
         self.entries()
             .retain(|entry| entry.identity != *identity || matches!(entry.purpose, Purpose::Input(_)));
     }
 
-    /// Every change is one call, so a thread that panicked has left nothing half done.
+    /// Locks the entries. A poisoned lock is usable, because every change is a single call and a panic leaves
+    /// nothing half done.
     fn entries(&self) -> MutexGuard<'_, Vec<UsedFile>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! The temporary files beside outputs, and what is left of those whose writer was killed: the next one that
-//! writes into the folder removes it. A living writer holds a lock on its own.
+//! Temporary files next to outputs, and the removal of stale ones left by killed processes. The next process
+//! that writes into the folder removes stale files. A live process holds a lock on its own temporary file.
 
 use std::fs::File;
 use std::io;
@@ -10,24 +10,24 @@ use tempfile::{Builder, NamedTempFile};
 use crate::folder::folder;
 use crate::unfinished::{self, Noted};
 
-/// Names are `.reviver-`, so many letters and digits, `.part`.
+/// Temporary files are named `.reviver-`, 12 letters or digits, `.part`.
 const PREFIX: &str = ".reviver-";
 const LETTERS: usize = 12;
 const SUFFIX: &str = ".part";
 
-/// The permissions that a file begins with.
+/// The initial permissions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileMode {
-    /// Those that the user's umask leaves.
+    /// The permissions that the user's umask allows.
     Usual,
-    /// Nobody else's business yet.
+    /// Readable and writable by the owner only.
     Private,
 }
 
-/// A temporary file beside an output. It is removed when it is dropped, and when the process ends in between.
+/// A temporary file next to an output. It is removed when it is dropped or when the process ends before that.
 #[derive(Debug)]
 pub(crate) struct PartFile {
-    // Dropped in this order: the note outlives the file.
+    // Fields drop in this order: the note must outlive the file.
     file: NamedTempFile,
     _noted: Noted,
 }
@@ -41,13 +41,13 @@ impl PartFile {
         self.file.as_file_mut()
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final path.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         self.file.persist(path).map(drop).map_err(|error| error.error)
     }
 }
 
-/// A new file in the folder of another.
+/// Creates a temporary file in the folder of another file.
 pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<PartFile> {
     let folder = folder(path);
     system::sweep(folder);
@@ -57,19 +57,19 @@ pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<PartFile> {
         let mut noted = None;
         let file = builder.make_in(folder, |path| {
             let file = system::create(path, mode)?;
-            // Before anything else can fail.
+            // The note comes first: any later call may fail.
             noted = Some(unfinished::note(path));
             Ok(file)
         })?;
         let part = PartFile { file, _noted: noted.unwrap_or_default() };
-        // Between its making and its locking, somebody may have taken it for a rest.
+        // Another process may have removed the file as stale between its creation and its lock.
         if system::hold(part.as_file())? {
             return Ok(part);
         }
     }
 }
 
-/// Whether a name is one of those that are given here.
+/// Returns true if a name has the form of our temporary files.
 fn is_ours(name: &str) -> bool {
     let middle = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
     middle.is_some_and(|middle| middle.len() == LETTERS && middle.bytes().all(|b| b.is_ascii_alphanumeric()))
@@ -86,7 +86,7 @@ mod system {
 
     use super::FileMode;
 
-    /// Creates a file that isn't there. The umask is taken from its permissions.
+    /// Creates a file that must not exist. The umask is subtracted from its permissions.
     pub fn create(path: &Path, mode: FileMode) -> io::Result<File> {
         let permissions = match mode {
             FileMode::Usual => 0o666,
@@ -95,14 +95,14 @@ mod system {
         OpenOptions::new().read(true).write(true).create_new(true).mode(permissions).open(path)
     }
 
-    /// Locks a file as long as it is open. False if it has lost its name meanwhile. A file system without
-    /// locks has nobody who sweeps either.
+    /// Locks a file while it is open. Returns false if its name was removed meanwhile. Failing to lock is no
+    /// error: on a file system without locks, stale files aren't removed either.
     pub fn hold(file: &File) -> io::Result<bool> {
         flock(file, FlockOperation::LockExclusive).ok();
         Ok(file.metadata()?.nlink() > 0)
     }
 
-    /// Removes the rests in a folder, as far as that can be done.
+    /// Removes the stale temporary files of a folder and ignores failures.
     pub fn sweep(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(super::is_ours) {
@@ -111,7 +111,7 @@ mod system {
         }
     }
 
-    /// Removes a file that nobody holds.
+    /// Removes a temporary file that no process holds a lock on.
     fn remove_dead(path: &Path) -> io::Result<()> {
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
         let file = OpenOptions::new().read(true).custom_flags(flags as i32).open(path)?;
@@ -123,7 +123,8 @@ mod system {
     }
 }
 
-/// A file in use can't be removed here, and there is no telling which one is.
+/// This platform can't remove open files, and stale files can't be distinguished from those in use. So
+/// nothing is removed.
 #[cfg(not(unix))]
 mod system {
     use std::fs::{File, OpenOptions};

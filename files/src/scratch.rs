@@ -1,4 +1,4 @@
-//! A folder for what another program writes, which nobody else uses, and which goes with its owner. Knows no program.
+//! A private temporary folder for the output of another program; it is removed when its owner is dropped.
 
 use std::fs;
 use std::io;
@@ -6,28 +6,28 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// A folder of one's own.
+/// A private temporary folder, removed on drop.
 #[derive(Debug)]
 pub struct Scratch(TempDir);
 
 impl Scratch {
-    /// A new folder where the system has those that don't last.
+    /// Creates a folder in the system's directory for temporary files.
     ///
     /// # Errors
-    /// There can be none.
+    /// Returns an error if the folder can't be created.
     pub fn new() -> io::Result<Scratch> {
         tempfile::Builder::new().prefix("reviver-").tempdir().map(Scratch)
     }
 
-    /// Where a file of a name lies, or will.
+    /// The path of a file in the folder, whether or not it exists.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// What a file holds.
+    /// Reads a file of the folder.
     ///
     /// # Errors
-    /// It isn't there, or can't be read.
+    /// Returns an error if the file doesn't exist or can't be read.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         fs::read(self.path(name))
     }

@@ -1,19 +1,20 @@
-//! The temporary files that are being written now, for a process that ends in the middle of it, because memory is refused say.
-//! Notes and removal take no memory. What isn't noted here, because there are too many or their paths are too long, is
-//! removed by the next one that writes into the folder.
+//! A list of the temporary files that are being written, for a process that ends early, for example because
+//! memory is refused. Adding and removing entries takes no memory. Files that don't fit into the list,
+//! because there are too many or their paths are too long, are removed by the next process that writes into
+//! the folder.
 
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Files that can be noted at a time.
+/// The capacity of the list, in files.
 const FILES: usize = 8;
-/// Bytes of a path that can be noted, with a 0 behind it.
+/// The capacity of an entry: bytes of a path, including the terminating 0.
 const BYTES: usize = 1024;
 
-/// A path that ends at its first 0; none where it begins with that.
+/// The noted paths, each terminated by a 0; an entry that begins with 0 is free.
 static NOTED: [Mutex<[u8; BYTES]>; FILES] = [const { Mutex::new([0; BYTES]) }; FILES];
 
-/// A file that is noted as unfinished until this is dropped.
+/// A guard for a noted file; the note is removed on drop.
 #[derive(Debug, Default)]
 pub(crate) struct Noted(Option<&'static Mutex<[u8; BYTES]>>);
 
@@ -43,7 +44,7 @@ impl Drop for Noted {
     }
 }
 
-/// Removes the files that are unfinished, for a process that ends now. Neither allocates nor waits for a lock.
+/// Removes all noted files, for a process that ends now. Neither allocates nor waits for a lock.
 #[cfg(unix)]
 pub fn remove_unfinished() {
     use std::ffi::CStr;
@@ -58,7 +59,7 @@ pub fn remove_unfinished() {
     }
 }
 
-/// A file that is open can't be removed here.
+/// Does nothing: this platform can't remove open files.
 #[cfg(not(unix))]
 pub fn remove_unfinished() {}
 
@@ -73,7 +74,7 @@ mod tests {
         paths.iter().for_each(|path| std::fs::write(path, "").unwrap());
         let mut notes: Vec<Noted> = paths.iter().map(|path| note(path)).collect();
         assert!(notes.pop().is_some_and(|last| last.0.is_none()), "there are places for {FILES}");
-        // One is finished.
+        // The first file is finished.
         notes.remove(0);
         remove_unfinished();
         let left: Vec<bool> = paths.iter().map(|path| path.exists()).collect();

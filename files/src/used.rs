@@ -1,4 +1,4 @@
-//! What a command reads, and asks for to write: all of it is entered in one register.
+//! The files that a command reads, and the outputs that it requests; all are entered in one register.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,31 +9,31 @@ use crate::output::{Output, Replaces, WriteError};
 use crate::read::{Content, ReadError, bounded};
 use crate::register::{Purpose, Register};
 
-/// The files that a command reads and is going to write. Clones share one register.
+/// The files that a command reads or is going to write. Clones share one register.
 #[derive(Clone, Debug, Default)]
 pub struct UsedFiles {
     register: Register,
 }
 
 impl UsedFiles {
-    /// Reads a whole file, and enters it as an input.
+    /// Reads a whole file, and registers it as an input.
     ///
     /// # Errors
-    /// A file that can't be read, or has more than its content may have.
+    /// Returns an error if the file can't be read or is larger than its type of content allows.
     pub fn read(&self, path: &Path, content: Content) -> Result<Vec<u8>, ReadError> {
         let (file, facts) = self.entered(path)?;
         bounded(file, length(&facts), content)
     }
 
-    /// Opens a file to be read piece by piece, and enters it as an input.
+    /// Opens a file to be read in chunks, and registers it as an input.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// Returns an error if the file can't be read.
     pub fn open(&self, path: &Path) -> Result<OpenInput, ReadError> {
         self.entered(path).map(|(file, _)| OpenInput(file))
     }
 
-    /// Opens a file that isn't a folder, and enters it as an input.
+    /// Opens a file that isn't a folder. An ordinary file is registered as an input.
     fn entered(&self, path: &Path) -> Result<(File, Metadata), ReadError> {
         let file = File::open(path)?;
         let facts = file.metadata()?;
@@ -46,7 +46,7 @@ impl UsedFiles {
         Ok((file, facts))
     }
 
-    /// Standard input, to be read piece by piece. A file that it is redirected from is an input too.
+    /// Opens standard input to be read in chunks. A file that it is redirected from is registered as an input.
     pub fn open_standard_input(&self) -> impl Read + use<> {
         if let Some(identity) = standard::input().as_ref().and_then(Identity::of_open) {
             self.register.enter(identity, Purpose::Input("-".into()));
@@ -54,10 +54,10 @@ impl UsedFiles {
         std::io::stdin()
     }
 
-    /// Reads standard input to its end. A file that it is redirected from is an input too.
+    /// Reads standard input to its end. A file that it is redirected from is registered as an input.
     ///
     /// # Errors
-    /// As [`UsedFiles::read`].
+    /// The same as those of [`UsedFiles::read`].
     pub fn read_standard_input(&self, content: Content) -> Result<Vec<u8>, ReadError> {
         let file = standard::input();
         if let Some(identity) = file.as_ref().and_then(Identity::of_open) {
@@ -67,17 +67,17 @@ impl UsedFiles {
         bounded(std::io::stdin().lock(), facts.as_ref().and_then(length), content)
     }
 
-    /// A file to write later. What can be known about it now is tried now: whether it is an input or another
-    /// output, whether what is there may be replaced, whether there is a folder that can be written.
+    /// Requests a file to write later. Conflicts are checked now: whether the path is an input or another
+    /// output, whether an existing file may be replaced, and whether the folder exists and can be written.
     ///
     /// # Errors
-    /// What is in the way.
+    /// Returns the conflict, or the error of the file system.
     pub fn output(&self, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
         Output::attempt(self.register.clone(), path, replaces)
     }
 }
 
-/// A file that is read piece by piece, from wherever one wants.
+/// A file that is read in chunks, from any position.
 #[derive(Debug)]
 pub struct OpenInput(File);
 
@@ -93,7 +93,8 @@ impl Seek for OpenInput {
     }
 }
 
-/// The length of an ordinary file. Those that a system makes up as they are read claim to have none.
+/// Returns the length of an ordinary file. Files that the system generates while they are read report 0, so 0
+/// counts as unknown.
 fn length(facts: &Metadata) -> Option<u64> {
     Some(facts.len()).filter(|length| facts.is_file() && *length > 0)
 }

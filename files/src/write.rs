@@ -1,5 +1,5 @@
-//! How bytes get to their destination: a new file beside it that takes its name, or the file itself where that can't
-//! be. Asks nobody whether they should.
+//! Writes bytes to a destination: into a temporary file next to it that is then renamed, or in place where
+//! that isn't possible. Permission to replace the destination is checked elsewhere.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek as _, Write as _};
@@ -11,10 +11,10 @@ use crate::destination::Destination;
 use crate::folder::folder;
 use crate::rests::{self, FileMode, PartFile};
 
-/// Why nothing was written.
+/// The reasons why nothing was written.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The file is there, and this user may not write it.
+    /// The file exists, and this user must not write it.
     Protected,
     Io(io::Error),
 }
@@ -25,11 +25,11 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Tries what writing to a destination needs, and leaves nothing behind. `insists`: a file's protection doesn't
-/// count, where its folder can be written.
+/// Tests whether a destination can be written, and leaves no trace. If `insists` is true, write protection of
+/// the file is ignored where its folder can be written.
 pub(crate) fn attempt(destination: &Destination, insists: bool) -> Result<(), Refusal> {
     match destination {
-        // Opening a pipe waits for its reader.
+        // Opening a pipe waits for its reader, so streams aren't tested.
         Destination::Stream => Ok(()),
         Destination::New(path) => Ok(tempfile::tempfile_in(folder(path)).map(drop)?),
         Destination::File(path, _) => {
@@ -45,7 +45,7 @@ pub(crate) fn attempt(destination: &Destination, insists: bool) -> Result<(), Re
     }
 }
 
-/// Writes a file. `path` is how a stream is opened.
+/// Writes a file. `path` is the path by which a stream is opened.
 pub(crate) fn commit(
     path: &Path,
     destination: &Destination,
@@ -67,18 +67,18 @@ pub(crate) fn commit(
     }
 }
 
-/// A file on its way to a destination.
+/// An output that is being written in chunks.
 #[derive(Debug)]
 pub(crate) enum GrowingFile {
-    /// A device or a pipe, which has what was written.
+    /// A device or a pipe: chunks are written to it directly.
     Stream(File),
-    /// A new file beside the destination.
+    /// A temporary file next to the destination.
     Beside(PartFile),
-    /// A file elsewhere, where there can be none beside the destination.
+    /// A temporary file elsewhere, if none can be created next to the destination.
     Apart(File),
 }
 
-/// Begins a file. `path` is how a stream is opened.
+/// Begins an output. `path` is the path by which a stream is opened.
 pub(crate) fn grow(path: &Path, destination: &Destination, insists: bool) -> Result<GrowingFile, Refusal> {
     match destination {
         Destination::Stream => Ok(GrowingFile::Stream(OpenOptions::new().write(true).open(path)?)),
@@ -97,7 +97,7 @@ pub(crate) fn grow(path: &Path, destination: &Destination, insists: bool) -> Res
     }
 }
 
-/// Gives a file that is whole its place.
+/// Moves a complete output to its destination.
 pub(crate) fn finish(file: GrowingFile, destination: &Destination, insists: bool) -> Result<(), Refusal> {
     match (file, destination) {
         (GrowingFile::Stream(mut stream), _) => Ok(stream.flush()?),
@@ -144,7 +144,8 @@ impl io::Seek for GrowingFile {
     }
 }
 
-/// Replaces a file by a new one with its owner and permissions; where that can't be had, writes into it.
+/// Replaces a file by a new one with the same owner and permissions. Where that isn't possible, overwrites
+/// the file in place.
 fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     let new = match rests::beside(path, FileMode::Private) {
         Err(error) if is_denied(&error) => return in_place(path, bytes),
@@ -158,25 +159,25 @@ fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     renamed(new, path, bytes)
 }
 
-/// Fills a new file, and gives it the name of the old one. After a crash the name leads to the old content or
-/// to the new one.
+/// Fills a temporary file and renames it to the destination. After a crash, the path leads to the old content
+/// or to the new one, both complete.
 fn renamed(mut new: PartFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
     new.as_file_mut().write_all(bytes)?;
     named(new, path)
 }
 
-/// Gives a whole file its name.
+/// Renames a complete temporary file to its destination.
 fn named(new: PartFile, path: &Path) -> io::Result<()> {
     new.as_file().sync_all()?;
     new.persist(path)?;
-    // The rename itself is durable once the folder is.
+    // The rename is durable only after the folder is synchronized.
     if let Ok(folder) = File::open(folder(path)) {
         folder.sync_all().ok();
     }
     Ok(())
 }
 
-/// Writes into a file that can't be replaced. If that fails, what was there is put back as well as it can be.
+/// Overwrites a file that can't be replaced. If that fails, the old content is restored as far as possible.
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut old = Vec::new();
@@ -195,7 +196,7 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether a file that is there may be written by this user.
+/// Returns true if this user may write an existing file.
 fn is_writable(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).open(path) {
         Ok(_) => Ok(true),
@@ -208,7 +209,7 @@ fn is_denied(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied
 }
 
-/// Whether a new file could be given the owner and the group of the old one.
+/// Returns true if a new file could be given the owner and group of the old one.
 #[cfg(unix)]
 fn takes_owner(new: &File, old: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};

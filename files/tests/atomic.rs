@@ -1,5 +1,5 @@
-//! A file is replaced as a whole: whoever reads it meanwhile sees the old content or the new one, and its
-//! permissions stay.
+//! Tests that a file is replaced as a whole: a concurrent reader sees the old content or the new one, and
+//! permissions are kept.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -130,7 +130,7 @@ fn an_output_is_no_input_and_no_other_output() {
         used.output(&output, replaces).unwrap().commit(b"one").unwrap();
     }
     used.output(&input, Replaces::Itself).unwrap().commit(b"TEXT").unwrap();
-    // What has become an input since is found out when it is due.
+    // A file that became an input after the request is detected when the output is written.
     let late = used.output(&output, Replaces::Anything).unwrap();
     used.read(&output, Content::Data).unwrap();
     assert!(matches!(late.commit(b"two"), Err(WriteError::Input { .. })));

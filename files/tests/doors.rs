@@ -1,10 +1,10 @@
-//! No other crate of the workspace opens a file: what is read is so known to who writes, and what is written
-//! appears whole.
+//! Tests that no other crate of the workspace opens files: so every input is known to the writer, and every
+//! output appears whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What opens files, and changes them.
+/// Source texts that open or change files.
 const DOORS: [&str; 13] = [
     "fs::read(",
     "fs::read_to_string",
@@ -21,7 +21,7 @@ const DOORS: [&str; 13] = [
     "use std::fs::*",
 ];
 
-/// All Rust files below a folder.
+/// Returns all Rust files below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let inner = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
@@ -36,7 +36,7 @@ fn only_this_crate_opens_files() {
     for folder in ["src", "assembler/src", "debugger/src", "isa-spec/src", "vm/src"] {
         for path in sources(&root.join(folder)) {
             let text = fs::read_to_string(&path).unwrap();
-            // Tests make files of their own.
+            // Unit tests may create files themselves.
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
             let named = lines.filter(|line| DOORS.iter().any(|door| line.contains(door)));

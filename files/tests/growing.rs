@@ -1,4 +1,4 @@
-//! An output that is written piece by piece appears when it is finished, and not before.
+//! Tests that an output written in chunks appears when it is finished, and not before.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -21,7 +21,7 @@ fn nothing_is_there_before_it_is_finished() {
     growing.write_all(b"half").unwrap();
     growing.flush().unwrap();
     assert!(!path.exists());
-    // The file is spoken for meanwhile.
+    // The path is reserved meanwhile.
     assert!(matches!(files.output(&path, Replaces::Anything), Err(WriteError::Output { .. })));
     growing.write_all(b" and half").unwrap();
     growing.finish().unwrap();

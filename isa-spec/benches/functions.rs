@@ -1,4 +1,5 @@
-//! Each elementary function beside that of another library, timed in turns: nanoseconds, and how many times the other's.
+//! Compares each elementary function with that of another library, alternately: nanoseconds per call, and the
+//! ratio of both.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,7 +11,7 @@ use reviver_isa::number::elementary::{
 const ARGUMENTS: usize = 2048;
 const ROUNDS: usize = 60;
 
-/// Numbers of a range, evenly spread, or evenly in their logarithms where both ends are positive.
+/// Returns numbers of a range, evenly distributed; logarithmically if both ends are positive.
 fn arguments(least: f64, greatest: f64, seed: u64) -> Vec<f64> {
     let mut bits = seed;
     let mut unit = || {
@@ -27,7 +28,7 @@ fn arguments(least: f64, greatest: f64, seed: u64) -> Vec<f64> {
     (0..ARGUMENTS).map(|_| number(unit())).collect()
 }
 
-/// The nanoseconds that a call takes: each waits for the one before.
+/// Measures the nanoseconds per call. Each call depends on the result of the preceding one.
 fn time<T: Copy>(
     arguments: &[(T, T)],
     function: impl Fn(T, T) -> T,
@@ -53,7 +54,7 @@ macro_rules! timed {
         let arguments: Vec<($float, $float)> =
             $numbers.iter().map(|&(a, b)| (a as $float, b as $float)).collect();
         for _ in 0..ROUNDS {
-            // Adds 0, and makes the call wait.
+            // Adds 0, and makes the call depend on the preceding result.
             let and =
                 |a: $float, last: $float| <$float>::from_bits(a.to_bits() ^ (last.to_bits() & black_box(0)));
             $times.ours[$slot] = $times.ours[$slot].min(time(&arguments, $ours, and, 0.0));

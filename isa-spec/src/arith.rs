@@ -1,12 +1,12 @@
-//! The one arithmetic trait over which every row is written, of functions and of updates.
+//! The arithmetic trait over which all function rows and update rows are written.
 //!
-//! A *reading* of the rows is an implementation of [`Arith`]: wrapping words, the reals of a number
-//! system, the text of a formula, and later shader or JIT values. The trait knows no instruction,
-//! no cell and no direction; it refuses to grow with the rows: a row combines these few operations.
+//! An implementation of [`Arith`] is a *reading* of the rows: wrapping words, the reals of a number system,
+//! formulas as text, or values of a shader or of the JIT. The trait knows no instruction, cell or direction.
+//! It doesn't grow with the rows: each row combines these few operations.
 
 use crate::fault::Eval;
 
-/// The six orderings that comparisons and conditions test.
+/// The six orderings of comparisons and conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     Eq,
@@ -18,8 +18,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether the ordering holds between two values of any totally ordered type (reals are never
-    /// NaN in a machine cell).
+    /// Returns true if the ordering holds between two values of a totally ordered type. Reals in a machine
+    /// cell are never NaN.
     #[inline(always)]
     pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
         match self {
@@ -32,7 +32,7 @@ impl Order {
         }
     }
 
-    /// The spelling in source text and formulas.
+    /// Returns the spelling in source text and formulas.
     pub fn symbol(self) -> &'static str {
         match self {
             Order::Eq => "==",
@@ -45,7 +45,7 @@ impl Order {
     }
 }
 
-/// The unary elementary functions of the reals that a number system implements itself.
+/// The unary elementary functions that each number system implements itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elementary {
     Sqrt,
@@ -67,7 +67,8 @@ pub enum Elementary {
     Sigmoid,
     Cbrt,
     Erf,
-    /// The derivative of [`Elementary::Erf`], for which a square may be out of range, or have lost digits.
+    /// The derivative of [`Elementary::Erf`]. A separate function, because computing it from a square may
+    /// overflow or lose digits.
     ErfSlope,
     LogGamma,
     /// The derivative of [`Elementary::LogGamma`].
@@ -75,7 +76,7 @@ pub enum Elementary {
 }
 
 impl Elementary {
-    /// The spelling in formulas.
+    /// Returns the spelling in formulas.
     pub fn name(self) -> &'static str {
         match self {
             Elementary::Sqrt => "sqrt",
@@ -106,33 +107,32 @@ impl Elementary {
 
 /// Arithmetic on one class of integers and one class of reals.
 ///
-/// Integer operations wrap in two's complement unless they say that they fault. Real operations
-/// return what the number system computes; whether a float result is finite is judged by the
-/// machine, on the final value of the target.
+/// Integer operations wrap in two's complement unless they document a fault. Real operations return the
+/// result of the number system. The machine checks finiteness once, on the final value of the target.
 pub trait Arith {
     type Int: Copy;
     type Real: Copy;
 
-    /// An integer literal.
+    /// Returns an integer literal.
     fn int(&self, value: i64) -> Self::Int;
     fn int_add(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_sub(&self, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// The integer MIN stays MIN.
+    /// Negates an integer; MIN stays MIN.
     fn int_neg(&self, a: Self::Int) -> Self::Int;
     fn int_mul(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     /// Truncating division; `MIN / -1` wraps. Faults on a zero divisor.
     fn int_div(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
     /// Remainder with the dividend's sign; `MIN % -1` is 0. Faults on a zero divisor.
     fn int_rem(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
-    /// Wrapping power. Faults on a negative exponent; 0⁰ = 1.
+    /// Wrapping power; 0⁰ = 1. Faults on a negative exponent.
     fn int_pow(&self, a: Self::Int, exponent: Self::Int) -> Eval<Self::Int>;
     fn int_and(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_or(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_xor(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_not(&self, a: Self::Int) -> Self::Int;
-    /// The bits of `a` rotated left by the amount modulo the width.
+    /// Rotates the bits of `a` left by the amount modulo the width.
     fn int_rol(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
-    /// The bits of `a` rotated right by the amount modulo the width.
+    /// Rotates the bits of `a` right by the amount modulo the width.
     fn int_ror(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
     /// Shift left; 0 for amounts below 0 or at least the width.
     fn int_shl(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
@@ -140,47 +140,47 @@ pub trait Arith {
     fn int_shr(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
     /// Arithmetic shift right; the sign (0 or -1) for amounts below 0 or at least the width.
     fn int_sar(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
-    /// 1 if the ordering holds, else 0.
+    /// Returns 1 if the ordering holds, otherwise 0.
     fn int_test(&self, order: Order, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// `yes` where `condition` is not 0, else `no`.
+    /// Returns `yes` if `condition` is not 0, otherwise `no`.
     fn int_choose(&self, condition: Self::Int, yes: Self::Int, no: Self::Int) -> Self::Int;
 
-    /// A real literal: the nearest f64, rounded to even into the number system.
+    /// Returns a real literal: the f64 value, rounded to even into the number system.
     fn real(&self, value: f64) -> Eval<Self::Real>;
     fn add(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn sub(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn mul(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn div(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn neg(&self, a: Self::Real) -> Eval<Self::Real>;
-    /// a to a real power; 0⁰ = 1.
+    /// Raises `a` to a real power; 0⁰ = 1.
     fn pow(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
-    /// a to an integer power; 0⁰ = 1.
+    /// Raises `a` to an integer power; 0⁰ = 1.
     fn powi(&self, a: Self::Real, exponent: Self::Int) -> Eval<Self::Real>;
     /// The angle of the point (x, y), in radians.
     fn atan2(&self, y: Self::Real, x: Self::Real) -> Eval<Self::Real>;
     /// The length of the vector (a, b).
     fn hypot(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn elementary(&self, function: Elementary, a: Self::Real) -> Eval<Self::Real>;
-    /// The point (x, y) turned by an angle in radians: (x·cos - y·sin, x·sin + y·cos).
+    /// Rotates the point (x, y) by an angle in radians: (x·cos - y·sin, x·sin + y·cos).
     fn rotate(&self, point: (Self::Real, Self::Real), angle: Self::Real) -> Eval<(Self::Real, Self::Real)>;
-    /// The point (x, y) turned by the negated angle.
+    /// Rotates the point (x, y) by the negated angle.
     fn rotate_back(
         &self,
         point: (Self::Real, Self::Real),
         angle: Self::Real,
     ) -> Eval<(Self::Real, Self::Real)>;
-    /// 1 if the ordering holds, else 0.
+    /// Returns 1 if the ordering holds, otherwise 0.
     fn test(&self, order: Order, a: Self::Real, b: Self::Real) -> Self::Int;
-    /// `yes` where `condition` is not 0, else `no`.
+    /// Returns `yes` if `condition` is not 0, otherwise `no`.
     fn choose(&self, condition: Self::Int, yes: Self::Real, no: Self::Real) -> Self::Real;
-    /// The real nearest to an integer.
+    /// Returns the real nearest to an integer.
     fn real_of(&self, a: Self::Int) -> Eval<Self::Real>;
-    /// The integer part (rounded toward zero). Faults out of the integers' range.
+    /// Returns the integer part, rounded toward zero. Faults outside the integers' range.
     fn int_of(&self, a: Self::Real) -> Eval<Self::Int>;
 
-    /// A number that is computed in another way than people write it: to stay in range, to keep digits, or
-    /// to have a value at an edge. Where `written` has a value, it is the one `computed`. Only a reading
-    /// for people takes `written`.
+    /// Evaluates a number by the `computed` formula, which differs from the textbook formula `written`.
+    /// Reasons are to stay in range, to keep digits, or to have a value at an edge. Where `written` has a
+    /// value, both are equal. Only readings for people evaluate `written`.
     #[inline(always)]
     fn written_as(
         &self,

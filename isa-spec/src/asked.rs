@@ -1,5 +1,5 @@
-//! Rows as they are asked: what a function's row or an update's says, or what a fault makes of it that a
-//! test wants to be noticed. The rows themselves know nothing of faults.
+//! The queries of function rows and update rows. Each query passes through the hooks of [`mutants`], so that
+//! tests can inject faults. The rows themselves contain no hooks.
 
 use std::sync::LazyLock;
 
@@ -12,34 +12,34 @@ use crate::step::{AnyFunction, Functions};
 use crate::update::{PlanePoint, Update};
 
 impl Function {
-    /// integers → integer
+    /// Evaluates the form integers → integer.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_int(s, a, b))
     }
 
-    /// reals → real
+    /// Evaluates the form reals → real.
     #[inline(always)]
     pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_real(self, s, row.row_real(s, a, b))
     }
 
-    /// (real, integer) → real
+    /// Evaluates the form (real, integer) → real.
     #[inline(always)]
     pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
         mutants::answered_real(self, s, self.row_real_int(s, a, b))
     }
 
-    /// reals → integer
+    /// Evaluates the form reals → integer.
     #[inline(always)]
     pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_reals_to_int(s, a, b))
     }
 
-    /// integers → real
+    /// Evaluates the form integers → real.
     #[inline(always)]
     pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
@@ -64,7 +64,8 @@ impl Function {
         mutants::partial(self, 0, s, self.row_d_a_int(s, a, b))
     }
 
-    /// The ordering that a comparison of two sources tests, found by asking its row.
+    /// Returns the ordering that a comparison of two sources tests, or `None` for other functions. Determined
+    /// by evaluating the row at samples.
     pub fn order(self) -> Option<Order> {
         if !(self.is_condition() && self.arity() == 2) {
             return None;
@@ -78,10 +79,12 @@ impl Function {
     }
 }
 
-/// Points at which rows are asked whether a function has a value but no derivative: the edges of their domains and neighbours.
+/// Sample points for [`Function::may_lack_partial`]: the edges of the functions' domains and their
+/// neighbours.
 const EDGES: [f64; 9] = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0];
 
-/// By a function's byte: whether the partial derivative with respect to source 0 (or 1) is missing at an edge where there is a value.
+/// A table indexed by the function's byte and by source (0 or 1). An entry is true if the partial derivative
+/// is missing at an edge where the function has a value.
 static LACKING: LazyLock<[[bool; 2]; 256]> = LazyLock::new(|| {
     let mut all = [[false; 2]; 256];
     for &function in Function::ALL {
@@ -91,8 +94,8 @@ static LACKING: LazyLock<[[bool; 2]; 256]> = LazyLock::new(|| {
 });
 
 impl Function {
-    /// True if the partial derivative with respect to a source (0 or 1) is infinite or undefined at some point where the function has
-    /// a value. Found by asking the row.
+    /// Returns true if the partial derivative with respect to a source (0 or 1) is infinite or undefined at
+    /// some point where the function has a value. Determined by evaluating the row at samples.
     pub fn may_lack_partial(self, source: u8) -> bool {
         LACKING[usize::from(self.byte())][usize::from(source.min(1))]
     }
@@ -152,7 +155,8 @@ impl Functions for AnyFunction {
     }
 }
 
-/// What the row itself says: with faults about, any row may answer.
+/// A single row, evaluated directly. In builds with mutants any row may answer instead, so the query goes
+/// through [`Function`].
 impl<Row: FunctionRow> Functions for Row {
     #[inline(always)]
     fn int<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
@@ -189,35 +193,36 @@ impl<Row: FunctionRow> Functions for Row {
 }
 
 impl Update {
-    /// The update that undoes this one. `overwrite` and `erase` name themselves: they have
-    /// no inverse (see [`Update::is_reversible`]).
+    /// Returns the update that undoes this one. `overwrite` and `erase` have no inverse (see
+    /// [`Update::is_reversible`]) and return themselves.
     #[inline(always)]
     pub fn inverse(self) -> Update {
         mutants::inverse(self, self.row_inverse())
     }
 
-    /// What an integer target y becomes with the function's value f.
+    /// Returns the new value of an integer target, given its old value `y` and the function's value `f`.
     ///
     /// # Errors
-    /// The row computes no integers.
+    /// Returns [`Fault::NoForm`](crate::fault::Fault::NoForm) if the row has no meaning for integers.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
         mutants::updated_int(self, s, self.row_int(s, y, f))
     }
 
-    /// What a real target y becomes with the function's value f.
+    /// Returns the new value of a real target, given its old value `y` and the function's value `f`.
     ///
     /// # Errors
-    /// The number system has no such number, or the row computes no reals.
+    /// Returns a fault if the number system can't represent the result, or if the row has no meaning for
+    /// reals.
     #[inline(always)]
     pub fn real<S: Arith>(self, s: &S, y: S::Real, f: S::Real) -> Eval<S::Real> {
         mutants::updated_real(self, s, self.row_real(s, y, f))
     }
 
-    /// What the point p becomes.
+    /// Returns the point `p` after rotation by `angle`, in radians.
     ///
     /// # Errors
-    /// The number system has no such point, or the row turns none.
+    /// Returns a fault if the number system can't represent the result, or if the row is no rotation.
     #[inline(always)]
     pub fn turn<S: Arith>(self, s: &S, p: PlanePoint<S::Real>, angle: S::Real) -> Eval<PlanePoint<S::Real>> {
         mutants::turned(self, s, self.row_turn(s, p, angle))

@@ -1,9 +1,9 @@
-//! What one instruction does, in the names of its operands and, where they are known, with their
-//! numbers: the equation, the one that undoes it, and what both do to the adjoints.
+//! The card of one instruction, in the names of its operands and, if known, with their values. A card shows
+//! the equation, its inverse, and the effect of both on adjoints.
 //!
-//! The formulas are a reading of the rows and of the templates that carry them out. The numbers are what the
-//! operands hold on both sides of the instruction; whoever has run it says them, nothing is computed here.
-//! Knows no module, no machine and no layout of a page.
+//! The formulas are a text reading of the rows and of the templates that execute them. The values are those
+//! of the operands before and after the instruction; the caller supplies them, and nothing is computed here.
+//! This module knows no program, no machine and no page layout.
 
 mod lines;
 mod writing;
@@ -16,28 +16,28 @@ use crate::update::{OperandShape, Over, Update};
 use crate::formula::Formulas;
 use lines::Lines;
 
-/// What an operand is.
+/// The role of an operand on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermRole {
     Cell,
-    /// The adjoint of a cell: an instruction that names one acts plainly.
+    /// The adjoint of a cell. An instruction that names one doesn't propagate adjoints.
     Adjoint,
-    /// An immediate, or the mode bit.
+    /// An immediate value, or the mode bit.
     Constant,
 }
 
-/// What an operand holds on one side of the instruction, as far as it is known.
+/// The known contents of an operand before or after the instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     pub value: Option<String>,
-    /// The adjoint of the cell, while adjoints are carried.
+    /// The adjoint of the cell, in gradient mode.
     pub adjoint: Option<String>,
 }
 
 /// An operand as a card shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardTerm {
-    /// As in source text: `x`, `A[i]`, `3`.
+    /// The spelling in source text: `x`, `A[i]`, `3`.
     pub name: String,
     pub class: Class,
     pub role: TermRole,
@@ -65,19 +65,19 @@ impl CardTerm {
         CardTerm { role: TermRole::Constant, ..CardTerm::cell(text.clone(), class).with_values(&text, &text) }
     }
 
-    /// With what it holds before and after the instruction.
+    /// Adds the values before and after the instruction.
     pub fn with_values(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.value, self.after.value) = (Some(before.into()), Some(after.into()));
         self
     }
 
-    /// With what its adjoint holds before and after the instruction.
+    /// Adds the adjoints before and after the instruction.
     pub fn with_adjoints(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.adjoint, self.after.adjoint) = (Some(before.into()), Some(after.into()));
         self
     }
 
-    /// The same with other texts for its numbers: shorter ones.
+    /// Replaces each number by another text, for example a shorter one.
     pub fn map_numbers(mut self, text: impl Fn(&str) -> String) -> CardTerm {
         for held in [&mut self.before, &mut self.after] {
             for number in [&mut held.value, &mut held.adjoint].into_iter().flatten() {
@@ -87,33 +87,33 @@ impl CardTerm {
         self
     }
 
-    /// As the inverse instruction sees it.
+    /// Returns the operand from the point of view of the inverse instruction.
     fn seen_from_behind(self) -> CardTerm {
         CardTerm { before: self.after, after: self.before, ..self }
     }
 
-    /// The name of its adjoint: `x'`, `A'[i]`.
+    /// Returns the name of the operand's adjoint: `x'`, `A'[i]`.
     fn adjoint_name(&self) -> String {
         adjoint_name(&self.name)
     }
 }
 
-/// One thing that a card says, with names and with numbers.
+/// One statement of a card, with names and with numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLine {
-    /// `y ← y + a·b`
+    /// The formula with names: `y ← y + a·b`
     pub formula: String,
-    /// The same with numbers and, where it is known, what comes of them: `y ← 1 + 2·3 = 7`; of a condition
-    /// only what is compared: `3 <= 5`. None where not all of them are known, or there are none to fill in.
+    /// The formula with numbers and, if known, the result: `y ← 1 + 2·3 = 7`. For a condition, only the
+    /// comparison: `3 <= 5`. `None` if a number is unknown or there are none.
     pub numbers: Option<String>,
 }
 
-/// What an instruction does, or its inverse.
+/// The effect of an instruction in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardWay {
-    /// `y ← y + a·b`
+    /// The equation of the values: `y ← y + a·b`
     pub equation: CardLine,
-    /// What it does to the adjoints in gradient mode, one thing after the other: `a' ← a' - y'·b`.
+    /// The effects on adjoints in gradient mode, in order of execution: `a' ← a' - y'·b`.
     pub adjoint: Vec<CardLine>,
 }
 
@@ -121,18 +121,18 @@ pub struct CardWay {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     pub does: CardWay,
-    /// What undoes it; `None` for an irreversible instruction.
+    /// The effect of the inverse; `None` for an irreversible instruction.
     pub undone: Option<CardWay>,
-    /// Parts of the formulas above that have names of their own: `t = a < 0 ? -a : a`.
+    /// Definitions of named parts of the formulas above: `t = a < 0 ? -a : a`.
     pub parts: Vec<CardLine>,
 }
 
-/// Describes an update applied to a function; the operands are targets first, as in an instruction.
+/// Describes an update applied to a function. As in an instruction, targets come first in `operands`.
 pub fn describe(update: Update, function: Function, operands: &[CardTerm]) -> Card {
     card(update, Some(function), operands)
 }
 
-/// Describes an update applied to any function f, whose derivative is ∂f/∂a.
+/// Describes an update applied to an arbitrary function f with the derivative ∂f/∂a.
 pub fn describe_row(update: Update) -> Card {
     let over_reals = update.over().iter().any(|over| *over != Over::Integers);
     let class = if over_reals { Class::Real } else { Class::Int };

@@ -1,8 +1,8 @@
-//! What kind of number a cell holds. Knows neither rows nor instructions.
+//! The class of number that a cell holds. Independent of rows and instructions.
 
 use serde::{Deserialize, Serialize};
 
-/// The two classes of cells. They never alias.
+/// The two classes of cells. Cells of different classes never alias.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Ord, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
     Int,
@@ -10,7 +10,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The spelling in source text.
+    /// Returns the spelling in source text.
     pub fn name(self) -> &'static str {
         match self {
             Class::Int => "int",

@@ -1,6 +1,6 @@
-//! The codec of everything that is stored, images and state files alike: plain serde types to bytes
-//! and back, and the checksum over them. In one place so that it can be swapped, and so that both
-//! are held to the same bounds. Knows nothing of what is stored.
+//! The codec of everything that is stored, images and state files alike: plain serde types to bytes and back,
+//! and a checksum. A single module, so that the codec can be replaced and all files obey the same size
+//! bounds. The codec knows no stored type.
 
 use bincode::config::{self, Config};
 use bincode::enc::write::Writer;
@@ -11,33 +11,34 @@ use serde::de::DeserializeOwned;
 
 pub use reviver_memory::OutOfMemory;
 
-/// The bytes of a value.
+/// Serializes a value.
 ///
 /// # Errors
-/// Memory ran out.
+/// Returns [`OutOfMemory`] if memory is refused.
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, OutOfMemory> {
     let mut bytes = Vec::new();
     encode_into(value, &mut bytes)?;
     Ok(bytes)
 }
 
-/// Adds the bytes of a value.
+/// Serializes a value and appends its bytes.
 ///
 /// # Errors
-/// Memory ran out.
+/// Returns [`OutOfMemory`] if memory is refused.
 pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), OutOfMemory> {
-    // Plain data knows all its lengths, so that nothing but the writer can fail.
+    // Only the writer can fail, because all lengths in plain data are known.
     bincode::serde::encode_into_writer(value, Growing(bytes), config::standard()).map_err(|_| OutOfMemory)
 }
 
-/// The value that all of these bytes encode.
+/// Deserializes the value that all of these bytes encode.
 ///
-/// What is allocated on the way is bounded by 4 MiB, or by 128 times the number of bytes where that is more: the codec
-/// counts what lengths lay claim to, and refuses more than the limit before it allocates. The limit is a constant of the
-/// configuration, hence the steps, each of which is compiled for every type. A number written in one byte claims eight.
+/// Allocation is bounded by 4 MiB or by 128 times the number of bytes, whichever is greater. The codec adds
+/// up the sizes that lengths claim, and rejects claims above the limit before it allocates. The limit is a
+/// constant of the configuration, so there are four steps, each compiled for every type. A number written in
+/// one byte claims eight.
 ///
 /// # Errors
-/// The bytes encode no such value, or encode it in another way than [`encode`] does.
+/// Returns a message if the bytes encode no such value, or in a different form than [`encode`] writes.
 pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let standard = config::standard();
     match bytes.len().saturating_mul(8) {
@@ -57,7 +58,7 @@ fn decode_as<T: Serialize + DeserializeOwned, C: Config>(bytes: &[u8], config: C
             left => format!("{left} bytes are left over"),
         });
     }
-    // A number may be written in more bytes than it needs: what is stored has one form.
+    // A number may be written in more bytes than it needs, but stored values have one canonical form.
     bincode::serde::encode_into_writer(&value, Expecting(bytes), config::standard())
         .map_err(|_| "a number in it is longer than need be".to_owned())?;
     Ok(value)
@@ -72,14 +73,14 @@ fn describe(error: DecodeError) -> String {
     }
 }
 
-/// The checksum of bytes in several parts.
+/// Returns the checksum (CRC-32) of the concatenated parts.
 pub fn checksum<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     parts.into_iter().for_each(|part| hasher.update(part));
     hasher.finalize()
 }
 
-/// Writes into memory that may run out.
+/// A writer that appends to memory and reports a refusal.
 struct Growing<'a>(&'a mut Vec<u8>);
 
 impl Writer for Growing<'_> {
@@ -90,7 +91,7 @@ impl Writer for Growing<'_> {
     }
 }
 
-/// Writes nothing: fails unless what is written is what was expected.
+/// A writer that compares: it fails unless it is given exactly the expected bytes.
 struct Expecting<'a>(&'a [u8]);
 
 impl Writer for Expecting<'_> {

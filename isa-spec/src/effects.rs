@@ -1,5 +1,6 @@
-//! Which globals an instruction may change or look at, through all the calls that it leads to, and whether these do what a task mustn't, or
-//! have a rule, which does to adjoints what only its author knows. Knows no value.
+//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. Also
+//! records operations that tasks must not contain, and procedures with a custom adjoint rule, since a rule's
+//! effect on adjoints is unknown. The analysis knows no values.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +9,25 @@ use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place
 use crate::module::Passing;
 use crate::update::Action;
 
-/// What a procedure may do that its callers see.
+/// The effects of a procedure that are visible to its callers.
 #[derive(Clone, Debug, Default)]
 struct ProcedureEffect {
-    /// The globals that it may change; what it changes through its parameters is seen at the call.
+    /// The globals that the procedure may change by name. Changes through parameters are attributed to the
+    /// call.
     globals: BTreeSet<u32>,
-    /// The globals that it names, or that are passed by it: among them are those that it may change.
+    /// The globals that the procedure names or passes; a superset of `globals`.
     named: BTreeSet<u32>,
-    /// The first instruction that it leads to and that no task may make: of a stack, a tape, or a switch of the mode.
+    /// The first reachable instruction that a task must not execute: one of a stack, a tape, or a switch of
+    /// the mode.
     unfit_for_tasks: Option<u32>,
-    /// Whether it may print.
+    /// True if the procedure may print.
     shows: bool,
-    /// Whether it, or a procedure that it leads to, has a rule.
+    /// True if the procedure or one that it reaches has a custom adjoint rule.
     is_ruled: bool,
 }
 
 impl ProcedureEffect {
-    /// Does what another one may do, too. Whether that is more than it did.
+    /// Adds the effects of another procedure. Returns true if that changed anything.
     fn absorb(&mut self, other: &ProcedureEffect) -> bool {
         let size = |effect: &ProcedureEffect| {
             let ProcedureEffect { globals, named, unfit_for_tasks, shows, is_ruled } = effect;
@@ -40,14 +43,15 @@ impl ProcedureEffect {
     }
 }
 
-/// What each procedure of a module may do.
+/// The effects of each procedure of a module.
 #[derive(Clone, Debug)]
 pub struct Effects {
     procedures: Vec<ProcedureEffect>,
 }
 
 impl Effects {
-    /// None if it can't be known, or takes more than so much work.
+    /// Analyses a module. Returns `None` if the module is malformed, or if the analysis exceeds the budget
+    /// `work` (globals and instructions visited).
     pub fn of(module: &Module, work: &mut usize) -> Option<Effects> {
         let mut procedures = vec![ProcedureEffect::default(); module.procedures.len()];
         let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); module.procedures.len()];
@@ -75,42 +79,42 @@ impl Effects {
         Some(Effects { procedures })
     }
 
-    /// The globals that a call of a procedure may change, but for what it is passed.
+    /// Returns the globals that a call of a procedure may change, except through its arguments.
     pub fn of_call(&self, procedure: u32) -> impl Iterator<Item = u32> {
         let effect = self.procedures.get(procedure as usize);
         effect.into_iter().flat_map(|effect| effect.globals.iter().copied())
     }
 
-    /// The globals that a procedure names itself, or that it leads to: it may look at them, or change them.
+    /// Returns the globals that a procedure names, directly or through calls: it may read or change them.
     pub fn named_by(&self, procedure: u32) -> impl Iterator<Item = u32> {
         let effect = self.procedures.get(procedure as usize);
         effect.into_iter().flat_map(|effect| effect.named.iter().copied())
     }
 
-    /// An instruction that a procedure leads to and that no task may make, if there is one.
+    /// Returns a reachable instruction that a task must not execute, if there is one.
     pub fn unfit_for_tasks(&self, procedure: u32) -> Option<u32> {
         self.procedures.get(procedure as usize)?.unfit_for_tasks
     }
 
-    /// Whether a procedure may print.
+    /// Returns true if a procedure may print.
     pub fn shows(&self, procedure: u32) -> bool {
         self.procedures.get(procedure as usize).is_none_or(|effect| effect.shows)
     }
 
-    /// The globals that an instruction may change.
+    /// Returns the globals that an instruction may change.
     pub fn of_instruction(&self, module: &Module, instruction: &Instruction) -> impl Iterator<Item = u32> {
         let called = calls(instruction).iter().flat_map(|call| self.of_call(call.procedure));
         changed_here(module, instruction).into_iter().chain(called)
     }
 
-    /// Whether an instruction leads to a procedure with a rule.
+    /// Returns true if an instruction reaches a procedure with a custom adjoint rule.
     pub fn leads_to_rule(&self, instruction: &Instruction) -> bool {
         let is_ruled = |call: &Call| self.procedures.get(call.procedure as usize).is_none_or(|p| p.is_ruled);
         calls(instruction).iter().any(is_ruled)
     }
 }
 
-/// The cells that an instruction changes itself; adjoints are none.
+/// Returns the cells that an instruction changes directly, without adjoints.
 pub fn targets(instruction: &Instruction) -> impl Iterator<Item = &Place> {
     let targets = instruction.operands.iter().take(instruction.update.shape().targets());
     targets.filter_map(|operand| match operand {
@@ -126,7 +130,7 @@ fn calls(instruction: &Instruction) -> &[Call] {
     }
 }
 
-/// The globals that an instruction changes itself, or passes to be changed.
+/// Returns the globals that an instruction changes directly or passes by `inout`.
 fn changed_here(module: &Module, instruction: &Instruction) -> Vec<u32> {
     let mut bases: Vec<Base> = targets(instruction).map(|place| place.base).collect();
     for call in calls(instruction) {
@@ -142,7 +146,7 @@ fn changed_here(module: &Module, instruction: &Instruction) -> Vec<u32> {
     bases.into_iter().filter_map(global).collect()
 }
 
-/// The number of a global; none of what is a procedure's own.
+/// Returns the number of a global, or `None` for a variable or parameter of a procedure.
 fn global(base: Base) -> Option<u32> {
     match base {
         Base::Global(number) => Some(number),
@@ -150,7 +154,7 @@ fn global(base: Base) -> Option<u32> {
     }
 }
 
-/// What a procedure may do, its callers may do too.
+/// Propagates effects from callees to callers until nothing changes.
 fn spread(procedures: &mut [ProcedureEffect], callers: &[BTreeSet<usize>], work: &mut usize) -> Option<()> {
     let mut open: Vec<usize> = (0..procedures.len()).collect();
     while let Some(number) = open.pop() {

@@ -1,10 +1,10 @@
-//! Why a pure function or an update has no result. A fault knows no operands, positions or
-//! procedures: the machine wraps it into a trap that does.
+//! Faults: the reasons why a pure function or an update has no result. A fault contains no operands,
+//! positions or procedures: the machine wraps it into a trap with those.
 
 use thiserror::Error;
 
-/// The reason why an arithmetic step cannot be carried out. The text completes the sentence
-/// "trapped: …" and is the same on every engine.
+/// The reason why an arithmetic step fails. The text completes the sentence "trapped: …" and is the same on
+/// every engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Fault {
     /// Integer or fixed-point division or remainder by zero.
@@ -16,16 +16,16 @@ pub enum Fault {
     /// An argument outside the domain of an elementary function (log of -1, asin of 2).
     #[error("argument outside the function's domain")]
     Domain,
-    /// The exact result doesn't fit into the number system (fixed point never wraps).
+    /// The exact result is outside the range of the number system (fixed point never wraps).
     #[error("overflow: the result does not fit into the number system")]
     Overflow,
-    /// A float result is infinite or not a number.
+    /// A float result is infinite or NaN.
     #[error("the result is not a finite number")]
     NonFinite,
-    /// A real too large (or too small) for the module's integers.
+    /// A real is outside the range of the module's integers.
     #[error("real number out of the integers' range")]
     OutOfRange,
-    /// The function has no form for these operand classes; a verified program never asks.
+    /// The function has no form for these operand classes; verification excludes this.
     #[error("the function has no form for these operand classes")]
     NoForm,
 }

@@ -1,10 +1,10 @@
 //! The text reading of the rows: the value or a derivative of a function as a readable formula.
 //!
-//! Values are numbers of expressions in an arena, so that a row which uses a part twice says so.
-//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. An arena of
-//! formulas *as written* shows them as people write them: without factors of 1, with signs in front, and in the
-//! other way where a row names one. This module knows how formulas are spelt; it knows no update and no layout
-//! of a page.
+//! Expressions are nodes of an arena and are identified by number, so shared subexpressions are recognized.
+//! By default a formula shows exactly what the row computes, with the fewest parentheses and without
+//! rearrangement. An arena created by [`Formulas::as_written`] shows the textbook form: without factors of 1,
+//! with signs in front, and with the alternative that a row declares by [`Arith::written_as`]. This module
+//! knows the spelling of formulas, but no updates and no page layout.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::fault::{Eval, Fault};
 use crate::function::{Form, Function};
 use crate::instruction::Class;
 
-/// How tightly a formula holds together: the operators that may stand next to it without parentheses.
+/// The precedence of a formula: an operand of lower precedence than its context needs parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
     /// `c ? a : b`
@@ -29,7 +29,7 @@ pub enum Binding {
     Product,
     /// `a^b`
     Power,
-    /// A name, a number, `sin(a)`.
+    /// A name, a number, or `sin(a)`.
     Atom,
 }
 
@@ -39,9 +39,9 @@ pub struct Expr(u32);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FormulaNode {
-    /// What is read, as written.
+    /// An operand of the row: a name or a number, as written.
     Leaf(String),
-    /// A number that the row itself brings, such as the 2 of x^2.
+    /// A number that the row itself contains, such as the 2 of x^2.
     Number(String),
     Negated(Expr),
     Infix(Infix, Expr, Expr),
@@ -65,7 +65,8 @@ enum Infix {
 }
 
 impl Infix {
-    /// The spelling, what the operation is for its neighbours, and what it demands of its operands.
+    /// Returns the spelling, the precedence of the operation, and the precedences that it requires of its
+    /// operands.
     fn spelling(self) -> (String, Binding, [Binding; 2]) {
         use Binding::{Atom, Power, Product, Sum, Test, Word};
         match self {
@@ -80,11 +81,11 @@ impl Infix {
     }
 }
 
-/// The arena: the [`Arith`] whose numbers are formulas.
+/// The arena of expressions: an [`Arith`] implementation in which numbers are formulas.
 #[derive(Debug, Default)]
 pub struct Formulas {
     nodes: RefCell<Vec<FormulaNode>>,
-    /// Whether numbers are shown as people write them, not as they are computed.
+    /// True if formulas are shown in their textbook form instead of as computed.
     as_written: bool,
 }
 
@@ -96,44 +97,44 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// A name, or a number as it is written.
+    /// Returns a formula that is a name, or a number as written.
     pub fn leaf(text: impl Into<String>) -> Formula {
         let text = text.into();
         let binding = if text.starts_with('-') { Binding::Sum } else { Binding::Atom };
         Formula { text, binding }
     }
 
-    /// The text as an operand of something that demands this much.
+    /// Returns the text as an operand in a context of the given precedence.
     pub fn within(self, demanded: Binding) -> String {
         if self.binding < demanded { format!("({})", self.text) } else { self.text }
     }
 }
 
-/// Several formulas as text. Parts that are long and used more than once have names of their own.
+/// Several formulas as text. Long parts that are used more than once are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelled {
-    /// In the order in which they were asked for.
+    /// The formulas, in the order of the request.
     pub formulas: Vec<Formula>,
-    /// `t = a < 0 ? -a : a`, each part behind those that it needs.
+    /// Definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
     pub parts: Vec<String>,
 }
 
-/// Names of parts of expressions.
+/// The names of parts of expressions.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Vec<(Expr, &'static str)>);
 
 impl Formulas {
-    /// An arena that shows what is computed, step by step.
+    /// Returns an arena that shows formulas as computed, step by step.
     pub fn new() -> Formulas {
         Formulas::default()
     }
 
-    /// An arena that shows numbers as people write them: see [`Arith::written_as`].
+    /// Returns an arena that shows formulas in their textbook form: see [`Arith::written_as`].
     pub fn as_written() -> Formulas {
         Formulas { as_written: true, ..Formulas::default() }
     }
 
-    /// The expression with this node; equal ones are one.
+    /// Returns the expression of a node; equal nodes share one expression.
     fn push(&self, node: FormulaNode) -> Expr {
         let mut nodes = self.nodes.borrow_mut();
         let known = nodes.iter().position(|known| *known == node);
@@ -146,11 +147,11 @@ impl Formulas {
 
     fn node(&self, expr: Expr) -> FormulaNode {
         let nodes = self.nodes.borrow();
-        // An expression of another arena is none of this one's.
+        // An expression of another arena has no node here.
         nodes.get(expr.0 as usize).cloned().unwrap_or_else(|| FormulaNode::Leaf("?".to_owned()))
     }
 
-    /// A name, or a number as it is written.
+    /// Returns an expression that is a name, or a number as written.
     pub fn leaf(&self, text: impl Into<String>) -> Expr {
         self.push(FormulaNode::Leaf(text.into()))
     }
@@ -164,7 +165,8 @@ impl Formulas {
         simpler.unwrap_or_else(|| self.push(FormulaNode::Infix(infix, a, b)))
     }
 
-    /// A sum or product as people write it: without numbers that change nothing, signs first.
+    /// Returns the textbook form of a sum or product: without neutral elements, signs in front. `None` if
+    /// nothing can be simplified.
     fn simplified(&self, infix: Infix, a: Expr, b: Expr) -> Option<Expr> {
         match infix {
             Infix::Add if self.is_number(b, "0") => Some(a),
@@ -185,10 +187,10 @@ impl Formulas {
         self.push(FormulaNode::Applied(name, arguments))
     }
 
-    /// A function's value in one of its forms.
+    /// Returns a function's value in one of its forms.
     ///
     /// # Errors
-    /// The function has no such form.
+    /// Returns an error if the function has no such form.
     pub fn value(&self, function: Function, form: Form, a: Expr, b: Expr) -> Eval<Expr> {
         match form {
             Form::Int => function.int(&self, a, b),
@@ -199,10 +201,11 @@ impl Formulas {
         }
     }
 
-    /// The partial derivative of a form by a source (0 or 1).
+    /// Returns the partial derivative of a form with respect to a source (0 or 1).
     ///
     /// # Errors
-    /// There is no such derivative: the function has no such form, or the source is an integer.
+    /// Returns an error if there is no such derivative: the function has no such form, or the source is an
+    /// integer.
     pub fn partial(&self, function: Function, form: Form, source: usize, a: Expr, b: Expr) -> Eval<Expr> {
         match (form, source) {
             (Form::Real, 0) => function.d_a(&self, a, b),
@@ -212,12 +215,12 @@ impl Formulas {
         }
     }
 
-    /// Whether an expression is this number of a row.
+    /// Returns true if an expression is this number of a row.
     fn is_number(&self, expr: Expr, text: &str) -> bool {
         matches!(self.node(expr), FormulaNode::Number(number) if number == text)
     }
 
-    /// What is negated, of an expression that begins with a minus sign.
+    /// Returns the operand of a negation, or the magnitude of a negative number.
     fn negated(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
             FormulaNode::Negated(a) => Some(a),
@@ -226,7 +229,7 @@ impl Formulas {
         }
     }
 
-    /// The divisor of a reciprocal.
+    /// Returns the divisor of a reciprocal.
     fn reciprocal(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
             FormulaNode::Infix(Infix::Div, one, divisor) if self.is_number(one, "1") => Some(divisor),
@@ -234,43 +237,43 @@ impl Formulas {
         }
     }
 
-    /// Expressions as text.
+    /// Returns expressions as text.
     pub fn spell(&self, exprs: &[Expr]) -> Spelled {
         let names = self.name_parts(exprs);
         let formulas = exprs.iter().map(|&expr| self.spell_with(expr, &names, &str::to_owned)).collect();
         Spelled { formulas, parts: self.parts(&names, &str::to_owned) }
     }
 
-    /// Gives names to the parts of expressions that are long and used more than once.
+    /// Names the parts of expressions that are long and used more than once.
     pub fn name_parts(&self, exprs: &[Expr]) -> Names {
         let letters = self.unused_letters();
         Names(self.repeated_choices(exprs).into_iter().zip(letters).collect())
     }
 
-    /// One of the expressions whose parts were named, as text, with something else in place of its leaves:
-    /// values in place of names, say.
+    /// Returns an expression as text, after [`Formulas::name_parts`] named its parts. `leaf` replaces each
+    /// leaf, for example a name by its value.
     pub fn spell_with(&self, expr: Expr, names: &Names, leaf: &dyn Fn(&str) -> String) -> Formula {
         Printer { arena: self, leaf, names: &names.0 }.formula(expr)
     }
 
-    /// What the names of parts stand for: `t = a < 0 ? -a : a`, each behind those that it needs.
+    /// Returns the definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
     pub fn parts(&self, names: &Names, leaf: &dyn Fn(&str) -> String) -> Vec<String> {
         let spelled = names.0.iter().enumerate().map(|(n, &(part, letter))| {
-            // A part speaks of those before it by their names, and not of itself.
+            // A definition refers to earlier parts by name, and not to itself.
             let printer = Printer { arena: self, leaf, names: names.0.get(..n).unwrap_or_default() };
             format!("{letter} = {}", printer.formula(part).text)
         });
         spelled.collect()
     }
 
-    /// Names that no leaf has.
+    /// Returns letters that no leaf uses as its name.
     fn unused_letters(&self) -> impl Iterator<Item = &'static str> + use<> {
         let nodes = self.nodes.borrow().clone();
         let letters = ["t", "u", "v", "w", "p", "q", "r", "s", "g", "h"];
         letters.into_iter().filter(move |&letter| !nodes.contains(&FormulaNode::Leaf(letter.into())))
     }
 
-    /// The parts that depend on a choice and are used more than once, inner ones first.
+    /// Returns the parts that contain a choice and are used more than once, inner ones first.
     fn repeated_choices(&self, exprs: &[Expr]) -> Vec<Expr> {
         let mut uses = HashMap::new();
         let mut order = Vec::new();
@@ -306,10 +309,10 @@ impl Formulas {
     }
 }
 
-/// Writes expressions, some of which have names.
+/// A printer of expressions with named parts.
 struct Printer<'a> {
     arena: &'a Formulas,
-    /// What stands for a leaf.
+    /// The replacement of a leaf.
     leaf: &'a dyn Fn(&str) -> String,
     names: &'a [(Expr, &'static str)],
 }
@@ -345,7 +348,7 @@ impl Printer<'_> {
     }
 }
 
-/// The form of a function that takes sources of these classes to a result of this class.
+/// Returns the form of a function for these source classes and this result class.
 pub fn form(function: Function, result: Class, sources: &[Class]) -> Option<Form> {
     let fits = |form: &Form| {
         form.result() == result && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)

@@ -1,27 +1,27 @@
-//! The function rows: every pure function `f(a, b)` that an update can apply, written once.
+//! The function rows: every pure function `f(a, b)` that an update can apply, defined once.
 //!
-//! A row states its byte, its spelling, its edges, its value for each combination of operand
-//! classes (a *form*) and its partial derivatives, all over the [`Arith`] trait. Everything else
-//! in the project is derived from this table. The table knows no update, no cell and no direction.
+//! A row states its byte, its spelling, its edges, its value for each combination of operand classes (a
+//! *form*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
+//! derived from this table. The table knows no update, no cell and no direction.
 //!
-//! The second byte of an instruction is the row's byte; bytes are frozen.
+//! The row's byte is the second byte of an instruction; bytes are frozen.
 
 use crate::arith::{Arith, Elementary, Order};
 use crate::class::Class;
 use crate::fault::{Eval, Fault};
 
-/// The operand classes that a function accepts and the class that it yields.
+/// A combination of operand classes that a function accepts, and the class of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// integers → integer
+    /// All sources are integers, and so is the result.
     Int,
-    /// reals → real
+    /// All sources are real, and so is the result.
     Real,
-    /// (real, integer) → real
+    /// The first source is real, the second an integer, the result real.
     RealInt,
-    /// reals → integer
+    /// All sources are real, the result is an integer.
     RealsToInt,
-    /// integers → real
+    /// All sources are integers, the result is real.
     IntsToReal,
 }
 
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// The class of source `index` (0 or 1).
+    /// Returns the class of source `index` (0 or 1).
     pub fn source(self, index: usize) -> Class {
         match (self, index) {
             (Form::Int | Form::IntsToReal, _) | (Form::RealInt, 1) => Class::Int,
@@ -53,7 +53,7 @@ pub enum Group {
     Conversion,
 }
 
-/// What a row supplies. The defaults say "no such form".
+/// The evaluators that a row provides. The defaults report that there is no such form.
 pub(crate) trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
         Err(Fault::NoForm)
@@ -81,7 +81,7 @@ pub(crate) trait FunctionRow {
     }
 }
 
-/// One method of a [`Row`], from the row's `form: expression` line.
+/// Generates one method of [`FunctionRow`] from a `form: expression` line of a row.
 macro_rules! method {
     ($name:ident $a_class:ident $b_class:ident $result:ident ($s:ident) $body:expr) => {
         method!($name $a_class $b_class $result ($s, _a, _b) $body);
@@ -143,7 +143,7 @@ macro_rules! arity {
     };
 }
 
-/// Expands the table into the enum, its facts and its evaluators.
+/// Expands the table into the enum, its static facts and its evaluators.
 macro_rules! functions {
     ($(
         $(#[doc = $doc:literal])+
@@ -156,7 +156,7 @@ macro_rules! functions {
         #[repr(u8)]
         pub enum Function { $( $(#[doc = $doc])+ $Name = $byte, )+ }
 
-        /// Each row as a type, for engines that name one where they are compiled: see [`Functions`].
+        /// Each row as a type, for engines that select a row at compile time: see [`Functions`].
         ///
         /// [`Functions`]: crate::step::Functions
         pub mod rows {
@@ -168,22 +168,22 @@ macro_rules! functions {
             /// Every row, in byte order.
             pub const ALL: &'static [Function] = &[ $( Function::$Name, )+ ];
 
-            /// The row with this byte.
+            /// Returns the row with this byte.
             pub fn from_byte(byte: u8) -> Option<Function> {
                 match byte { $( $byte => Some(Function::$Name), )+ _ => None }
             }
 
-            /// The spelling after the update's dot (`mul` in `add.mul`).
+            /// Returns the spelling after the update's dot (`mul` in `add.mul`).
             pub fn name(self) -> &'static str {
                 match self { $( Function::$Name => $text, )+ }
             }
 
-            /// The row's description, one or more sentences.
+            /// Returns the row's description, one or more sentences.
             pub fn doc(self) -> &'static str {
                 match self { $( Function::$Name => concat!($($doc, "\n"),+), )+ }
             }
 
-            /// What happens at the edges of the function's domain; empty where there are none.
+            /// Describes the edges of the function's domain; empty if there are none.
             pub fn edges(self) -> &'static str {
                 match self { $( Function::$Name => $edges, )+ }
             }
@@ -192,13 +192,13 @@ macro_rules! functions {
                 match self { $( Function::$Name => Group::$group, )+ }
             }
 
-            /// Number of sources: 0, 1 or 2.
+            /// Returns the number of sources: 0, 1 or 2.
             #[inline(always)]
             pub fn arity(self) -> usize {
                 match self { $( Function::$Name => arity!($sources), )+ }
             }
 
-            /// The combinations of operand classes that the function accepts.
+            /// Returns the combinations of operand classes that the function accepts.
             pub fn forms(self) -> impl Iterator<Item = Form> {
                 let forms: &'static [Option<Form>] = match self {
                     $( Function::$Name => &[ $( form_name!($form) ),+ ], )+
@@ -206,7 +206,7 @@ macro_rules! functions {
                 forms.iter().flatten().copied()
             }
 
-            // What the row itself says, whatever faults there are: `asked.rs` gives it to everybody.
+            // The rows without injected faults. `asked.rs` wraps these methods for all other code.
 
             #[inline(always)]
             pub(crate) fn row_int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
@@ -252,17 +252,17 @@ macro_rules! functions {
 }
 
 impl Function {
-    /// The row with this spelling.
+    /// Returns the row with this spelling.
     pub fn from_name(name: &str) -> Option<Function> {
         Function::ALL.iter().copied().find(|f| f.name() == name)
     }
 
-    /// The byte that names the row in an image.
+    /// Returns the byte that identifies the row in an image.
     pub fn byte(self) -> u8 {
         self as u8
     }
 
-    /// Whether `br`, `from` and `assert` can test it.
+    /// Returns true if `br`, `from` and `assert` can test the function.
     pub fn is_condition(self) -> bool {
         self.group() == Group::Comparison
     }
@@ -322,8 +322,8 @@ functions! {
         int: s.int_pow(a, b);
         real: s.pow(a, b);
         d_a: {
-            // Where b is 0, b - 1 would lift 0 to the -1, which traps. So the power is divided by its base
-            // instead, unless that is 0 too: then the result is 0 anyway.
+            // Where b is 0, b - 1 would raise 0 to the power -1, which traps. So the power is divided by its
+            // base instead, unless the base is 0 too: then the result is 0 in any case.
             let (zero, one) = (s.real(0.0)?, s.real(1.0)?);
             s.written_as(|| s.mul(b, s.pow(a, s.sub(b, one)?)?), || {
                 let constant = s.test(Order::Eq, b, zero);
@@ -340,8 +340,8 @@ functions! {
            Fixed point traps on overflow; its derivative also where the exponent has no fixed-point number." {
         real_int: s.powi(a, b);
         d_a_int: {
-            // b - 1 would lift 0 to the -1, which traps, and wrap where b is MIN. So a negative
-            // power is divided by its base instead.
+            // With exponent b - 1, 0 to the power -1 would trap, and MIN would wrap. So a negative power is
+            // divided by its base instead.
             s.written_as(|| s.mul(s.real_of(b)?, s.powi(a, s.int_sub(b, s.int(1)))?), || {
                 let negative = s.int_test(Order::Lt, b, s.int(0));
                 let positive = s.int_test(Order::Gt, b, s.int(0));
@@ -372,7 +372,7 @@ functions! {
     edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
            The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
-        // Not computed as a choice of -a and a: at 0 the value, too, would have another derivative than 0.
+        // Not computed as a choice of -a and a: then the derivative of the value at 0 would not be 0.
         real: s.written_as(|| magnitude(s, a), || s.mul(a, sign(s, a)?));
         d_a: sign(s, a);
     }
@@ -593,7 +593,7 @@ functions! {
         d_a: {
             let one = s.real(1.0)?;
             s.written_as(|| s.div(one, s.add(one, a)?), || {
-                // Of a large source half is taken, as it may have no sum with 1.
+                // A large source is halved, because its sum with 1 may be out of range.
                 let factor = s.choose(s.test(Order::Gt, a, one), s.real(0.5)?, one);
                 s.div(factor, s.add(factor, s.mul(factor, a)?)?)
             })
@@ -603,7 +603,7 @@ functions! {
     Sigmoid = 0x52 "sigmoid" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Sigmoid, a);
         d_a: {
-            // 1 - σ(a) is σ(-a), which keeps its digits where a is large.
+            // 1 - σ(a) equals σ(-a), which keeps its digits where a is large.
             let value = s.elementary(Elementary::Sigmoid, a)?;
             s.written_as(|| s.mul(value, s.sub(s.real(1.0)?, value)?), || {
                 s.mul(value, s.elementary(Elementary::Sigmoid, s.neg(a)?)?)
@@ -616,8 +616,9 @@ functions! {
         d_a: {
             let root = s.elementary(Elementary::Cbrt, a)?;
             let (one, three) = (s.real(1.0)?, s.real(3.0)?);
-            // Of both errors that a square of the root would have, the quotient has one. That of a small source by its
-            // root would be out of range before the derivative is, and so would three times a large one.
+            // root/(3a) contains the root's rounding error once, 1/(3·root²) would contain it twice. The
+            // order of operations depends on the magnitude: a small source divided by its root, or three
+            // times a large source, would be out of range before the derivative is.
             s.written_as(|| s.div(one, s.mul(three, s.mul(root, root)?)?), || {
                 let is_small = s.test(Order::Lt, magnitude(s, a)?, one);
                 let divisor = s.mul(three, s.choose(is_small, a, one))?;
@@ -650,20 +651,21 @@ functions! {
     }
 }
 
-/// 1 where a rest has another sign than the divisor, else 0.
+/// Returns 1 if a nonzero remainder differs in sign from the divisor, otherwise 0.
 fn has_other_sign<S: Arith>(s: &S, rest: S::Int, divisor: S::Int) -> S::Int {
     let is_negative = |a| s.int_test(Order::Lt, a, s.int(0));
     let differs = s.int_xor(is_negative(rest), is_negative(divisor));
     s.int_and(s.int_test(Order::Ne, rest, s.int(0)), differs)
 }
 
-/// 1 where a < b if both are read as words without a sign, else 0: where one of them is negative, it is the greater one.
+/// Returns 1 if a < b as unsigned words, otherwise 0. If exactly one of them is negative, it is the greater
+/// one.
 fn is_below_unsigned<S: Arith>(s: &S, a: S::Int, b: S::Int) -> S::Int {
     let is_negative = |a| s.int_test(Order::Lt, a, s.int(0));
     s.int_xor(s.int_test(Order::Lt, a, b), s.int_xor(is_negative(a), is_negative(b)))
 }
 
-/// 1 - a², as a product: near ±1 the difference of squares would keep few digits.
+/// 1 - a², computed as a product: near ±1 the difference of squares would keep few digits.
 fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     let one = s.real(1.0)?;
     s.written_as(|| s.sub(one, s.mul(a, a)?), || s.mul(s.sub(one, a)?, s.add(one, a)?))
@@ -677,7 +679,8 @@ fn over_length<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<
     )
 }
 
-/// p / √(a² + b²), where p is a or b. All are divided by the greater magnitude: a small length has few digits in fixed point.
+/// p / √(a² + b²), where p is a or b. All are divided by the greater magnitude, because a small length has
+/// few digits in fixed point.
 fn over_hypot<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S::Real> {
     s.written_as(
         || s.div(p, s.hypot(a, b)?),
@@ -699,14 +702,14 @@ fn greater<S: Arith>(s: &S, a: S::Real, b: S::Real) -> S::Real {
     s.choose(s.test(Order::Gt, b, a), b, a)
 }
 
-/// -1, 0 or 1.
+/// The sign of a: -1, 0 or 1.
 fn sign<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     let (zero, one, minus_one) = (s.real(0.0)?, s.real(1.0)?, s.real(-1.0)?);
     let not_positive = s.choose(s.test(Order::Lt, a, zero), minus_one, zero);
     Ok(s.choose(s.test(Order::Gt, a, zero), one, not_positive))
 }
 
-/// |a|, as a scale: its derivative at 0 is of no interest.
+/// |a|, used as a scale only: its derivative at 0 doesn't matter.
 fn magnitude<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a))
 }

@@ -1,7 +1,7 @@
-//! One instruction as data: an update, a function and operands, before any address is resolved.
+//! One instruction as data: an update, a function and operands, before addresses are resolved.
 //!
-//! The types mirror what an image stores. They know names by number only, and nothing of the
-//! machine that runs them.
+//! The types mirror the stored image. They refer to declarations by number only, and know nothing of the
+//! machine.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub use crate::class::Class;
 use crate::function::Function;
 use crate::update::Update;
 
-/// The declaration that a place starts from, by its number in that list.
+/// A reference to a declaration: its number in the list of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// A global scalar or array of the module (`Module::globals`).
@@ -29,7 +29,7 @@ pub struct Term {
     pub offset: i64,
 }
 
-/// The indices behind an array's name.
+/// The indices after an array's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Index {
     One(Term),
@@ -37,7 +37,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// The terms from left to right: one for a vector, two for a matrix.
+    /// Returns the terms from left to right: one for a vector, two for a matrix.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         let (first, second) = match self {
             Index::One(a) => (a, None),
@@ -47,31 +47,31 @@ impl Index {
     }
 }
 
-/// A cell, named by its declaration.
+/// A cell, identified by its declaration and index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     pub base: Base,
-    /// The adjoint of the cell (`x'`) instead of the cell.
+    /// True for the adjoint of the cell (`x'`) instead of its value.
     pub adjoint: bool,
     /// Present if and only if the base is an array or a slice.
     pub index: Option<Box<Index>>,
 }
 
 impl Place {
-    /// The scalar cell of a declaration.
+    /// Returns the scalar cell of a declaration.
     pub fn scalar(base: Base) -> Place {
         Place { base, adjoint: false, index: None }
     }
 }
 
-/// What an instruction reads or changes.
+/// An operand that an instruction reads or changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Operand {
-    /// An integer immediate; a source only.
+    /// An integer immediate; only as a source.
     Int(i64),
-    /// A real immediate, before it is rounded into the number system; a source only.
+    /// A real immediate, not yet rounded to the number system; only as a source.
     Real(f64),
-    /// The gradient mode bit, an integer; a source only.
+    /// The gradient mode bit, an integer; only as a source.
     Mode,
     Place(Place),
 }
@@ -83,10 +83,10 @@ pub struct Slice {
     pub range: Range,
 }
 
-/// Which elements of an array a slice takes.
+/// The elements of an array that a slice contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Range {
-    /// All of them, row after row.
+    /// All elements, in row-major order.
     Whole,
     /// `A[from..to step s]` of a vector: the elements from, from+s, … below `to`.
     Span { from: Term, to: Term, step: u32 },
@@ -96,7 +96,7 @@ pub enum Range {
     Column(Term),
 }
 
-/// What a call passes for one parameter.
+/// The argument of a call for one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Argument {
     Scalar(Operand),
@@ -111,14 +111,14 @@ pub struct Call {
     pub arguments: Vec<Argument>,
 }
 
-/// What an instruction refers to besides cells.
+/// A reference of an instruction to other code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The one callee of a `call`. Boxed twice, because a list's own box is twice as
-    /// large, and most instructions call nothing.
+    /// The one callee of a `call`. Boxed twice, because a boxed slice alone is twice as large as a box, and
+    /// most instructions contain no call.
     Calls(Box<Box<[Call]>>),
 }
 
@@ -126,9 +126,9 @@ pub enum Link {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     pub update: Update,
-    /// `Function::Copy` where the update takes no function.
+    /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
-    /// Targets first, then sources.
+    /// The targets, followed by the sources.
     pub operands: ArrayVec<Operand, 3>,
     pub link: Link,
 }
@@ -173,7 +173,7 @@ impl Instruction {
     }
 }
 
-/// Rows travel as their frozen bytes; an unknown byte is a decoding error.
+/// Serializes rows as their frozen bytes; an unknown byte is a decoding error.
 macro_rules! serde_as_byte {
     ($Row:ident, $what:literal) => {
         impl Serialize for $Row {

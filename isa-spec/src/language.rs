@@ -1,16 +1,16 @@
-//! The words of the language that are no rows: keywords and directives, each with its page of the
-//! manual. A word that is not in this table is none, so that no word is without a page.
+//! The keywords and directives of the language, each with its manual page. Keywords are defined by this
+//! table, so every word has a page.
 
-/// What the manual says about words that belong together.
+/// A manual page about words that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     pub words: &'static [&'static str],
-    /// How it is written.
+    /// The syntax of the words.
     pub usage: &'static str,
     pub meaning: &'static str,
-    /// What undoes it; empty where there is nothing to undo.
+    /// The inverse; empty if there is nothing to undo.
     pub inverse: &'static str,
-    /// A whole program.
+    /// An example: a complete program.
     pub example: &'static str,
 }
 
@@ -37,7 +37,7 @@ macro_rules! pages {
 
 pages! {
     KEYWORD_PAGES KEYWORDS
-    /// Words that structure the text and so can't be names, besides the mnemonics.
+    /// The keywords. Like the mnemonics, they can't be names.
 
     ["if" "else" "fi"] "if entry … else … fi exit"
     "Where entry holds, the first body runs, else the second; `else` may be left out. Afterwards exit must hold \
@@ -228,7 +228,7 @@ pages! {
     example ".inout x\n.block macro 1..1 (2, 9, 12) up, end 2..2 (2, 9, 12)\n        add   x, 1\n.lines 1, 2, 3\n"
 }
 
-/// The page of a keyword or a directive.
+/// Returns the page of a keyword or a directive.
 pub fn page(word: &str) -> Option<&'static Page> {
     KEYWORD_PAGES.iter().chain(DIRECTIVE_PAGES).find(|page| page.words.contains(&word))
 }

@@ -1,21 +1,21 @@
-//! The instruction set of Reviver: one row per function and per update, and everything that can be
-//! said about instructions without running them.
+//! The instruction set of Reviver: one table row per function and per update, and every static fact about
+//! instructions.
 //!
-//! This crate does no I/O, contains no unsafe code and knows neither source text nor machine state.
+//! This crate does no I/O, contains no unsafe code, and knows neither source text nor machine state.
 //!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
 //! | [`function`], [`update`] | the rows: values, derivatives, effects |
-//! | [`arith`], [`number`], [`fault`] | what rows are written over, and the number systems |
-//! | [`step`] | how the rows of an action are carried out, for any engine |
-//! | [`operator`] | how expressions write the rows that have a sign |
-//! | [`formula`], [`card`], [`manual`], [`language`] | rows and words as text |
-//! | [`class`], [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and what it records of its text |
-//! | [`verify`], [`names`], [`text`] | what is a program; how it is spelled |
-//! | [`codec`] | how everything that is stored becomes bytes |
-//! | [`mutants`] | faults that tests must notice, wherever a row is asked |
+//! | [`arith`], [`number`], [`fault`] | the arithmetic that rows are written in, and the number systems |
+//! | [`step`] | execution of the rows of each action, generic over the engine |
+//! | [`operator`] | the operators that denote function rows in expressions |
+//! | [`formula`], [`card`], [`manual`], [`language`] | rows and keywords as text |
+//! | [`class`], [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and debug information about its text |
+//! | [`verify`], [`names`], [`text`] | the rules of valid programs; their spelling |
+//! | [`codec`] | serialization of everything that is stored |
+//! | [`mutants`] | deliberate faults in rows and rules, which the tests must detect |
 //!
-//! A row is a pure function over any arithmetic:
+//! A row is a pure function, generic over the arithmetic:
 //!
 //! ```
 //! use reviver_isa::number::{Arithmetic, F64, Wide};
@@ -29,7 +29,7 @@
 //! # Ok::<(), reviver_isa::fault::Fault>(())
 //! ```
 //!
-//! The same rows, read as text:
+//! The same rows as text:
 //!
 //! ```
 //! use reviver_isa::card::{CardTerm, describe};
@@ -42,7 +42,7 @@
 //! assert_eq!(card.does.adjoint[0].formula, "a' ← a' - y'·b");
 //! ```
 //!
-//! And what a word of the language means:
+//! The manual page of a word of the language:
 //!
 //! ```
 //! let page = reviver_isa::manual::page("swap").unwrap();

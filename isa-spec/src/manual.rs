@@ -1,7 +1,7 @@
-//! The manual, written from the rows: one page of everything, and the pages of single instructions.
+//! The manual, generated from the rows: one document of everything, and a page per instruction.
 //!
-//! Everything here is text made of other modules' facts; what a row says is said there. The output is
-//! the same on every platform and in every run.
+//! This module only formats facts of other modules. The output is the same on every platform and in every
+//! run.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ const INTRODUCTION: &str = include_str!("manual/introduction.md");
 const GROUPS: [Group; 5] =
     [Group::Arithmetic, Group::Elementary, Group::Bits, Group::Comparison, Group::Conversion];
 
-/// The whole manual, in Markdown.
+/// Returns the whole manual in Markdown.
 pub fn document() -> String {
     let mut text = INTRODUCTION.to_owned();
     text.push_str("\n## Updates\n\n");
@@ -40,7 +40,7 @@ pub fn document() -> String {
     text
 }
 
-/// What there is, for a terminal.
+/// Returns an overview of all instructions and words, for a terminal.
 pub fn overview() -> String {
     let mut text = String::from("An instruction is an update applied to a function: `add.mul y, a, b`.\n");
     text.push_str("\nUpdates (y is the target, f the function's value)\n\n");
@@ -66,8 +66,8 @@ pub fn overview() -> String {
     text
 }
 
-/// The page of an update, a function, an update applied to a function, a keyword or a directive; of all
-/// of them where they share a name.
+/// Returns the page of an update, a function, an update applied to a function, a keyword or a directive. If
+/// several share the name, all of their pages are returned.
 pub fn page(name: &str) -> Option<String> {
     let mut text = String::new();
     if let Some(update) = Update::from_name(name) {
@@ -119,7 +119,7 @@ fn title(group: Group) -> &'static str {
     }
 }
 
-/// The first sentence of a row's description, without its full stop.
+/// Returns the first sentence of a row's description, without its full stop.
 fn summary(function: Function) -> &'static str {
     first_sentence(function.doc())
 }
@@ -154,12 +154,12 @@ fn updates_table() -> String {
     text
 }
 
-/// What an update does, with any function f.
+/// Returns the effect of an update applied to an arbitrary function f.
 pub fn effect(update: Update) -> String {
     card::describe_row(update).does.equation.formula
 }
 
-/// What it does to adjoints, one thing after the other.
+/// Returns the effects of an update on adjoints, in order.
 fn adjoint(update: Update) -> String {
     let lines: Vec<String> =
         card::describe_row(update).does.adjoint.into_iter().map(|line| line.formula).collect();
@@ -182,7 +182,8 @@ fn operands(shape: OperandShape) -> &'static str {
     }
 }
 
-/// The numbers over which an update is legal; those that exist so far, if there are any.
+/// Returns the number systems over which an update is legal. Systems that aren't implemented are listed only
+/// if none is.
 fn over(update: Update) -> String {
     let exists = |over: &&Over| matches!(over, Over::Integers | Over::AdditiveReals);
     let existing: Vec<&str> = update.over().iter().filter(exists).map(|&over| numbers(over)).collect();
@@ -224,7 +225,7 @@ fn update_page(update: Update) -> String {
     text
 }
 
-/// An instruction that uses an update.
+/// Returns an example instruction for an update.
 fn update_example(update: Update) -> Option<String> {
     let operands = match update.shape() {
         OperandShape::Accumulate => return Some(format!("{0} y, a`, `{0}.mul y, a, b", update.name())),
@@ -240,7 +241,7 @@ fn update_example(update: Update) -> Option<String> {
     Some(format!("{} {operands}", update.name()))
 }
 
-/// A line of a page, unless there is nothing to say.
+/// Appends a line to a page, unless the content is empty.
 fn item(text: &mut String, title: &str, content: &str) {
     if !content.is_empty() {
         let _ = writeln!(text, "- {title}: {content}");
@@ -280,7 +281,7 @@ fn form_name(form: Form, arity: usize) -> String {
 
 /// The formulas of a row with the sources a and b.
 struct FunctionFormulas {
-    /// One, where the forms agree in text.
+    /// The values of all forms; a single one if the forms have the same text.
     values: Vec<String>,
     /// ∂f/∂a and ∂f/∂b with their formulas.
     partials: Vec<(&'static str, String)>,
@@ -332,7 +333,7 @@ fn function_page(function: Function) -> String {
     text
 }
 
-/// An instruction that uses a function, and the value of the function for some sources.
+/// Returns an example instruction for a function, and the function's value for sample sources.
 fn function_example(function: Function) -> String {
     let sources = ["", ", a", ", a, b"][function.arity()];
     let line = format!("`{} y{sources}`", compound(Update::Add, function));
@@ -345,7 +346,7 @@ fn function_example(function: Function) -> String {
     if function.arity() == 0 { line } else { format!("{line}; {}", values.join(", ")) }
 }
 
-/// `f(7, 2) = 3`
+/// Returns the value for sample sources: `f(7, 2) = 3`
 fn example_value(function: Function, form: Form) -> String {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     let (ints, reals) = ([7, 2], [0.75, 2.0]);
@@ -367,14 +368,14 @@ fn example_value(function: Function, form: Form) -> String {
 
 // ---- instructions ----
 
-/// An update applied to a function, if there is such an instruction.
+/// Returns the page of an update applied to a function, if there is such an instruction.
 fn instruction_page(update: Update, function: Function) -> Option<String> {
     let legal = |form: &Form| match form.result() {
         Class::Int => update.over().contains(&Over::Integers),
         Class::Real => update.over().iter().any(|&over| over != Over::Integers),
     };
     let forms: Vec<Form> = function.forms().filter(legal).collect();
-    // Gradients concern the form with a real target, if there is one.
+    // The adjoints on the page are those of the form with a real target, if there is one.
     let form = forms.iter().find(|form| form.result() == Class::Real).or(forms.first()).copied()?;
     if update.shape() != OperandShape::Accumulate {
         return None;

@@ -1,7 +1,6 @@
-//! The module: a whole program as data, as the assembler makes it and an image stores it.
+//! The module: a whole program as data, as the assembler produces it and an image stores it.
 //!
-//! A module is not yet trusted: [`crate::verify`] says whether it is a program. It holds no
-//! addresses and no source text.
+//! A module is not trusted until [`crate::verify`] accepts it. It contains no addresses and no source text.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +8,7 @@ use crate::instruction::{Base, Class, Instruction};
 use crate::names::LENGTH_PARAMETER;
 pub use crate::structure::Structure;
 
-/// The width of integers in bits.
+/// The width of integers, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Word {
     W8,
@@ -30,12 +29,12 @@ impl Word {
         }
     }
 
-    /// The bits of an integer of this width, as a number that is never negative.
+    /// Returns the bits of an integer of this width as an unsigned number.
     pub fn pattern(self, value: i64) -> u64 {
         value as u64 & (u64::MAX >> (64 - self.bits()))
     }
 
-    /// The integer of this width that has these bits.
+    /// Returns the integer of this width with these bits.
     pub fn signed(self, pattern: u64) -> i64 {
         let unused = 64 - self.bits();
         (pattern << unused) as i64 >> unused
@@ -45,29 +44,29 @@ impl Word {
         Word::ALL.into_iter().find(|w| w.bits() == bits)
     }
 
-    /// The least and the greatest integer of this width.
+    /// Returns the range from the least to the greatest integer of this width.
     pub fn range(self) -> std::ops::RangeInclusive<i64> {
         let shift = 64 - self.bits();
         (i64::MIN >> shift)..=(i64::MAX >> shift)
     }
 }
 
-/// What the reals of a module are: all of them are of one system.
+/// The number system of all reals of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RealSystem {
     F64,
     F32,
-    /// Fixed point in 64 bits with this many fraction bits, 16 to 56.
+    /// 64-bit fixed point with this many fraction bits, 16 to 56.
     Fixed(u8),
 }
 
 impl RealSystem {
-    /// Fraction bits of `fixed` where none are given, as in NiLang's Fixed43.
+    /// The default number of fraction bits of `fixed`, as in NiLang's Fixed43.
     pub const DEFAULT_FRACTION_BITS: u8 = 43;
-    /// The fraction bits that `fixed` accepts.
+    /// The numbers of fraction bits that `fixed` accepts.
     pub const FRACTION_BITS: std::ops::RangeInclusive<u8> = 16..=56;
 
-    /// Below which magnitude a cell counts as vacant where the module sets no tolerance.
+    /// Returns the default tolerance: a cell of smaller magnitude counts as vacant.
     pub fn default_tolerance(self) -> f64 {
         match self {
             RealSystem::F64 => 1e-9,
@@ -76,7 +75,7 @@ impl RealSystem {
         }
     }
 
-    /// Bits of a real.
+    /// Returns the width of a real in bits.
     pub fn width(self) -> u32 {
         match self {
             RealSystem::F32 => 32,
@@ -84,7 +83,7 @@ impl RealSystem {
         }
     }
 
-    /// Whether sums are exact, so that every program restores its start bit for bit.
+    /// Returns true if sums are exact, so that every program restores its initial state bit for bit.
     pub fn is_exact(self) -> bool {
         matches!(self, RealSystem::Fixed(_))
     }
@@ -100,14 +99,14 @@ impl std::fmt::Display for RealSystem {
     }
 }
 
-/// Capacities that belong to the program, not to an engine.
+/// Capacities that are part of the program, independent of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Limits {
-    /// Calls that may be open at a time.
+    /// The maximum number of open calls.
     pub depth: u32,
-    /// Entries of each stack.
+    /// The maximum number of entries of each stack.
     pub stack: u32,
-    /// Entries of each tape.
+    /// The maximum number of entries of each tape.
     pub tape: u32,
 }
 
@@ -117,7 +116,7 @@ impl Default for Limits {
     }
 }
 
-/// What a global cell is to those who run the program.
+/// The role of a global cell in the program's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// Starts and ends at its initial value.
@@ -135,7 +134,7 @@ pub enum Role {
 impl Role {
     pub const ALL: [Role; 5] = [Role::Private, Role::In, Role::Out, Role::InOut, Role::Garbage];
 
-    /// The directive that declares it.
+    /// Returns the directive that declares this role.
     pub fn directive(self) -> &'static str {
         match self {
             Role::Private => ".var",
@@ -146,17 +145,17 @@ impl Role {
         }
     }
 
-    /// Given by the user at the start of a forward run.
+    /// Returns true if the user gives the value at the start of a forward run.
     pub fn is_given(self) -> bool {
         matches!(self, Role::In | Role::InOut)
     }
 
-    /// Free to differ from its initial value at the end of a forward run.
+    /// Returns true if the value may differ from its initial value at the end of a forward run.
     pub fn is_result(self) -> bool {
         matches!(self, Role::Out | Role::InOut | Role::Garbage)
     }
 
-    /// The role of the same cell in the inverse program: inputs and outputs change places.
+    /// Returns the role of the same cell in the inverse program: inputs and outputs are exchanged.
     pub fn inverse(self) -> Role {
         match self {
             Role::In => Role::Out,
@@ -171,15 +170,15 @@ impl Role {
 pub enum Shape {
     Scalar,
     Vector(u32),
-    /// Rows, columns; stored row after row.
+    /// Rows and columns; stored in row-major order.
     Matrix(u32, u32),
-    /// The whole stack of its class: as many values as lie on it, the bottom first. It has no cells, and no
-    /// operand names it: `push` and `pop` alone reach it.
+    /// The stack of its class, with all its values from the bottom to the top. It has no cells, and no
+    /// operand names it: only `push` and `pop` access it.
     Stack,
 }
 
 impl Shape {
-    /// How many cells it takes: 1, a length, or rows times columns.
+    /// Returns the number of cells: 1, a length, or rows times columns.
     pub fn cells(self) -> u64 {
         match self {
             Shape::Scalar => 1,
@@ -190,16 +189,16 @@ impl Shape {
     }
 }
 
-/// Initial values: one for each cell, or none where all are 0.
+/// Initial values: one for each cell, or an empty list if all are 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     Ints(Vec<i64>),
-    /// As written, before they are rounded into the number system.
+    /// Reals as written, not yet rounded to the number system.
     Reals(Vec<f64>),
 }
 
 impl Values {
-    /// The values of what is declared without any: every cell begins as 0.
+    /// Returns the values of a declaration without any: every cell starts at 0.
     pub fn zero(class: Class) -> Values {
         match class {
             Class::Int => Values::Ints(Vec::new()),
@@ -233,26 +232,27 @@ pub struct Global {
     pub class: Class,
     pub role: Role,
     pub shape: Shape,
-    /// The value at the start of a forward run, and (unless it is a result) at the end.
+    /// The values at the start of a forward run and, unless the global is a result, at the end.
     pub initial: Values,
-    /// What a given cell holds at the start where the user gives nothing.
+    /// The values of an input at the start if the user gives none.
     pub default: Option<Values>,
-    /// Whether all lanes of a batch are given the same, so that there is one derivative by it: the sum of the lanes'.
+    /// True if all lanes of a batch get the same value. Then there is one derivative with respect to it, the
+    /// sum over the lanes.
     pub is_shared: bool,
 }
 
-/// Whether a procedure may change what it is passed.
+/// The passing mode of a parameter: whether the procedure may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Passing {
-    /// Never a target.
+    /// Read only: the parameter is never a target.
     In,
     InOut,
 }
 
-/// What a parameter takes, told by how many indices its elements have.
+/// The rank of a parameter: the number of indices of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rank {
-    /// One cell.
+    /// A single cell (scalar).
     Scalar,
     /// A vector of any length.
     Vector,
@@ -261,7 +261,7 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// What stands behind the name of a parameter in source text.
+    /// Returns the brackets after a parameter's name in source text.
     pub fn brackets(self) -> &'static str {
         match self {
             Rank::Scalar => "",
@@ -289,7 +289,8 @@ impl Parameter {
         }
     }
 
-    /// Whether lowering made it: it brings the length of another one, which people ask for by `len(a)`.
+    /// Returns true if lowering added the parameter. It passes the length of another parameter, which source
+    /// text calls `len(a)`.
     pub fn is_length(&self) -> bool {
         self.name.starts_with(LENGTH_PARAMETER)
     }
@@ -303,7 +304,7 @@ pub struct FrameVariable {
     pub shape: Shape,
 }
 
-/// One entry, one exit.
+/// A procedure, with one entry and one exit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Procedure {
     pub name: String,
@@ -311,9 +312,9 @@ pub struct Procedure {
     pub frame: Vec<FrameVariable>,
     /// Index of its `enter` in `Module::code`.
     pub entry: u32,
-    /// Where its `exit` stands in [`Module::code`].
+    /// Index of its `exit` in [`Module::code`].
     pub exit: u32,
-    /// The procedure that stands in for its adjoint, a number in `Module::procedures`.
+    /// The procedure that replaces its adjoint, as an index in `Module::procedures`.
     pub rule: Option<u32>,
 }
 
@@ -323,19 +324,19 @@ pub struct Module {
     pub word: Word,
     pub real: RealSystem,
     pub limits: Limits,
-    /// Below which magnitude a float counts as vacant, where it isn't the number system's default.
+    /// The magnitude below which a float counts as vacant; `None` for the default of the number system.
     pub tolerance: Option<f64>,
-    /// Whether the program says of itself, by `.inverse`, that it is the inverse of another. Then it is
-    /// to be given every input, and its tapes are told in the other program's order.
+    /// True if the program is declared by `.inverse` as the inverse of another. Then every input must be
+    /// given, and its tapes are listed in the other program's order.
     pub inverse: bool,
     pub globals: Vec<Global>,
-    /// The first is main.
+    /// The procedures; the first is main.
     pub procedures: Vec<Procedure>,
     pub code: Vec<Instruction>,
     pub structure: Structure,
 }
 
-/// The facts of a declaration that a place can start from.
+/// The extent of a declaration: a shape, or an array of a size known only at the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     Cells(Shape),
@@ -346,24 +347,24 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Whether elements have two indices.
+    /// Returns true if elements have two indices.
     pub fn is_matrix(self) -> bool {
         matches!(self, Extent::Cells(Shape::Matrix(..)) | Extent::Matrix)
     }
 }
 
-/// What a [`Base`] stands for.
+/// The declaration that a [`Base`] refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'a> {
     pub name: &'a str,
     pub class: Class,
     pub extent: Extent,
-    /// Whether an instruction may change it.
+    /// True if an instruction may change it.
     pub writable: bool,
 }
 
 impl Module {
-    /// The declaration behind a base in a procedure, or `None` where there is none.
+    /// Returns the declaration of a base in a procedure, or `None` if it doesn't exist.
     pub fn declaration<'a>(&'a self, procedure: &'a Procedure, base: Base) -> Option<Declaration<'a>> {
         match base {
             Base::Global(n) => self.globals.get(n as usize).map(|g| Declaration {
@@ -387,25 +388,25 @@ impl Module {
         }
     }
 
-    /// The stack of a class, where it is declared, and its number among the globals.
+    /// Returns the declared stack of a class and its index among the globals.
     pub fn stack(&self, class: Class) -> Option<(usize, &Global)> {
         let mut globals = self.globals.iter().enumerate();
         globals.find(|(_, global)| global.shape == Shape::Stack && global.class == class)
     }
 
-    /// Which of the procedures one is, found by its entry.
+    /// Returns the index of a procedure, found by its entry.
     pub fn number_of(&self, procedure: &Procedure) -> u32 {
         self.procedures.partition_point(|p| p.entry < procedure.entry) as u32
     }
 
-    /// What counts as 0 where a float is vacated: as the module says, or as its system has it.
+    /// Returns the tolerance of vacancy checks: the module's own, or the default of the number system.
     pub fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(self.real.default_tolerance())
     }
 }
 
 impl RealSystem {
-    /// Whether a literal has a finite value here once it is rounded.
+    /// Returns true if a literal has a finite value after rounding.
     pub fn represents(self, value: f64) -> bool {
         match self {
             RealSystem::F64 => value.is_finite(),

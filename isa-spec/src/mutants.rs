@@ -1,11 +1,11 @@
-//! Deliberate faults: what a test suite must notice to be worth its name.
+//! Deliberate faults (mutants), each of which the test suite must detect.
 //!
-//! Source-level mutation tools can't see into tables, so the *rows* are mutated. Production code asks
-//! the hooks below whether something is wrong with a row or a rule. Without the feature `mutants` the
-//! answer is a constant no, which leaves nothing behind in a compiled program; with it, the test at
-//! work says which one [`Mutant`] is active in its own thread.
+//! Source-level mutation tools can't see into tables, so the *rows* are mutated. Production code asks the
+//! hooks below whether a row or a rule is faulty. Without the feature `mutants`, the answer is a constant no,
+//! which leaves no trace in the compiled program. With the feature, a test activates one [`Mutant`] in its
+//! own thread.
 //!
-//! This module knows which faults there are. It refuses to know who asks, and what they break.
+//! This module defines the faults. It knows neither the code that calls the hooks nor the consequences.
 
 use crate::arith::Arith;
 use crate::fault::Eval;
@@ -15,36 +15,36 @@ use crate::update::{PlanePoint, Update};
 #[cfg(feature = "mutants")]
 pub mod list;
 
-/// A fault, by what it is wrong about and how.
+/// A fault, identified by its subject and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mutant {
-    /// A function row has another value.
+    /// A function row returns another value.
     Value(Function, Slip),
-    /// The partial derivative of a function row by its first (0) or second (1) source is off by one.
+    /// The partial derivative of a function row with respect to source 0 or 1 is off by one.
     Partial(Function, u8),
     /// An update row names another inverse.
     Inverse(Update, Update),
-    /// What an update row makes of its target is one too much.
+    /// The new target value of an update row is off by one.
     Effect(Update),
-    /// The machine doesn't keep one of its rules.
+    /// The machine violates one of its rules.
     Broken(Rule),
 }
 
-/// What is wrong with a function's value.
+/// The fault in a function's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slip {
-    /// One too much.
+    /// The value is one too much.
     OffByOne,
-    /// The sources change places.
+    /// The sources are exchanged.
     Swapped,
-    /// Another row of the same forms answers.
+    /// Another row of the same forms is evaluated.
     Another(Function),
 }
 
 /// Expands the list into the enum and the array of all.
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $Name:ident, )+) => {
-        /// A rule that the machine keeps. Each is asked about where it is kept, by [`keeps`].
+        /// A rule that the machine enforces. Where a rule is enforced, the machine asks [`keeps`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Rule { $( $(#[doc = $doc])+ $Name, )+ }
 
@@ -55,15 +55,15 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A `from` that is fallen into traps where its condition holds.
+    /// A `from` reached from above traps if its condition holds.
     JoinsAreChecked,
-    /// A taken `br` traps where its partner's condition doesn't hold.
+    /// A taken `br` traps if its partner's condition doesn't hold.
     LandingsAreChecked,
-    /// A taken `br` goes on behind its partner.
+    /// A taken `br` continues after its partner.
     LandingsLieBehindThePartner,
-    /// An `assert` traps where its condition doesn't hold.
+    /// An `assert` traps if its condition doesn't hold.
     AssertionsAreChecked,
-    /// What is vacated, popped or read into must be vacant.
+    /// A cell that is vacated, popped into or read into must be vacant.
     VacancyIsChecked,
     /// A frame must be vacant at the end of its procedure.
     FramesAreChecked,
@@ -71,11 +71,11 @@ rules! {
     ReferencesAreChecked,
     /// Arguments share no cells, unless both are `in`.
     OverlapIsChecked,
-    /// A target is none of its own sources, where that shows only at run time.
+    /// A target isn't also a source, checked at run time where indices are computed.
     AliasesAreChecked,
-    /// A computed index lies below the length of its array.
+    /// A computed index is less than the length of its array.
     IndicesAreChecked,
-    /// `uncall` turns the machine's own direction.
+    /// `uncall` reverses the machine's direction.
     UncallsRunBackward,
     /// The end of a procedure restores the caller's direction.
     DirectionIsRestored,
@@ -87,7 +87,7 @@ rules! {
     MovesVacate,
     /// `pop`, `read` and `unwrite` remove the entry that they took.
     MovesTake,
-    /// A tape entry goes into a cell of its own class only.
+    /// A tape entry is moved into a cell of the same class only.
     TapeClassesAreChecked,
     /// `show` prints only on a forward step past the furthest point shown.
     ShowsOnce,
@@ -95,7 +95,7 @@ rules! {
     ErasuresAreCounted,
     /// A lossy float step leaves a residue where a history is kept.
     ResiduesAreKept,
-    /// The way back over an irreversible instruction traps where there is no history of it.
+    /// The reverse sweep over an irreversible instruction traps if there is no history of it.
     ErasuresAreIrreversible,
     /// Gradient mode is switched on only where it is off, and off where it is on.
     SwitchesAreChecked,
@@ -103,29 +103,29 @@ rules! {
     ConstantsReceiveNothing,
     /// The adjoint of a vacated cell becomes 0.
     AdjointsAreDropped,
-    /// What a target gains, its sources' adjoints lose, and the other way round.
+    /// The sources' adjoints lose what the target gains, and vice versa.
     SharesHaveOppositeSigns,
-    /// A swap in gradient mode exchanges adjoints too.
+    /// A swap in gradient mode also exchanges adjoints.
     SwapsCarryAdjoints,
-    /// Stacks and tapes take the adjoint of a real along in gradient mode.
+    /// In gradient mode, stacks and tapes store a real together with its adjoint.
     MovesCarryAdjoints,
-    /// A step in gradient mode whose transport is lossy leaves a residue of the adjoints.
+    /// A step in gradient mode that rounds adjoints leaves a residue of them.
     AdjointsAreKept,
-    /// In gradient mode, a procedure's rule stands in for the adjoint of its body.
+    /// In gradient mode, a procedure's rule replaces the adjoint of its body.
     RulesStandIn,
-    /// A rule acts at the state of the entry of the procedure whose rule it is.
+    /// A rule runs in the entry state of its procedure.
     RulesActAtTheEntry,
     /// While a procedure with a rule runs, gradient mode is off.
     RulesSwitchTheModeOff,
-    /// Steps in rules are counted apart, so that what others have lost is found under their numbers.
+    /// Steps in rules are counted separately, so that losses of other steps are found under their numbers.
     RuleStepsAreCountedApart,
-    /// Before tasks begin, what they touch is compared.
+    /// Before tasks begin, the cells that they access are compared.
     TasksAreApart,
-    /// Each task adds up adjoints of cells that it only reads from 0.
+    /// Each task accumulates adjoints of cells that it only reads, starting from 0.
     TasksAddUpApart,
-    /// A gradient's way back is compared with the way there, jump by jump.
+    /// A gradient's reverse sweep is compared with its forward sweep, branch by branch.
     PathsAreCompared,
-    /// A gradient whose way back went astray is computed again with a history.
+    /// A gradient is recomputed with a history if the reverse sweep diverged.
     LostWaysAreMended,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
@@ -136,7 +136,7 @@ thread_local! {
     static ACTIVE: std::cell::Cell<Option<Mutant>> = const { std::cell::Cell::new(None) };
 }
 
-/// Whether there may be faults at all.
+/// True if the build contains mutants.
 pub(crate) const POSSIBLE: bool = cfg!(feature = "mutants");
 
 /// The mutant that is active in this thread.
@@ -145,8 +145,8 @@ fn active() -> Option<Mutant> {
     ACTIVE.get()
 }
 
-/// Runs something while a mutant is active in this thread; others notice nothing. What was active
-/// before is so again afterwards, also where `run` panics.
+/// Runs a function while a mutant is active in this thread; other threads are unaffected. The previous mutant
+/// is restored afterwards, even if `run` panics.
 #[cfg(feature = "mutants")]
 pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
     struct Before(Option<Mutant>);
@@ -159,20 +159,20 @@ pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Nothing is ever wrong in a normal build.
+/// No mutant is active in a normal build.
 #[cfg(not(feature = "mutants"))]
 #[inline(always)]
 const fn active() -> Option<Mutant> {
     None
 }
 
-/// Whether the machine keeps a rule: always, in a normal build.
+/// Returns true if the machine enforces a rule; always true in a normal build.
 #[inline(always)]
 pub fn keeps(rule: Rule) -> bool {
     !matches!(active(), Some(Mutant::Broken(broken)) if broken == rule)
 }
 
-/// The slip of a function's value, if it has one.
+/// Returns the fault in a function's value, if it has one.
 #[inline(always)]
 fn slip(function: Function) -> Option<Slip> {
     match active() {
@@ -181,7 +181,7 @@ fn slip(function: Function) -> Option<Slip> {
     }
 }
 
-/// The row that answers where a function is asked, and the sources that it is given.
+/// Returns the row and the sources to evaluate for a function.
 #[inline(always)]
 pub(crate) fn asked<T>(function: Function, a: T, b: T) -> (Function, T, T) {
     match slip(function) {
@@ -191,7 +191,7 @@ pub(crate) fn asked<T>(function: Function, a: T, b: T) -> (Function, T, T) {
     }
 }
 
-/// What an integer value of a function becomes.
+/// Returns the integer value of a function, including an injected fault.
 #[inline(always)]
 pub(crate) fn answered_int<S: Arith>(function: Function, s: &S, value: Eval<S::Int>) -> Eval<S::Int> {
     match slip(function) {
@@ -200,7 +200,7 @@ pub(crate) fn answered_int<S: Arith>(function: Function, s: &S, value: Eval<S::I
     }
 }
 
-/// What a real value of a function becomes.
+/// Returns the real value of a function, including an injected fault.
 #[inline(always)]
 pub(crate) fn answered_real<S: Arith>(function: Function, s: &S, value: Eval<S::Real>) -> Eval<S::Real> {
     match slip(function) {
@@ -209,7 +209,7 @@ pub(crate) fn answered_real<S: Arith>(function: Function, s: &S, value: Eval<S::
     }
 }
 
-/// What a partial derivative by a source becomes.
+/// Returns a partial derivative, including an injected fault.
 #[inline(always)]
 pub(crate) fn partial<S: Arith>(
     function: Function,
@@ -225,25 +225,25 @@ pub(crate) fn partial<S: Arith>(
     }
 }
 
-/// Whether what a row makes of its target is one too much.
+/// Returns true if an update's new target value must be off by one.
 #[inline(always)]
 fn exceeds(update: Update) -> bool {
     matches!(active(), Some(Mutant::Effect(mutated)) if mutated == update)
 }
 
-/// What an integer target becomes.
+/// Returns the new value of an integer target, including an injected fault.
 #[inline(always)]
 pub(crate) fn updated_int<S: Arith>(update: Update, s: &S, new: Eval<S::Int>) -> Eval<S::Int> {
     if exceeds(update) { new.map(|new| s.int_add(new, s.int(1))) } else { new }
 }
 
-/// What a real target becomes.
+/// Returns the new value of a real target, including an injected fault.
 #[inline(always)]
 pub(crate) fn updated_real<S: Arith>(update: Update, s: &S, new: Eval<S::Real>) -> Eval<S::Real> {
     if exceeds(update) { s.add(new?, s.real(1.0)?) } else { new }
 }
 
-/// What a point becomes.
+/// Returns the new point, including an injected fault.
 #[inline(always)]
 pub(crate) fn turned<S: Arith>(
     update: Update,
@@ -253,7 +253,7 @@ pub(crate) fn turned<S: Arith>(
     if exceeds(update) { point.and_then(|(x, y)| Ok((s.add(x, s.real(1.0)?)?, y))) } else { point }
 }
 
-/// The inverse of an update, where its row names `inverse`.
+/// Returns the inverse of an update; `inverse` is the one that its row names.
 #[inline(always)]
 pub(crate) fn inverse(update: Update, inverse: Update) -> Update {
     match active() {

@@ -1,5 +1,5 @@
-//! Which words can name a cell, a procedure, a label or a constant, and which characters no text
-//! may hold. Knows spelling only.
+//! Valid names of cells, procedures, labels and constants, and characters that texts must not contain.
+//! Concerns spelling only.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use crate::instruction::Class;
 use crate::language::KEYWORDS;
 use crate::update::Update;
 
-/// Whether a word has the form of a name: a letter or `_`, then letters, digits, `_` and `$`.
+/// Returns true if a word has the form of a name: a letter or `_`, then letters, digits, `_` and `$`.
 pub fn is_identifier(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
 }
 
-/// The name of an adjoint: `x'` of a cell, `A'[3]` of an element, `(a*b)'` of an expression.
+/// Returns the name of an adjoint: `x'` of a cell, `A'[3]` of an element, `(a*b)'` of an expression.
 pub fn adjoint_name(name: &str) -> String {
     let (array, index) = name.split_at(name.find('[').unwrap_or(name.len()));
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '?' | '\'');
@@ -25,7 +25,7 @@ pub fn adjoint_name(name: &str) -> String {
     }
 }
 
-/// Returns true if the last character of a text closes the bracket that the text begins with.
+/// Returns true if the last character of a text closes its first bracket.
 fn is_enclosed(text: &str) -> bool {
     let mut depth = 0_usize;
     let closing = text.char_indices().find(|(_, c)| {
@@ -39,7 +39,7 @@ fn is_enclosed(text: &str) -> bool {
     closing.is_some_and(|(at, c)| at + c.len_utf8() == text.len())
 }
 
-/// The class of a register's name: `r` or `f` and a number as it is counted.
+/// Returns the class of a register name: `r` or `f` and a number without leading zeros.
 pub fn register_class(name: &str) -> Option<Class> {
     let class = match name.as_bytes().first() {
         Some(b'r') => Class::Int,
@@ -52,13 +52,13 @@ pub fn register_class(name: &str) -> Option<Class> {
     (canonical && number).then_some(class)
 }
 
-/// Whether a word is a mnemonic or a keyword.
+/// Returns true if a word is a mnemonic or a keyword.
 pub fn is_reserved(word: &str) -> bool {
     KEYWORDS.contains(&word) || Update::from_name(word).is_some()
 }
 
-/// A text from outside as it may be shown: what a terminal would obey instead of printing it, and what
-/// would change the order of what stands beside it, is escaped.
+/// Escapes text from outside for display: characters that a terminal would execute instead of printing, and
+/// characters that change the order of their neighbours.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -74,14 +74,14 @@ fn is_unprintable(c: char) -> bool {
     matches!(c, '\n' | '\t') || deceiving(c).is_some()
 }
 
-/// Whether a word can name something.
+/// Returns true if a word can be the name of something.
 pub fn is_name(word: &str) -> bool {
     is_identifier(word) && !is_reserved(word)
 }
 
-/// Why a character has no place in a source text or in a path, if it hasn't: what it is called. These
-/// are the characters that make a screen show something else than what stands there: they turn the
-/// direction of writing, end a line, command a terminal, or can't be seen at all.
+/// Returns the name of a character that is forbidden in source texts and paths, or `None` for allowed ones.
+/// Forbidden characters make a screen show something other than the text: they change the direction of
+/// writing, end a line, control a terminal, or are invisible.
 pub fn deceiving(character: char) -> Option<&'static str> {
     Some(match character {
         '\n' | '\t' => return None,
@@ -112,11 +112,12 @@ pub fn deceiving(character: char) -> Option<&'static str> {
     })
 }
 
-/// What the name of a parameter begins with that brings a length of another one along: `len$v` is that of `v`, and
-/// `len$0$M` and `len$1$M` are the rows and the columns of `M`, and `len$M` are its cells. No name begins with a digit.
+/// The prefix of parameters that pass a length of another parameter. `len$v` is the length of `v`; `len$M` is
+/// the number of cells of `M`, `len$0$M` its rows and `len$1$M` its columns. The forms are unambiguous,
+/// because no name begins with a digit.
 pub const LENGTH_PARAMETER: &str = "len$";
 
-/// The name of the parameter that brings a length along: how many cells there are, or a dimension of a matrix.
+/// Returns the name of the parameter that passes a length: the number of cells, or a dimension of a matrix.
 pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
     match dimension {
         None => format!("{LENGTH_PARAMETER}{measured}"),
@@ -124,7 +125,7 @@ pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
     }
 }
 
-/// What a text says where it means such a parameter: `len(v)`, `len(M, 1)`.
+/// Returns the spelling of such a parameter in source text: `len(v)`, `len(M, 1)`.
 pub fn spelled_length(parameter: &str) -> Option<String> {
     let measured = parameter.strip_prefix(LENGTH_PARAMETER)?;
     Some(match measured.split_once('$') {

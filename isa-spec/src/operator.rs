@@ -1,9 +1,9 @@
-//! The operators of expressions: how they are written, and the function that each of them is. Knows no
-//! tokens and no operands.
+//! The operators of expressions: their spelling and the function row of each. Knows no tokens and no
+//! operands.
 
 use crate::function::Function;
 
-/// An operator of two sides.
+/// A binary operator of expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOperator {
     Add,
@@ -24,7 +24,7 @@ impl BinaryOperator {
         [Add, Subtract, Multiply, Divide, Remainder, ShiftLeft, ShiftRight, And, Xor, Or]
     };
 
-    /// How strongly it binds, above 0: as in Rust. All of them group from the left.
+    /// Returns the precedence, above 0: as in Rust. All operators associate to the left.
     pub fn strength(self) -> u8 {
         use BinaryOperator::*;
         match self {
@@ -37,7 +37,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The spelling in source text.
+    /// Returns the spelling in source text.
     pub fn symbol(self) -> &'static str {
         use BinaryOperator::*;
         match self {
@@ -54,7 +54,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The row that computes it.
+    /// Returns the function row that computes the operator.
     pub fn function(self) -> Function {
         match self {
             BinaryOperator::Add => Function::Sum,
@@ -70,7 +70,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The operator that a function is written as, if there is one.
+    /// Returns the operator that denotes a function, if there is one.
     pub fn of(function: Function) -> Option<BinaryOperator> {
         BinaryOperator::ALL.into_iter().find(|operator| operator.function() == function)
     }

@@ -1,5 +1,5 @@
-//! Conditions made of comparisons with `and`, `or` and `not`, as data. Knows no text that they were
-//! written in and no state that they are tested on.
+//! Conditions composed of comparisons with `and`, `or` and `not`, as data. Independent of source text and
+//! machine state.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,22 +7,22 @@ use crate::arith::Order;
 use crate::function::Function;
 use crate::instruction::Operand;
 
-/// A piece of a predicate. Connectives follow what they connect.
+/// A part of a predicate in postfix order: connectives follow their operands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PredicatePart {
-    /// A comparison of two sources of one class; the function is one with an [`Order`].
+    /// A comparison of two sources of one class. The function has an [`Order`].
     Compare(Function, Operand, Operand),
-    /// Of the predicate before it.
+    /// The negation of the preceding predicate.
     Not,
-    /// Of the two predicates before it.
+    /// A connective of the two preceding predicates.
     And,
     Or,
-    /// Alone: nobody knows any more whether it holds.
+    /// A condition that is no longer known. Always the only part of its predicate.
     Forgotten,
 }
 
 impl PredicatePart {
-    /// Predicates that it takes up.
+    /// Returns the number of preceding predicates that the part combines.
     pub fn arity(&self) -> usize {
         match self {
             PredicatePart::Compare(..) | PredicatePart::Forgotten => 0,
@@ -33,7 +33,8 @@ impl PredicatePart {
 }
 
 impl PredicatePart {
-    /// The value of a first part that makes the second one not matter, if this is `and` or `or`.
+    /// Returns the value of the first operand that decides the result of `and` or `or` without the second;
+    /// otherwise `None`.
     pub fn decides(&self) -> Option<bool> {
         match self {
             PredicatePart::And => Some(false),
@@ -43,34 +44,35 @@ impl PredicatePart {
     }
 }
 
-/// A condition in postfix order: `a < b`, `c == d`, `and`. A flat list, so that no condition is too
-/// deep for a decoder.
+/// A condition in postfix order: `a < b`, `c == d`, `and`. A flat list, so that no condition is too deeply
+/// nested for a decoder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Predicate {
     pub parts: Vec<PredicatePart>,
 }
 
 impl Predicate {
-    /// The predicate that is one comparison, without `and`, `or` and `not`.
+    /// Returns a predicate that is a single comparison.
     pub fn compare(function: Function, a: Operand, b: Operand) -> Predicate {
         Predicate { parts: vec![PredicatePart::Compare(function, a, b)] }
     }
 
-    /// What a join says that forgets which way led to it.
+    /// Returns the condition of a join that forgets the branch taken.
     pub fn forgotten() -> Predicate {
         Predicate { parts: vec![PredicatePart::Forgotten] }
     }
 
-    /// Whether it is that.
+    /// Returns true if the predicate is [`Predicate::forgotten`].
     pub fn is_forgotten(&self) -> bool {
         self.parts == [PredicatePart::Forgotten]
     }
 
-    /// More than any text can have in one condition.
+    /// The maximum number of parts; no source text can contain more in one condition.
     pub const MOST_PARTS: usize = 512;
 
-    /// Whether the connectives find what they connect, one predicate remains, and it isn't larger than
-    /// any text's. What is forgotten is no part of another one.
+    /// Returns true if the predicate is well formed: every connective has its operands, exactly one predicate
+    /// results, and the size is at most [`Predicate::MOST_PARTS`]. A forgotten condition must be the only
+    /// part.
     pub fn is_whole(&self) -> bool {
         let forgets = self.parts.contains(&PredicatePart::Forgotten);
         if self.parts.len() > Predicate::MOST_PARTS || (forgets && self.parts.len() > 1) {
@@ -86,7 +88,7 @@ impl Predicate {
         depth == 1
     }
 
-    /// The single comparison, where it is one.
+    /// Returns the comparison if the predicate is a single one.
     pub fn comparison(&self) -> Option<(Order, &Operand, &Operand)> {
         match self.parts.as_slice() {
             [PredicatePart::Compare(function, a, b)] => Some((function.order()?, a, b)),
@@ -94,8 +96,8 @@ impl Predicate {
         }
     }
 
-    /// The value of each part, the last one's being that of the whole; `holds` tells those of the
-    /// comparisons. What a first part decides stands, whatever is known of the second one.
+    /// Evaluates each part; the last value is that of the whole predicate. `holds` evaluates comparisons. A
+    /// first operand that decides the result does so even if the second is unknown.
     pub fn values(
         &self,
         mut holds: impl FnMut(Function, &Operand, &Operand) -> Option<bool>,
@@ -119,7 +121,7 @@ impl Predicate {
         values
     }
 
-    /// The operands that are compared, each once, in order.
+    /// Returns the operands of comparisons, each once, in order.
     pub fn operands(&self) -> Vec<&Operand> {
         let mut found: Vec<&Operand> = Vec::new();
         for part in &self.parts {
@@ -133,7 +135,7 @@ impl Predicate {
         found
     }
 
-    /// As source text, read back as the same predicate; `spell` writes an operand.
+    /// Returns source text that parses to the same predicate. `spell` writes an operand.
     pub fn text(&self, spell: impl Fn(&Operand) -> String) -> String {
         let firsts = self.firsts();
         let mut text = String::new();
@@ -164,7 +166,7 @@ impl Predicate {
                     let left = firsts.get(last).map_or(0, |first| first.saturating_sub(1));
                     let closes = strength < within;
                     todo.extend(closes.then_some(Todo::Word(")")));
-                    // Connectives of one kind group from the left.
+                    // Connectives of one kind associate to the left.
                     todo.extend([
                         Todo::Part(last, strength + 1),
                         Todo::Word(word),
@@ -177,7 +179,7 @@ impl Predicate {
         text
     }
 
-    /// By number of a part, the number of the first part of the predicate that it completes.
+    /// Returns, for each part, the index of the first part of the predicate that it completes.
     pub fn firsts(&self) -> Vec<usize> {
         let mut stack: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(self.parts.len());
@@ -192,9 +194,9 @@ impl Predicate {
     }
 }
 
-/// What is still to be written.
+/// A pending piece of output.
 enum Todo {
     Word(&'static str),
-    /// A part by its number, within a connective of a strength.
+    /// A part by its index, within a connective of this precedence.
     Part(usize, u8),
 }

@@ -1,24 +1,25 @@
-//! Where calls are tasks: in the stretch of code between a `fork` and its `join`. Knows no cell and no callee.
+//! Fork–join regions: the code between a `fork` and its `join`, in which calls are tasks. Knows no cells and
+//! no callees.
 
 use crate::instruction::Instruction;
 use crate::update::{Action, TaskBound};
 
-/// The code between a `fork` and its `join`.
+/// A fork–join region: the code between a `fork` and its `join`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskStretch {
-    /// Index of the `fork`.
+    /// Index of the `fork` in the code.
     pub opens: u32,
-    /// Index of the `join`.
+    /// Index of the `join` in the code.
     pub closes: u32,
 }
 
 impl TaskStretch {
-    /// Whether an instruction stands in between.
+    /// Returns true if an instruction is strictly between `fork` and `join`.
     pub fn contains(self, at: u32) -> bool {
         self.opens < at && at < self.closes
     }
 
-    /// The one around an instruction, of some in the order of the code.
+    /// Returns the region that contains an instruction. `stretches` must be in the order of the code.
     pub fn around(stretches: &[TaskStretch], at: u32) -> Option<TaskStretch> {
         let before = stretches.partition_point(|stretch| stretch.opens < at);
         let last = before.checked_sub(1).and_then(|n| stretches.get(n)).copied();
@@ -26,10 +27,10 @@ impl TaskStretch {
     }
 }
 
-/// A bound of tasks that doesn't fit to another one.
+/// A `fork` or `join` without a matching partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MisplacedBound {
-    /// A `fork` behind another one that is still open.
+    /// A `fork` while another one is still open.
     ForkInFork { at: u32, open: u32 },
     /// A `join` without a `fork`.
     JoinAlone { at: u32 },
@@ -37,10 +38,10 @@ pub enum MisplacedBound {
     ForkAlone { at: u32 },
 }
 
-/// The stretches of a procedure's code, whose first instruction has the index `start`.
+/// Finds the fork–join regions of a procedure's code. `start` is the index of its first instruction.
 ///
 /// # Errors
-/// Bounds that don't pair.
+/// Returns the first `fork` or `join` that has no partner.
 pub fn stretches(start: u32, code: &[Instruction]) -> Result<Vec<TaskStretch>, MisplacedBound> {
     let mut found = Vec::new();
     let mut open: Option<u32> = None;

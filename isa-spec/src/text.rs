@@ -1,5 +1,5 @@
-//! Instructions, operands and the words of blocks as source text, in the names that their author gave.
-//! Knows the spelling of one statement; knows no layout of a file.
+//! Instructions, operands and the words of blocks as source text, with the names of the source. Spells single
+//! statements; knows no layout of a file.
 
 use crate::arith::Order;
 use crate::function::Function;
@@ -13,16 +13,16 @@ use crate::predicate::Predicate;
 use crate::structure::{Block, BlockKind, Counting, Side, Temporary};
 use crate::update::{OperandShape, Update};
 
-/// How an expression is written within another text.
+/// The spelling of an expression within another text.
 #[derive(Clone, Copy)]
 struct FormulaSpelling {
-    /// Without spaces, as in brackets and ranges.
+    /// True for a spelling without spaces, as in brackets and ranges.
     tight: bool,
-    /// In parentheses if it binds less strongly than this.
+    /// The precedence of the context: an expression of lower precedence is parenthesized.
     least: u8,
 }
 
-/// An expression that stands by itself.
+/// The spelling of a separate expression.
 const FORMULA: FormulaSpelling = FormulaSpelling { tight: false, least: 0 };
 
 impl FormulaSpelling {
@@ -31,7 +31,8 @@ impl FormulaSpelling {
     }
 }
 
-/// Spells the instructions of one procedure. Of a module that breaks rules the text may be without end.
+/// A speller of one procedure's instructions. For an unverified module the text may be infinite, because
+/// temporaries may be cyclic.
 #[derive(Clone, Copy)]
 pub struct Speller<'a> {
     pub module: &'a Module,
@@ -39,7 +40,7 @@ pub struct Speller<'a> {
 }
 
 impl<'a> Speller<'a> {
-    /// The instruction as it would stand in source text; `label` names a branch half by its index.
+    /// Returns the instruction as source text. `label` names a branch half by its index.
     pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
         let mnemonic = mnemonic(instruction);
         let mut operands: Vec<String> = Vec::new();
@@ -55,14 +56,14 @@ impl<'a> Speller<'a> {
         if operands.is_empty() { mnemonic } else { format!("{mnemonic} {}", operands.join(", ")) }
     }
 
-    /// An instruction that takes expressions, as it would stand in source text: `add y, a * b + 3`.
+    /// Returns an instruction with expressions as source text: `add y, a * b + 3`.
     pub fn with_expressions(&self, instruction: &Instruction) -> Option<String> {
         let target = instruction.operands.first().map(|target| self.operand(target))?;
         let applies = instruction.update.shape() == OperandShape::Accumulate;
         applies.then(|| format!("{} {target}, {}", instruction.update.name(), self.value_of(instruction)))
     }
 
-    /// The condition of a branch half or an `assert`.
+    /// Returns the condition of a branch half or an `assert`.
     pub fn condition(&self, instruction: &Instruction) -> String {
         match &instruction.operands[..] {
             [a, b] => {
@@ -73,12 +74,12 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// A condition of a block.
+    /// Returns a condition of a block as source text.
     pub fn predicate(&self, predicate: &Predicate) -> String {
         predicate.text(|operand| self.operand(operand))
     }
 
-    /// What the author wrote where a seam of a block is: `fi n == 3`, `else`, `delocal t = 5`.
+    /// Returns the source text of a block's seam: `fi n == 3`, `else`, `delocal t = 5`.
     pub fn words(&self, block: &Block, seam: usize) -> String {
         let is_last = seam + 1 >= block.seams.len();
         match &block.kind {
@@ -97,8 +98,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// What the author wrote that an instruction of a seam belongs to: the words, or of several expressions the
-    /// one that it computes.
+    /// Returns the source text for an instruction of a seam: the seam's words or, in a block of several
+    /// expressions, the one that the instruction computes.
     pub fn words_at(&self, block: &Block, seam: usize, instruction: &Instruction) -> String {
         let target = instruction.operands.first().filter(|_| block.kind == BlockKind::Temporaries);
         match target.and_then(|target| self.temporary(target)) {
@@ -107,7 +108,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// The condition of an `if` or a loop with its word.
+    /// Returns the condition of an `if` or a loop with its keyword.
     pub fn guard(&self, block: &Block, side: Side) -> String {
         let is_first = (side == Side::Entry) != block.undone;
         let word = match (&block.kind, is_first) {
@@ -119,7 +120,7 @@ impl<'a> Speller<'a> {
         block.guard(side).map_or_else(String::new, |(guard, _)| format!("{word} {}", self.predicate(guard)))
     }
 
-    /// `i in 0..n step 2 reversed`, after `for`.
+    /// Returns the head of a counted loop: `for i in 0..n step 2 reversed`
     fn counting(&self, counting: &Counting, undone: bool) -> String {
         let counter = self.name(Base::Frame(counting.counter));
         let [from, to] = [&counting.from, &counting.to].map(|bound| self.spelled(bound, FORMULA.tight()));
@@ -138,12 +139,12 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// What an accumulating instruction adds: `5`, `a * b`, `sin(a)`.
+    /// Returns the value that an accumulating instruction adds: `5`, `a * b`, `sin(a)`.
     pub fn value_of(&self, instruction: &Instruction) -> String {
         self.applied(instruction.function, instruction.operands.get(1..).unwrap_or_default(), FORMULA)
     }
 
-    /// The expressions whose values a block computes: those that are no part of another.
+    /// Returns the expressions that a block computes, without those that are part of another.
     fn temporaries(&self, block: &Block) -> String {
         let Some(first) = block.seams.first() else { return String::new() };
         let code = self.module.code.get(first.start as usize..first.end as usize).unwrap_or_default();
@@ -163,7 +164,7 @@ impl<'a> Speller<'a> {
         whole.map(|one| self.formula(one, FORMULA)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The expression that an operand is the temporary of.
+    /// Returns the expression that an operand is the temporary of, if there is one.
     pub fn temporary(&self, operand: &Operand) -> Option<&'a Temporary> {
         match operand {
             Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {
@@ -177,7 +178,7 @@ impl<'a> Speller<'a> {
         self.applied(temporary.function, &temporary.sources, spelling)
     }
 
-    /// A function of sources, by its sign where it has one.
+    /// Returns an applied function; as an operator if it has one.
     fn applied(&self, function: Function, sources: &[Operand], spelling: FormulaSpelling) -> String {
         let tight = spelling.tight;
         let part = |operand, least| self.spelled(operand, FormulaSpelling { tight, least });
@@ -200,7 +201,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An operand; of a temporary its expression.
+    /// Returns an operand as text; a temporary as its expression.
     fn spelled(&self, operand: &Operand, spelling: FormulaSpelling) -> String {
         match (self.temporary(operand), operand) {
             (Some(temporary), _) => self.formula(temporary, spelling),
@@ -211,13 +212,13 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// A call without its mnemonic.
+    /// Returns a call without its mnemonic.
     pub fn call(&self, call: &Call) -> String {
         let callee = self.module.procedures.get(call.procedure as usize);
         format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
     }
 
-    /// Without lengths that only lowering passes: people don't write them.
+    /// Returns the arguments of a call, without the lengths that lowering added.
     fn arguments(&self, call: &Call) -> String {
         let callee = self.module.procedures.get(call.procedure as usize);
         let parameters = callee.map_or(&[][..], |callee| &callee.parameters);
@@ -226,7 +227,7 @@ impl<'a> Speller<'a> {
         written.map(|(_, argument)| self.argument(argument)).collect::<Vec<_>>().join(", ")
     }
 
-    /// An argument as the call has it: an operand, or the part of an array that a slice is.
+    /// Returns an argument as written in the call: an operand or a slice.
     pub fn argument(&self, argument: &Argument) -> String {
         match argument {
             Argument::Scalar(operand) => self.operand(operand),
@@ -247,12 +248,13 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An operand by the names that the procedure has for it; a temporary as its expression.
+    /// Returns an operand by its name in the procedure; a temporary as its expression.
     pub fn operand(&self, operand: &Operand) -> String {
         self.spelled(operand, FORMULA)
     }
 
-    /// An operand as one name, which formulas can hold: a temporary's expression is in parentheses, without blanks.
+    /// Returns an operand as a single name for use in formulas: a temporary's expression is parenthesized,
+    /// without spaces.
     pub fn name_in_formulas(&self, operand: &Operand) -> String {
         let name = self.spelled(operand, FORMULA.tight());
         if self.temporary(operand).is_some() { format!("({name})") } else { name }
@@ -283,7 +285,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// The name that people know a declaration by.
+    /// Returns the source name of a declaration.
     pub fn name(&self, base: Base) -> &'a str {
         if let Base::Frame(variable) = base
             && let Some(name) =
@@ -299,12 +301,12 @@ fn is_zero(operand: &Operand) -> bool {
     matches!(operand, Operand::Int(0)) || matches!(operand, Operand::Real(zero) if zero.to_bits() == 0)
 }
 
-/// `add`, `add.mul`, `br`.
+/// Returns the mnemonic of an instruction: `add`, `add.mul`, `br`.
 pub fn mnemonic(instruction: &Instruction) -> String {
     compound(instruction.update, instruction.function)
 }
 
-/// The mnemonic of an update applied to a function; `copy` goes without saying.
+/// Returns the mnemonic of an update applied to a function; `copy` is omitted.
 pub fn compound(update: Update, function: Function) -> String {
     let plain = function == Function::Copy || update.shape() != OperandShape::Accumulate;
     if plain { update.name().to_owned() } else { format!("{}.{}", update.name(), function.name()) }

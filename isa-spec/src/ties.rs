@@ -1,5 +1,6 @@
-//! Ties: whether a row, evaluated at a point, compares two reals that are equal there. A function has a kink at such a point, and a
-//! comparison another result beside it. Found by asking the row as people write it, so that no function is named here.
+//! Ties: points at which a row compares two equal reals. A function may have a kink at a tie, and a
+//! comparison has another result next to it. Ties are found by evaluating the textbook form of a row, so no
+//! function is listed here.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -10,15 +11,15 @@ use crate::function::{Form, Function};
 use crate::number::{Arithmetic, F64, Wide};
 use crate::step::Operation;
 
-/// Numbers that note which comparisons find reals equal that differ otherwise.
+/// An arithmetic that detects comparisons of reals that are equal here but not at neighbouring points.
 struct TieFinder<'s, S, F> {
     numbers: &'s S,
-    /// True if two reals are equal here and differ beside this point.
+    /// Returns true if two reals are equal at this point and differ next to it.
     differ: F,
     found: Cell<bool>,
 }
 
-/// By a function's byte: whether it compares equal reals at some point.
+/// A table indexed by the function's byte: true if the function compares equal reals at some point.
 static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut all = [false; 256];
     let numbers = Arithmetic { words: Wide, reals: F64 };
@@ -33,13 +34,13 @@ static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
 });
 
 impl Operation {
-    /// True if [`Operation::finds_tie`] holds at some point.
+    /// Returns true if [`Operation::finds_tie`] returns true at some point.
     pub fn may_tie(self) -> bool {
         MAY_TIE[usize::from(self.function.byte())]
     }
 
-    /// True if its function, evaluated at these sources, compares two reals of which `differ` says that they are equal there
-    /// and not beside.
+    /// Evaluates the function at these sources. Returns true if it compares two reals that, according to
+    /// `differ`, are equal at this point but not next to it.
     pub fn finds_tie<S: Arith>(
         self,
         s: &S,
@@ -58,7 +59,7 @@ fn finds_tie<S: Arith>(
     differ: impl Fn(S::Real, S::Real) -> bool,
 ) -> bool {
     let finder = TieFinder { numbers, differ, found: Cell::new(false) };
-    // Only what is compared on the way to the value is of interest.
+    // Only the comparisons during evaluation matter, not the value.
     let _ = match form {
         Form::Real => function.real(&finder, a, b).is_ok(),
         Form::RealsToInt => function.reals_to_int(&finder, a, b).is_ok(),

@@ -1,25 +1,25 @@
-//! The update rows: what an instruction does with its cells, and which update undoes it.
+//! The update rows: the effect of an instruction on its cells, and the inverse of each update.
 //!
-//! A row states its byte, its spelling, its [`Action`], its inverse and its meaning: pure functions from old
-//! values to new ones over the [`Arith`] trait, and what they do to the cotangent of the target. A row never
-//! loads or stores and knows no address; the templates of [`crate::step`] do what is the same for all rows of
-//! one action. The table knows no function row and no machine. The first byte of an instruction is the row's
-//! byte; bytes are frozen.
+//! A row states its byte, its spelling, its [`Action`], its inverse and its meaning. The meaning consists of
+//! pure functions from old values to new ones over the [`Arith`] trait, and of the effect on the target's
+//! cotangent. A row never loads or stores and knows no address; the templates of [`crate::step`] implement
+//! everything that all rows of an action share. The table knows no function row and no machine. The row's
+//! byte is the first byte of an instruction; bytes are frozen.
 
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
 
-/// How much of a cell is thrown away.
+/// The part of a cell that is erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Erasure {
-    /// All that it holds.
+    /// All bits of the cell.
     Cell,
-    /// Its lowest bit: a flag that is 0 or 1 has no other.
+    /// The lowest bit of the cell. A flag that is 0 or 1 has no other.
     Bit,
 }
 
 impl Erasure {
-    /// How many bits that are, of a cell of so many.
+    /// Returns the number of erased bits, given the cell's width in bits.
     pub const fn bits(self, width: u32) -> u32 {
         match self {
             Erasure::Cell => width,
@@ -28,49 +28,49 @@ impl Erasure {
     }
 }
 
-/// What kind of step an update makes. Each action has one template, or one place in an engine, that carries
-/// out all of its rows.
+/// The kind of step that an update performs. Each action has one template, or one place in an engine, that
+/// executes all of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// y becomes a function of y and of the function's value f.
+    /// Assigns y a function of y and of the function's value f.
     Accumulate,
-    /// y becomes f, and what it was is lost.
+    /// Assigns f to y; the old value is lost.
     Replace,
-    /// y becomes 0, or its lowest bit does, and what was there is lost.
+    /// Sets y or its lowest bit to 0; the old value is lost.
     Erase(Erasure),
-    /// y becomes a function of y.
+    /// Assigns y a function of y.
     Map,
-    /// x and y change places.
+    /// Exchanges x and y.
     Exchange,
-    /// The point (x, y) is turned by an angle.
+    /// Rotates the point (x, y) by an angle.
     Rotate,
-    /// y must be vacant, and becomes 0.
+    /// Checks that y is vacant, and sets it to 0.
     Clear,
-    /// y moves to the end of a store, and 0 is left.
+    /// Moves y to the end of a store and leaves 0.
     Put(Store),
-    /// The end of a store moves into y, which must be vacant.
+    /// Moves the end of a store into y, which must be vacant.
     Take(Store),
-    /// A condition must hold.
+    /// Checks that a condition holds.
     Test,
-    /// Where the condition holds, the next instruction is the one behind the partner, a [`Action::Join`].
+    /// Jumps to the instruction after the partner, an [`Action::Join`], if the condition holds.
     Jump,
-    /// The condition must hold where the partner jumps here, and must not where the way leads in from above.
+    /// Checks that the condition holds if and only if the partner jumped here.
     Join,
-    /// A procedure begins.
+    /// Begins a procedure: its first instruction.
     Begin,
-    /// A procedure ends.
+    /// Ends a procedure: its last instruction.
     End,
-    /// A procedure is run.
+    /// Runs a procedure in a direction.
     Call(Direction),
-    /// The calls from here on are tasks, or were tasks up to here: none of them touches what another one changes.
+    /// Begins or ends a region in which calls are tasks: no task accesses a cell that another one changes.
     Tasks(TaskBound),
-    /// A value is printed.
+    /// Prints a value of a cell.
     Show,
-    /// Gradient mode is switched on (1) or off (0).
+    /// Switches gradient mode on (true) or off (false).
     Switch(bool),
 }
 
-/// Where values wait that are in no cell.
+/// A store for values outside of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
     /// The stack of the cell's class.
@@ -79,26 +79,26 @@ pub enum Store {
     Output,
 }
 
-/// The direction in which a procedure is run, as seen from its caller.
+/// The direction in which a procedure runs, relative to its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     Forward,
     Backward,
 }
 
-/// A bound of calls that may be made at the same time.
+/// The bounds of a region of calls that may run concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TaskBound {
     Opens,
     Closes,
 }
 
-/// The sign of what the adjoints of the sources get.
+/// The sign of the sources' adjoint contributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sense {
-    /// The target gains what its sources give: their adjoints lose their shares. y += f: a' -= y'·∂f/∂a.
+    /// The target receives the sources' values, so their adjoints decrease. For y += f: a' -= y'·∂f/∂a.
     Takes,
-    /// The target loses it: their adjoints gain their shares. y -= f: a' += y'·∂f/∂a.
+    /// The target loses the sources' values, so their adjoints increase. For y -= f: a' += y'·∂f/∂a.
     Gives,
 }
 
@@ -114,17 +114,17 @@ impl Sense {
 /// The operands that an update takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandShape {
-    /// A target cell, then the sources of a function.
+    /// A target cell, followed by the sources of a function.
     Accumulate,
-    /// One target cell.
+    /// One operand, a target cell.
     Single,
-    /// Two target cells.
+    /// Two operands, both target cells.
     Exchange,
     /// Two real target cells and a real source, the angle.
     Rotate,
     /// The sources of a comparison.
     Condition,
-    /// A partner and the sources of a comparison.
+    /// The partner of a branch and the sources of a comparison.
     Branch,
     /// The first or the last instruction of a procedure; never written in source text.
     Boundary,
@@ -132,14 +132,14 @@ pub enum OperandShape {
     Call,
     /// One cell or immediate that is only read.
     Show,
-    /// No operands: a bound of tasks.
+    /// No operands; the instruction bounds a region of tasks.
     Tasks,
-    /// No operands.
+    /// No operands; the instruction switches gradient mode.
     Switch,
 }
 
 impl Action {
-    /// The operands of its rows.
+    /// Returns the operands of the action's rows.
     pub const fn shape(self) -> OperandShape {
         match self {
             Action::Accumulate | Action::Replace => OperandShape::Accumulate,
@@ -158,20 +158,20 @@ impl Action {
         }
     }
 
-    /// False where information is thrown away.
+    /// Returns false if the action loses information.
     pub const fn is_reversible(self) -> bool {
         !matches!(self, Action::Replace | Action::Erase(_))
     }
 
-    /// Whether the target may be one of the sources, which are read first. Where the old value is lost anyway, nobody needs it to find the
-    /// sources again.
+    /// Returns true if the target may also be a source; sources are read before the target is written. That
+    /// is safe only if the old value is lost anyway: otherwise the inverse step needs unchanged sources.
     pub const fn may_read_target(self) -> bool {
         matches!(self, Action::Replace)
     }
 }
 
 impl OperandShape {
-    /// How many of the operands, the first ones, are targets.
+    /// Returns the number of targets; targets are the first operands.
     pub fn targets(self) -> usize {
         match self {
             OperandShape::Accumulate | OperandShape::Single => 1,
@@ -187,22 +187,22 @@ impl OperandShape {
     }
 }
 
-/// The numbers over which an update of data is a bijection.
+/// The number systems over which an update is a bijection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Over {
     Integers,
-    /// Reals whose group operation is addition: f64, f32, fixed point.
+    /// Reals with addition as the group operation: f64, f32, fixed point.
     AdditiveReals,
-    /// Reals whose group operation is multiplication: log and tropical numbers.
+    /// Reals with multiplication as the group operation: log and tropical numbers.
     MultiplicativeReals,
     /// Pairs of reals; no number system has them yet.
     ComplexReals,
 }
 
-/// A point of the plane.
+/// A point of the plane, (x, y).
 pub type PlanePoint<R> = (R, R);
 
-/// What a row supplies. The defaults say that the row has no such meaning.
+/// The meaning of a row. The defaults report that the row has no such meaning.
 trait UpdateRow {
     const PARTS: &'static [RowMeaning];
     const SENSE: Option<Sense> = sense(Self::PARTS);
@@ -227,21 +227,21 @@ trait UpdateRow {
 /// The parts of a row's meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowMeaning {
-    /// What an integer target becomes.
+    /// The new value of an integer target.
     Int,
-    /// What a real target becomes.
+    /// The new value of a real target.
     Real,
-    /// What a point becomes.
+    /// The new point of a rotation.
     Turn,
-    /// What the target's cotangent becomes, where it doesn't stay as it is.
+    /// The new cotangent of the target, if it changes.
     Cotangent,
-    /// What the partial derivatives of f are multiplied with, where it isn't just the cotangent.
+    /// The factor of f's partial derivatives, if it isn't the cotangent itself.
     Weight,
     Takes,
     Gives,
 }
 
-/// One method of an [`UpdateRow`], from one of the row's lines.
+/// Generates one method of an [`UpdateRow`] from one line of a row.
 macro_rules! method {
     (int ($s:ident, $y:ident) $body:expr) => { method!(int ($s, $y, _f) $body); };
     (int ($s:ident, $y:ident, $f:ident) $body:expr) => {
@@ -314,9 +314,9 @@ const fn sense(parts: &[RowMeaning]) -> Option<Sense> {
     }
 }
 
-/// Whether a row says what it does over each of its numbers, and nothing that nobody asks for. There are
-/// no complex numbers yet that could.
-#[allow(dead_code)] // the oldest Rust doesn't see that constants use it
+/// Returns true if a row defines exactly the meanings that its action and its number systems require. Complex
+/// reals are ignored, because no number system implements them yet.
+#[allow(dead_code)] // the oldest supported compiler doesn't see that constants use it
 const fn is_whole(action: Action, over: &[Over], parts: &[RowMeaning]) -> bool {
     let (mut ints, mut reals) = (false, false);
     let mut n = 0;
@@ -344,7 +344,7 @@ macro_rules! updates {
         $Name:ident = $byte:literal $text:literal $action:ident $(($argument:expr))? inverse $Inverse:ident
         over [$($over:ident)*] { $( $part:ident $(($($argument_of:tt),*) : $body:expr)? ; )* }
     )+) => {
-        /// What an instruction does; its first byte.
+        /// The effect of an instruction; its first byte.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Update { $( $(#[doc = $doc])+ $Name = $byte, )+ }
@@ -369,17 +369,17 @@ macro_rules! updates {
             /// Every row, in byte order.
             pub const ALL: &'static [Update] = &[ $( Update::$Name, )+ ];
 
-            /// The row with this byte.
+            /// Returns the row with this byte.
             pub fn from_byte(byte: u8) -> Option<Update> {
                 match byte { $( $byte => Some(Update::$Name), )+ _ => None }
             }
 
-            /// The mnemonic.
+            /// Returns the mnemonic, as in source text.
             pub fn name(self) -> &'static str {
                 match self { $( Update::$Name => $text, )+ }
             }
 
-            /// The row's description, one or more sentences.
+            /// Returns the row's description, one or more sentences.
             pub fn doc(self) -> &'static str {
                 match self { $( Update::$Name => concat!($($doc, "\n"),+), )+ }
             }
@@ -389,13 +389,13 @@ macro_rules! updates {
                 match self { $( Update::$Name => Update::$Inverse, )+ }
             }
 
-            /// The kind of step that it makes.
+            /// Returns the kind of step that the update performs.
             #[inline(always)]
             pub const fn action(self) -> Action {
                 match self { $( Update::$Name => Action::$action $(($argument))?, )+ }
             }
 
-            /// The numbers over which it is legal.
+            /// Returns the number systems over which the update is legal.
             pub fn over(self) -> &'static [Over] {
                 match self { $( Update::$Name => &[$(Over::$over),*], )+ }
             }
@@ -415,26 +415,27 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
-            /// Whether the target's adjoint changes where sources get shares.
+            /// Returns true if the step changes the target's adjoint in addition to the sources' adjoints.
             #[inline(always)]
             pub const fn moves_cotangent(self) -> bool {
                 match self { $( Update::$Name => has(<rows::$Name as UpdateRow>::PARTS, RowMeaning::Cotangent), )+ }
             }
 
-            /// What the target's cotangent becomes.
+            /// Returns the new cotangent of the target.
             ///
             /// # Errors
-            /// The number system has no such number.
+            /// Returns a fault if the number system can't represent the result.
             #[inline(always)]
             pub fn cotangent<S: Arith>(self, s: &S, bar: S::Real, f: S::Real) -> Eval<S::Real> {
                 match self { $( Update::$Name => rows::$Name::cotangent(s, bar, f), )+ }
             }
 
-            /// What the partial derivatives of f are multiplied with to give the sources' shares: of the
-            /// cotangent after the step, and of the target's values before and after it.
+            /// Returns the factor of f's partial derivatives in the sources' adjoint contributions. Arguments
+            /// are the cotangent `bar` after the step, the target's values `y` before and after the step, and
+            /// the function's value `f`.
             ///
             /// # Errors
-            /// The number system has no such number.
+            /// Returns a fault if the number system can't represent the result.
             #[inline(always)]
             pub fn weight<S: Arith>(
                 self, s: &S, bar: S::Real, y: (S::Real, S::Real), f: S::Real
@@ -442,7 +443,7 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::weight(s, bar, y, f), )+ }
             }
 
-            /// Whether sources' adjoints lose or gain their shares; none where there are no shares.
+            /// Returns the sign of the sources' adjoint contributions, or `None` if there are none.
             #[inline(always)]
             pub const fn sense(self) -> Option<Sense> {
                 match self { $( Update::$Name => <rows::$Name as UpdateRow>::SENSE, )+ }
@@ -452,33 +453,33 @@ macro_rules! updates {
 }
 
 impl Update {
-    /// The row with this mnemonic.
+    /// Returns the row with this mnemonic.
     pub fn from_name(name: &str) -> Option<Update> {
         Update::ALL.iter().copied().find(|u| u.name() == name)
     }
 
-    /// The byte that names the row in an image.
+    /// Returns the byte that identifies the row in an image.
     pub fn byte(self) -> u8 {
         self as u8
     }
 
-    /// The operands it takes.
+    /// Returns the operands that the update takes.
     #[inline(always)]
     pub const fn shape(self) -> OperandShape {
         self.action().shape()
     }
 
-    /// False for the instructions that throw information away.
+    /// Returns false if the update loses information.
     pub const fn is_reversible(self) -> bool {
         self.action().is_reversible()
     }
 
-    /// Whether it moves a value to or from a stack or a tape.
+    /// Returns true if the update moves a value to or from a stack or a tape.
     pub const fn moves_values(self) -> bool {
         matches!(self.action(), Action::Put(_) | Action::Take(_))
     }
 
-    /// Whether a function byte other than `copy` may follow.
+    /// Returns true if the function may be another one than `copy`.
     pub const fn takes_function(self) -> bool {
         matches!(self.shape(), OperandShape::Accumulate | OperandShape::Condition | OperandShape::Branch)
     }

@@ -1,4 +1,4 @@
-//! The committed manual is the one that the rows write.
+//! Tests that the committed manual equals the generated one.
 
 use std::path::Path;
 

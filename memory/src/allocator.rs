@@ -1,27 +1,29 @@
-//! The allocator of a program that wants to end in order where memory is refused. The only file with unsafe code of this crate:
-//! an allocator has no other interface.
+//! The global allocator of a program that ends in an orderly way if memory is refused. This is the only file
+//! of the crate with unsafe code, because [`GlobalAlloc`] is an unsafe trait.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::{ask, refusals};
 
-/// The system's allocator, which ends the process where it refuses memory to code that doesn't handle a refusal.
+/// The system's allocator, which ends the process if memory is refused to code that doesn't handle a refusal.
 ///
-/// `end` is called with the number of bytes that were refused, on the thread that asked, wherever that thread is. So it
-/// must not allocate, and it can't rely on any lock: the thread may hold it.
+/// `end` gets the number of bytes that were refused. It is called on the requesting thread, which may hold
+/// any lock. Therefore `end` must neither allocate nor wait for a lock.
 #[derive(Clone, Copy, Debug)]
 pub struct EndingAllocator {
     end: fn(usize) -> !,
 }
 
 impl EndingAllocator {
-    /// Returns an allocator that calls `end` for what can't go on without memory.
+    /// Returns an allocator that calls `end` if memory is refused to a request that isn't marked as
+    /// refusable.
     #[must_use]
     pub const fn new(end: fn(usize) -> !) -> EndingAllocator {
         EndingAllocator { end }
     }
 
-    /// The pointer that the caller gets for an answer of the system.
+    /// Returns the system's answer to a request, or ends the process if the answer is null and the request
+    /// isn't refusable.
     #[inline]
     fn answered(self, pointer: *mut u8, bytes: usize) -> *mut u8 {
         if pointer.is_null() && !ask::is_refusable() {
@@ -46,14 +48,15 @@ impl Drop for AbortsOnUnwind {
     }
 }
 
-// SAFETY: Every request goes to the system's allocator with the caller's own arguments, and what that returns is returned. The only
-// other result is null, which says that memory is refused, in place of a request that isn't made. Nothing unwinds.
+// SAFETY: Every request is forwarded to the system's allocator with the caller's arguments, and its result is
+// returned. The only other result is null, which means that memory is refused; then the system isn't asked.
+// Nothing unwinds.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let pointer = match refusals::is_refused() {
             true => std::ptr::null_mut(),
-            // SAFETY: The layout is the caller's, who promises what the system's allocator asks for.
+            // SAFETY: The caller guarantees for the layout what the system's allocator requires.
             false => unsafe { System.alloc(layout) },
         };
         self.answered(pointer, layout.size())
@@ -76,7 +79,8 @@ unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         let moved = match refusals::is_refused() {
             true => std::ptr::null_mut(),
-            // SAFETY: The pointer comes from the system's allocator, with this layout; the size is the caller's.
+            // SAFETY: The pointer comes from the system's allocator, with this layout. The caller guarantees
+            // a valid size.
             false => unsafe { System.realloc(pointer, layout, bytes) },
         };
         self.answered(moved, bytes)

@@ -1,33 +1,36 @@
-//! Requests for memory that may be refused. Knows sizes, and not what they are for.
+//! Requests for memory that may be refused. This module handles sizes only and knows no purpose of the
+//! memory.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::io::{self, Read};
 
-/// There is no memory for what was to be made.
+/// The error of a request that the system refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is not enough memory")]
 pub struct OutOfMemory;
 
 thread_local! {
-    /// Requests that are under way on this thread and may be refused. Neither its first use nor its end allocates.
+    /// The number of refusable requests that are in progress on this thread. Neither first use nor
+    /// destruction of this variable allocates.
     static ASKED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs a request that handles a refusal itself: `try_reserve` and nothing else. Other code may ask for memory that it can't go on without.
+/// Runs a request that handles a refusal itself. The request must contain `try_reserve` only: other code may
+/// allocate memory that it can't do without.
 #[inline]
 fn refusable<T>(request: impl FnOnce() -> T) -> T {
     let _asked = Asked::begin();
     request()
 }
 
-/// True if this thread handles a refusal itself.
+/// Returns true if a refusable request is in progress on this thread.
 pub(crate) fn is_refusable() -> bool {
     ASKED.get() > 0
 }
 
-/// A request that is under way; also where it panics.
+/// A guard that marks a refusable request in progress. The mark is removed even if the request panics.
 struct Asked;
 
 impl Asked {
@@ -43,10 +46,10 @@ impl Drop for Asked {
     }
 }
 
-/// Makes room for more entries of a list, and for some that may follow.
+/// Reserves capacity for `count` more entries of a list, and possibly some spare capacity.
 ///
 /// # Errors
-/// Memory is refused; the list is as it was.
+/// Returns [`OutOfMemory`] if memory is refused; the list is unchanged.
 #[inline]
 pub fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     if count <= list.capacity() - list.len() {
@@ -55,10 +58,10 @@ pub fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     refusable(|| list.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
-/// Makes room for more entries of a list, and for none besides.
+/// Reserves capacity for exactly `count` more entries of a list.
 ///
 /// # Errors
-/// Memory is refused; the list is as it was.
+/// Returns [`OutOfMemory`] if memory is refused; the list is unchanged.
 #[inline]
 pub fn exactly<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     if count <= list.capacity() - list.len() {
@@ -67,10 +70,10 @@ pub fn exactly<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     refusable(|| list.try_reserve_exact(count)).map_err(|_| OutOfMemory)
 }
 
-/// Returns an empty list with room for this many entries.
+/// Returns an empty list with this capacity.
 ///
 /// # Errors
-/// Memory is refused.
+/// Returns [`OutOfMemory`] if memory is refused.
 #[inline]
 pub fn list<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
@@ -78,10 +81,10 @@ pub fn list<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
     Ok(list)
 }
 
-/// Makes room for more entries of a map.
+/// Reserves capacity for `count` more entries of a map.
 ///
 /// # Errors
-/// Memory is refused; the map is as it was.
+/// Returns [`OutOfMemory`] if memory is refused; the map is unchanged.
 pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     map: &mut HashMap<K, V, S>,
     count: usize,
@@ -89,11 +92,13 @@ pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     refusable(|| map.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
-/// Appends all bytes of a source to a list, and returns their number. Unlike `Read::read_to_end` it never aborts the process: that
-/// function reads the first bytes of a stream into memory that can't be refused.
+/// Appends all bytes of a source to a list and returns their number. Unlike `Read::read_to_end`, this
+/// function never aborts the process: the standard function reads the first bytes of a stream into memory
+/// that can't be refused.
 ///
 /// # Errors
-/// Errors of the source, and [`io::ErrorKind::OutOfMemory`]. The list keeps the bytes that were read before the error.
+/// Returns errors of the source, and [`io::ErrorKind::OutOfMemory`]. The list keeps the bytes that were read
+/// before the error.
 pub fn read_to_end(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
     const PIECE: usize = 1 << 16;
     let begun = bytes.len();
@@ -112,20 +117,20 @@ pub fn read_to_end(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<us
     }
 }
 
-/// Returns a list of copies of one value.
+/// Returns a list of `count` copies of one value.
 ///
 /// # Errors
-/// Memory is refused.
+/// Returns [`OutOfMemory`] if memory is refused.
 pub fn filled<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut made = list(count)?;
     made.resize(count, value);
     Ok(made)
 }
 
-/// Returns a list of what an iterator yields.
+/// Returns a list of the items of an iterator.
 ///
 /// # Errors
-/// Memory is refused.
+/// Returns [`OutOfMemory`] if memory is refused.
 pub fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let items = items.into_iter();
     let mut made = list(items.size_hint().0)?;
@@ -151,7 +156,7 @@ mod tests {
         assert_eq!(collected(0..3), Ok(vec![0, 1, 2]));
     }
 
-    /// Bytes that arrive one by one, with an interruption before each.
+    /// A source that yields its bytes one at a time, with an interruption before each.
     struct Dripping {
         left: usize,
         is_interrupted: bool,

@@ -1,11 +1,12 @@
-//! Memory that the system may refuse.
+//! Memory requests that the system may refuse.
 //!
-//! Rust's collections ask for memory in two ways. `try_reserve` returns an error where memory is refused; `push`,
-//! `format!` and all the others abort the process. An allocator can't see in which of the two ways it was asked.
-//! So each request that the caller can go on without is made through [`ask`], which marks it. [`EndingAllocator`]
-//! returns a refusal to marked requests only; at any other it calls a function that ends the process.
+//! Rust's collections request memory in two ways. `try_reserve` returns an error if memory is refused;
+//! `push`, `format!` and all other calls abort the process. An allocator can't distinguish the two ways.
+//! Therefore code that handles a refusal makes the request through [`ask`], which marks the request.
+//! [`EndingAllocator`] returns a refusal to marked requests only; for any other request it calls a function
+//! that ends the process.
 //!
-//! A test of the sources holds all crates to this: no other file calls `try_reserve`.
+//! A test of the sources ensures that no other file of the workspace calls `try_reserve`.
 
 mod allocator;
 pub mod ask;

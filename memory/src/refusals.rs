@@ -1,25 +1,27 @@
-//! Refusals for tests: chosen allocations of a run fail, as if the system had no memory. Only builds with assertions have them; what is
-//! shipped refuses nothing by itself.
+//! Simulated refusals for tests: chosen allocations of a run fail as if the system had no memory. They exist
+//! in builds with debug assertions only; release builds never simulate a refusal.
 
 #[cfg(debug_assertions)]
 pub use chosen::{begin, count, is_refused};
 #[cfg(not(debug_assertions))]
 pub use none::{begin, count, is_refused};
 
-/// The environment variable that chooses: `7` refuses the seventh allocation, `7-` that and all after it, `count` none.
+/// The environment variable that selects refusals: `7` refuses the seventh allocation, `7-` the seventh and
+/// all later ones; `count` refuses none and counts allocations.
 pub const VARIABLE: &str = "REVIVER_REFUSE";
 
 #[cfg(debug_assertions)]
 mod chosen {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// Allocations since [`begin`], and which of them are refused: from the first to the last.
+    /// The number of allocations since [`begin`]. Allocations from number `FIRST` to number `LAST`, both
+    /// included, are refused.
     static MADE: AtomicU64 = AtomicU64::new(0);
     static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
     static LAST: AtomicU64 = AtomicU64::new(0);
     static IS_COUNTED: AtomicBool = AtomicBool::new(false);
 
-    /// Reads the environment variable. Allocations are counted from here on.
+    /// Reads the environment variable and starts to count allocations.
     pub fn begin() {
         let chosen = std::env::var(super::VARIABLE).unwrap_or_default();
         let (first, is_only) = match chosen.strip_suffix('-') {
@@ -36,13 +38,13 @@ mod chosen {
         }
     }
 
-    /// The number of allocations until now, where the variable is `count`.
+    /// Returns the number of allocations since [`begin`] if the variable is `count`.
     #[must_use]
     pub fn count() -> Option<u64> {
         IS_COUNTED.load(Ordering::SeqCst).then(|| MADE.load(Ordering::SeqCst))
     }
 
-    /// True if the allocation that is asked for now is refused.
+    /// Counts an allocation and returns true if it must be refused.
     #[inline]
     #[must_use]
     pub fn is_refused() -> bool {
@@ -56,13 +58,13 @@ mod none {
     /// Does nothing in this build.
     pub fn begin() {}
 
-    /// None in this build.
+    /// Returns `None` in this build.
     #[must_use]
     pub fn count() -> Option<u64> {
         None
     }
 
-    /// Never in this build.
+    /// Returns false in this build.
     #[inline]
     #[must_use]
     pub fn is_refused() -> bool {

@@ -1,21 +1,22 @@
-//! Who called whom, and how many steps that took: lines that are indented, with a bar each. Knows no procedures.
+//! Call trees: an indented line per call with its counts and a bar, in characters and as shapes. This module
+//! is independent of procedures.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::numbers::grouped;
 use crate::palette::Ink;
 
-/// A line of the tree.
+/// A line of the call tree, for one callee below one caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallLine {
-    /// How far it is indented: one more than its caller.
+    /// The depth in the tree: one more than that of the caller.
     pub depth: usize,
-    /// Who is called, and how.
+    /// The callee's name, and how it is called.
     pub name: String,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
-    /// Steps within it, and within all that it called.
+    /// The steps of these calls, including everything that they called.
     pub steps: u64,
-    /// Those of its own.
+    /// The steps of the callee alone, without its own callees.
     pub own: u64,
 }
 
@@ -25,7 +26,7 @@ const BAR: f64 = 180.0;
 const CODE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Start, is_code: true };
 const NUMBER: Letters = Letters { side: Side::End, is_code: false, ..CODE };
 
-/// The tree in characters.
+/// Returns the call tree as text, with columns for calls, steps and own steps.
 pub fn text(lines: &[CallLine]) -> String {
     let name = |line: &CallLine| format!("{}{}", "  ".repeat(line.depth), line.name);
     let widest = lines.iter().map(|line| name(line).chars().count()).max().unwrap_or(0).max(4);
@@ -40,7 +41,7 @@ pub fn text(lines: &[CallLine]) -> String {
     std::iter::once(row("", ["calls", "steps", "own"])).chain(told).collect()
 }
 
-/// Draws the tree with its corner at the top left there; how much room it took.
+/// Draws the tree with its top left corner at the given point, and returns its width and height.
 pub fn draw(title: &str, lines: &[CallLine], canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
     let name = |line: &CallLine| cut(&line.name, 48);
     let indent = |line: &CallLine| INDENT * line.depth as f64;

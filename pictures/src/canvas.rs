@@ -1,5 +1,5 @@
-//! Shapes as SVG, for pictures that are no plots: lines, boxes, diamonds, circles and texts in the colours of the palette. Knows
-//! where nothing is.
+//! Shapes as SVG for pictures other than plots: lines, boxes, diamonds, circles and texts in the colours of
+//! the palette. This module does no layout: callers pass every position.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use reviver_escape::xml_text;
 use crate::document::{Words, document};
 use crate::palette::Ink;
 
-/// Where a text is, seen from its place.
+/// The horizontal anchor of a text: which part of it is at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Start,
@@ -16,24 +16,24 @@ pub enum Side {
     End,
 }
 
-/// How a text is written.
+/// The style of a text: colour, font size in units of the drawing, anchor and font.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Letters {
     pub ink: Ink,
     pub size: f64,
     pub side: Side,
-    /// All letters equally wide.
+    /// True for the monospaced font.
     pub is_code: bool,
 }
 
-/// Shapes that are drawn one over the other.
+/// A sequence of SVG shapes; later shapes are drawn over earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
     shapes: String,
 }
 
 impl Canvas {
-    /// The picture, in a room of this width and height.
+    /// Returns the SVG document with a background rectangle of this width and height.
     pub fn document(&self, words: &Words, (width, height): (f64, f64)) -> String {
         let ground = format!(
             "<rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" fill=\"{}\" stroke=\"none\"/>\n",
@@ -42,7 +42,7 @@ impl Canvas {
         document(words, (width, height), (width, height), &format!("{ground}{}", self.shapes))
     }
 
-    /// Straight lines from point to point.
+    /// Draws straight lines from point to point.
     pub fn path(&mut self, points: &[(f64, f64)], ink: Ink) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
         let (points, stroke) = (points.join(" "), ink.hex());
@@ -52,7 +52,7 @@ impl Canvas {
         );
     }
 
-    /// The same with an arrowhead at the end.
+    /// Draws straight lines from point to point, with an arrowhead at the last point.
     pub fn arrow(&mut self, points: &[(f64, f64)], ink: Ink) {
         self.path(points, ink);
         let [.., (from_x, from_y), (x, y)] = *points else { return };
@@ -72,7 +72,7 @@ impl Canvas {
         );
     }
 
-    /// A box by its corner at the top left, its width and its height.
+    /// Draws a box, given its top left corner, its width and its height.
     pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Ink, stroke: Ink) {
         let (fill, stroke) = (fill.hex(), stroke.hex());
         let _ = writeln!(
@@ -89,7 +89,7 @@ impl Canvas {
         );
     }
 
-    /// A line of text whose middle is at this height.
+    /// Draws a line of text that is vertically centred at `y`.
     pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let anchor = match letters.side {
             Side::Start => "start",
@@ -105,12 +105,12 @@ impl Canvas {
     }
 }
 
-/// How wide a text of letters of one width is, about.
+/// Returns the approximate width of a monospaced text at a font size.
 pub fn code_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.62
 }
 
-/// A text that is cut where it is longer than so many letters.
+/// Returns the text, shortened with an ellipsis if it has more than `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

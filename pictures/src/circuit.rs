@@ -1,12 +1,12 @@
-//! A circuit: a wire for each cell, gates from left to right. A dot is a control, a crossed circle flips its wire, crosses exchange
-//! two, a box is anything else.
-//! Knows no instruction.
+//! Circuit diagrams: one wire per cell, gates from left to right. A dot is a control, a crossed circle flips
+//! its wire, a pair of crosses exchanges two wires, and a box is any other gate. This module is independent
+//! of instructions.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::document::Words;
 use crate::palette::Ink;
 
-/// Gates on wires.
+/// A circuit diagram: its wires and the gates on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circuit {
     pub words: Words,
@@ -14,17 +14,18 @@ pub struct Circuit {
     pub gates: Vec<Gate>,
 }
 
-/// A wire, and what is written at its ends.
+/// A wire, with the labels at its two ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wire {
     pub start: String,
     pub end: String,
 }
 
-/// What happens to wires, by their numbers.
+/// A gate, with its wires by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Flips the target where all controls are 1: a NOT without any, a CNOT with one, a Toffoli gate with two.
+    /// Flips the target if all controls are 1. Without a control it is a NOT, with one a CNOT, with two a
+    /// Toffoli gate.
     Flip {
         controls: Vec<usize>,
         target: usize,
@@ -33,22 +34,24 @@ pub enum Gate {
         first: usize,
         second: usize,
     },
-    /// Any other statement, with its text. The other wires between the first and the last one pass over the box.
+    /// Any other statement, with its text. Wires between the first and the last one that the statement
+    /// doesn't use are drawn across the box.
     Box {
         text: String,
         wires: Vec<usize>,
     },
 }
 
-/// Columns of successive gates: each gate is as far to the left as earlier gates on the same wires allow.
+/// An assignment of gates to columns: each gate is as far to the left as earlier gates on the same wires
+/// allow.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// By wire, the first column that is free.
+    /// The first free column of each wire.
     free: Vec<usize>,
 }
 
 impl Placement {
-    /// The column of the next gate.
+    /// Returns the column of the next gate and marks it as used.
     pub fn place(&mut self, gate: &Gate) -> usize {
         let (first, last) = gate.span();
         if self.free.len() <= last {
@@ -74,7 +77,7 @@ impl Gate {
         }
     }
 
-    /// The topmost and the lowest wire.
+    /// Returns the topmost and the lowest wire of the gate.
     fn span(&self) -> (usize, usize) {
         let wires = self.wires();
         (wires.iter().copied().min().unwrap_or(0), wires.iter().copied().max().unwrap_or(0))
@@ -82,7 +85,7 @@ impl Gate {
 }
 
 impl Circuit {
-    /// The picture.
+    /// Returns the circuit as an SVG document.
     pub fn svg(&self) -> String {
         let mut canvas = Canvas::default();
         let widest = |end: fn(&Wire) -> &str| {
@@ -108,13 +111,14 @@ impl Circuit {
         canvas.document(&self.words, size)
     }
 
-    /// The column of each gate.
+    /// Returns the column of each gate, in the order of the gates.
     pub fn columns(&self) -> Vec<usize> {
         let mut placement = Placement::default();
         self.gates.iter().map(|gate| placement.place(gate)).collect()
     }
 
-    /// Left edges of the columns, and the right edge of the last one. Boxes are as wide as their texts.
+    /// Returns the left edges of the columns, followed by the right edge of the last one. Columns are as wide
+    /// as the texts of their boxes.
     fn edges(&self, columns: &[usize]) -> Vec<f64> {
         let count = columns.iter().max().map_or(0, |last| last + 1);
         let mut widths = vec![COLUMN; count];
@@ -132,7 +136,7 @@ impl Circuit {
     }
 }
 
-/// Letters in a box, and how many there may be.
+/// The style of a box's text; its characters are bounded by `LONGEST_TEXT`.
 const INSIDE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Middle, is_code: true };
 const LONGEST_TEXT: usize = 40;
 
@@ -175,7 +179,8 @@ fn draw_box(canvas: &mut Canvas, text: &str, wires: &[usize], x: f64, y: impl Fn
     for wire in &passing {
         canvas.path(&[(left, y(*wire)), (left + width, y(*wire))], Ink::Text);
     }
-    // No wire passes where the first one ends.
+    // The text goes between the first two wires where no other wire crosses; with crossing wires it goes to
+    // the first wire, which ends at the box.
     let middle = if passing.is_empty() { (top + bottom) / 2.0 } else { y(*first) };
     canvas.text((x, middle), &cut(text, LONGEST_TEXT), INSIDE);
 }

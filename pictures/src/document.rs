@@ -1,20 +1,22 @@
-//! The frame of every picture: its size, its words for those who don't see it, and its style. Knows nothing of what is drawn.
+//! The frame of every picture: its size, its title and description for screen readers, and its style sheet.
+//! This module is independent of the content.
 
 use reviver_escape::{xml_characters, xml_text};
 
 use crate::palette::style_sheet;
 
-/// How every picture begins: so it is told from what others have drawn.
+/// The first line of every picture, by which `reviver` recognises the files that it has drawn.
 pub const WRITTEN: &str = "<!-- drawn by `reviver`, and overwritten when it is drawn again -->\n";
 
-/// What a picture is called, and what it shows, in words.
+/// The title of a picture, and a description of it in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
     pub title: String,
     pub description: String,
 }
 
-/// A whole picture: `shapes` in a room of so many units, shown at a width and a height.
+/// Returns a whole SVG document. `room` is the size of the view box in units of the shapes, `shown` the width
+/// and height at which it is displayed.
 pub fn document(words: &Words, room: (f64, f64), shown: (f64, f64), shapes: &str) -> String {
     let (title, description) = (xml_text(&words.title), xml_text(&words.description));
     let id = identity(&words.title, &words.description, shapes);
@@ -26,11 +28,12 @@ pub fn document(words: &Words, room: (f64, f64), shown: (f64, f64), shapes: &str
          <title id=\"t{id}\">{title}</title>\n<desc id=\"d{id}\">{description}</desc>\n<style>{style}</style>\n\
          {shapes}</svg>\n"
     );
-    // Names in plots are escaped by plotters, which lets pass what XML can't hold.
+    // Plotters escapes names in plots, but lets characters pass that XML can't contain.
     xml_characters(&document).into_owned()
 }
 
-/// Tells the words of pictures apart that stand on one page (FNV-1a).
+/// Returns an identifier of a picture's texts and shapes (FNV-1a). It keeps the `id` attributes of several
+/// pictures on one page distinct.
 fn identity(title: &str, description: &str, shapes: &str) -> String {
     let bytes = title.bytes().chain(description.bytes()).chain(shapes.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

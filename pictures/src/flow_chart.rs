@@ -1,45 +1,47 @@
-//! Control flow in the manner of reversible flow charts (Yokoyama and Glück): a test is a diamond with two ways out, an assertion a
-//! circle with two ways in, and each has its partner. Knows no instruction: nodes have their texts.
+//! Reversible flow charts (Yokoyama and Glück): a test is a diamond with two exits, an assertion a circle
+//! with two entries, and each test has a matching assertion. This module is independent of instructions:
+//! nodes have texts.
 //!
-//! Code lies in a column, in its own order, so that a chart can be held beside its listing. Jumps go beside it, down on the right and
-//! up on the left, each in a lane that no other jump uses meanwhile.
+//! The code is laid out in one column, in its own order, so that a chart can be compared with its listing.
+//! Jumps are drawn beside the column, downward ones on the right and upward ones on the left. Overlapping
+//! jumps have different lanes.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::palette::Ink;
 
-/// One procedure.
+/// The flow chart of one procedure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowChart {
     pub name: String,
-    /// In the order of the code.
+    /// The nodes in the order of the code.
     pub nodes: Vec<FlowNode>,
 }
 
-/// A part of the code.
+/// A node of the chart: an instruction sequence, a test or an assertion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowNode {
     pub shape: FlowShape,
-    /// What stands in it.
+    /// The lines of text in the node.
     pub lines: Vec<String>,
-    /// The node that a test jumps to: an assertion, or a place that is always jumped to.
+    /// The index of the node that a test or an unconditional jump leads to.
     pub jump: Option<usize>,
-    /// The outcome of the condition with which a test jumps, or an assertion is jumped to.
+    /// The outcome of the condition for which a test jumps, or for which an assertion is reached by a jump.
     pub jumps_if: bool,
-    /// Whether the next node is come to from here without a jump.
+    /// True if control falls through from this node to the next one.
     pub falls: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowShape {
-    /// Where the procedure begins or ends.
+    /// The beginning or the end of the procedure.
     End,
-    /// Instructions, one after the other.
+    /// A sequence of instructions without jumps.
     Steps,
-    /// Leads two ways.
+    /// A node with two exits.
     Test,
-    /// Is come to by two ways.
+    /// A node with two entries.
     Assertion,
-    /// A jump without a test, or where only jumps lead to.
+    /// An unconditional jump, or a place that only jumps reach.
     Always,
 }
 
@@ -51,7 +53,7 @@ const LETTERS: usize = 44;
 const CODE: Letters = Letters { ink: Ink::Text, size: SIZE, side: Side::Middle, is_code: true };
 const NOTE: Letters = Letters { ink: Ink::Faint, size: 11.0, side: Side::Start, is_code: false };
 
-/// Where a node is.
+/// The vertical position and the size of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Placed {
     top: f64,
@@ -65,7 +67,7 @@ impl Placed {
     }
 }
 
-/// A jump beside the column.
+/// A jump beside the column; lane 0 is next to the column.
 struct Lane {
     from: usize,
     to: usize,
@@ -73,7 +75,7 @@ struct Lane {
 }
 
 impl FlowChart {
-    /// Draws it with its corner at the top left there; how much room it took.
+    /// Draws the chart with its top left corner at the given point, and returns its width and height.
     pub fn draw(&self, canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
         let mut y = top + 34.0;
         let placed: Vec<Placed> = self.nodes.iter().map(|node| place(node, &mut y)).collect();
@@ -98,7 +100,7 @@ impl FlowChart {
         (room(&up) + widest + room(&down), y - top)
     }
 
-    /// The chart for those who don't see it.
+    /// Returns a description of the chart for screen readers.
     pub fn words(&self) -> String {
         let count = |shape| self.nodes.iter().filter(|node| node.shape == shape).count();
         let pairs = self.nodes.iter().filter_map(|node| {
@@ -114,7 +116,7 @@ impl FlowChart {
         if pairs.is_empty() { counts } else { format!("{counts}; branch pairs: {}", pairs.join("; ")) }
     }
 
-    /// The ways from each node to the next, with the outcome that leads there.
+    /// Draws the arrows from each node to the next, with the outcomes that lead there.
     fn falls(&self, canvas: &mut Canvas, placed: &[Placed], centre: f64) {
         for (nodes, places) in self.nodes.windows(2).zip(placed.windows(2)) {
             let ([from, to], [above, below]) = (nodes, places) else { continue };
@@ -132,12 +134,13 @@ impl FlowChart {
         }
     }
 
-    /// With which outcomes a jump leaves its test, and arrives at its assertion.
+    /// Returns the outcomes for which a jump leaves its test and reaches its assertion.
     fn outcomes(&self, lane: &Lane) -> [bool; 2] {
         [lane.from, lane.to].map(|n| self.nodes.get(n).is_none_or(|node| node.jumps_if))
     }
 
-    /// The jumps downward, or upward: short ones next to the column, and none in another's way.
+    /// Assigns lanes to the downward or the upward jumps. Short jumps get lanes next to the column, and
+    /// overlapping jumps get different lanes.
     fn lanes(&self, down: bool) -> Vec<Lane> {
         let jumps = self.nodes.iter().enumerate().filter_map(|(from, node)| Some((from, node.jump?)));
         let mut jumps: Vec<(usize, usize)> = jumps.filter(|(from, to)| (to > from) == down).collect();
@@ -170,7 +173,7 @@ fn place(node: &FlowNode, y: &mut f64) -> Placed {
     placed
 }
 
-/// How the outcome of a condition is written.
+/// Returns the label of a condition's outcome.
 fn outcome(holds: bool) -> &'static str {
     if holds { "t" } else { "f" }
 }

@@ -1,13 +1,14 @@
-//! Pictures as SVG, of plain data: numbers and texts go in, a text comes out. Knows no program, no machine and no file.
+//! Pictures as SVG, made of plain data: numbers and texts go in, a text comes out. This crate is independent
+//! of programs, machines and files.
 //!
-//! | module | what it is |
+//! | module | purpose |
 //! |---|---|
 //! | [`plot`], [`text_plot`] | curves over steps, or over one another: as a picture, and in characters |
 //! | [`flow_chart`] | control flow with its branch pairs: tests as diamonds, assertions as circles |
-//! | [`call_tree`] | who called whom, and how many steps that took |
+//! | [`call_tree`] | calls with their callers, their counts and their steps |
 //! | [`circuit`] | gates on wires |
-//! | [`tradeoff`] | what several methods take: steps over memory, and erased bits |
-//! | [`palette`], [`canvas`], [`document`] | colours on light and dark ground, shapes, and the frame of every picture |
+//! | [`tradeoff`] | costs of several methods: steps over memory, and erased bits |
+//! | [`palette`], [`canvas`], [`document`] | colours for light and dark backgrounds, shapes, and the frame of every picture |
 
 pub mod call_tree;
 pub mod canvas;

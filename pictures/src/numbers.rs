@@ -1,6 +1,7 @@
-//! Numbers beside axes and in words: short, and as exact as they have to be. Knows no picture.
+//! Number formatting for axes and descriptions: short, with as many digits as needed. This module is
+//! independent of pictures.
 
-/// A number with six digits at most.
+/// Returns a number with at most six significant digits.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -22,7 +23,7 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// A number of steps, with its thousands apart.
+/// Returns a number of steps with thousands separators.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();

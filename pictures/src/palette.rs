@@ -1,33 +1,35 @@
-//! Colours, each for light and for dark ground. Those of curves are Okabe's and Ito's, which the colour-blind tell apart. Knows no shape.
+//! Colours for light and dark backgrounds. The colours of curves are the colour-blind-safe ones of Okabe and
+//! Ito. This module is independent of shapes.
 //!
-//! A picture names the light colours where it uses them, so that it looks right wherever styles are ignored. Its style sheet finds
-//! them there by their value and says what they are on dark ground, and which curves are dashed.
+//! Shapes use the light colours, so that a picture looks right in viewers that ignore styles. Its style sheet
+//! matches shapes by their light colour. It sets the colours for dark backgrounds, and makes some curves
+//! dashed.
 
 use std::fmt::Write as _;
 
-/// A colour by what it is for.
+/// A colour, named by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     Ground,
-    /// Texts, axes and outlines.
+    /// The colour of texts, axes and outlines.
     Text,
-    /// What is beside the point: notes, ticks.
+    /// The colour of secondary content: notes and ticks.
     Faint,
-    /// Lines of a grid.
+    /// The lines of a grid.
     Grid,
-    /// The way back, and whatever else lies behind the drawing.
+    /// The shaded part of a plot, for example the reverse sweep.
     Shade,
-    /// The curve of a number. From [`COLOURS`] on they are dashed.
+    /// The curve with this number. Numbers from [`COLOURS`] on are dashed.
     Curve(usize),
 }
 
-/// Colours of curves; each comes a second time, dashed.
+/// The number of colours of curves; each colour also exists as a dashed variant.
 pub const COLOURS: usize = 6;
 
-/// Curves that can be told apart.
+/// The number of distinguishable curves.
 pub const CURVES: usize = 2 * COLOURS;
 
-/// On light ground and on dark ground.
+/// The colours of curves, for light and for dark backgrounds.
 const CURVE: [[u32; 2]; COLOURS] = [
     [0x0072b2, 0x4aa8ea],
     [0xd55e00, 0xff8a3c],
@@ -44,23 +46,24 @@ const GRID: [u32; 2] = [0xe3e6ea, 0x30363d];
 const SHADE: [u32; 2] = [0xf3f5f8, 0x1f242a];
 
 impl Ink {
-    /// Every colour there is.
+    /// Returns every colour of the palette.
     pub fn all() -> impl Iterator<Item = Ink> {
         let plain = [Ink::Ground, Ink::Text, Ink::Faint, Ink::Grid, Ink::Shade];
         plain.into_iter().chain((0..CURVES).map(Ink::Curve))
     }
 
-    /// On light ground. No two are the same, so that the style sheet tells them apart.
+    /// Returns the colour on a light background, as 0xRRGGBB. All of them are distinct, because the style
+    /// sheet matches shapes by these values.
     pub fn light(self) -> u32 {
         self.colours()[0]
     }
 
-    /// On dark ground.
+    /// Returns the colour on a dark background, as 0xRRGGBB.
     pub fn dark(self) -> u32 {
         self.colours()[1]
     }
 
-    /// As SVG writes it.
+    /// Returns the light colour as SVG writes it.
     pub fn hex(self) -> String {
         format!("#{:06X}", self.light())
     }
@@ -78,19 +81,21 @@ impl Ink {
             Ink::Shade => SHADE,
             Ink::Curve(n) => {
                 let [light, dark] = CURVE.get(n % COLOURS).copied().unwrap_or(TEXT);
-                // The dashed one differs where nobody sees it.
+                // The dashed variant differs in the lowest bit, which is invisible, so that its value is
+                // distinct.
                 [light ^ u32::from(self.is_dashed()), dark]
             }
         }
     }
 }
 
-/// What a picture says about its colours.
+/// Returns the style sheet: fonts, dash patterns, and colours for dark backgrounds.
 pub fn style_sheet() -> String {
     let mut style =
         String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
     let (light, dark) = (Ink::Ground.light(), Ink::Ground.dark());
-    // A picture that is a page of its own is seen in a window of any size.
+    // An SVG document opened by itself fills a window of any size, so the window has the picture's
+    // background.
     let _ = write!(style, "svg:root{{background:#{light:06X}}}");
     for ink in Ink::all().filter(|ink| ink.is_dashed()) {
         let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:26 18}}", ink.hex());
@@ -109,7 +114,7 @@ pub fn style_sheet() -> String {
 mod tests {
     use super::*;
 
-    /// The relative luminance of a colour, as the guidelines for accessible contents define it.
+    /// Returns the relative luminance of a colour, as the Web Content Accessibility Guidelines define it.
     fn luminance(colour: u32) -> f64 {
         let part = |shift: u32| {
             let part = f64::from(colour >> shift & 0xff) / 255.0;

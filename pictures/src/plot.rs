@@ -1,4 +1,5 @@
-//! Curves in one or several panels below each other, drawn by plotters. Knows no steps and no cells: what lies along the axes has names.
+//! Curves in one or several panels below each other, drawn by plotters. This module is independent of steps
+//! and cells: axes have names.
 
 use std::error::Error;
 
@@ -12,20 +13,20 @@ use crate::document::{Words, document};
 use crate::numbers::short;
 use crate::palette::Ink;
 
-/// Curves over one axis.
+/// A plot: panels of curves over one common horizontal axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
     pub words: Words,
-    /// What lies along the axis at the bottom.
+    /// The name of the horizontal axis.
     pub along: String,
-    /// The first and the last value there; from the points where none are given.
+    /// The first and the last value of the horizontal axis; derived from the points if `None`.
     pub extent: Option<(f64, f64)>,
-    /// A part that is shaded, and what it is called.
+    /// A shaded interval of the horizontal axis, if any.
     pub shaded: Option<Shaded>,
     pub panels: Vec<Panel>,
 }
 
-/// A part of the axis.
+/// A shaded interval of the horizontal axis, with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaded {
     pub from: f64,
@@ -33,61 +34,62 @@ pub struct Shaded {
     pub name: String,
 }
 
-/// Curves that share an axis at the side.
+/// Curves that share a vertical axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
-    /// What lies along that axis.
+    /// The name of the vertical axis.
     pub name: String,
     pub curves: Vec<Curve>,
 }
 
-/// Points in an order.
+/// A curve: points in the order in which they are connected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     pub name: String,
-    /// Points with a number that isn't finite are gaps.
+    /// The points; a point with a coordinate that isn't finite is a gap.
     pub points: Vec<(f64, f64)>,
     pub between: Between,
-    /// The number of its colour; [`crate::palette::COLOURS`] more is the same colour, dashed.
+    /// The number of the colour. Adding [`crate::palette::COLOURS`] gives the same colour, dashed.
     pub colour: usize,
 }
 
-/// What lies between one point of a curve and the next.
+/// The connection between neighbouring points of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Between {
-    /// A straight line.
+    /// A straight line between the points.
     #[default]
     Line,
-    /// The height of the first, and a jump to the other.
+    /// The height of the first point up to the second one, then a jump.
     Step,
-    /// Nothing: the points are dots.
+    /// No connection: the points are dots.
     Nothing,
 }
 
-/// The picture couldn't be drawn.
+/// The error of a picture that plotters can't draw.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the picture can't be drawn: {0}")]
 pub struct DrawingFailed(String);
 
-/// Units of the drawing for each of what is shown: plotters knows whole units only.
+/// Units of the drawing per unit of the display; the resolution is higher because plotters rounds to whole
+/// units.
 const FINE: u32 = 4;
 const WIDTH: u32 = 640;
 const TITLE: u32 = 34;
 const FIRST_PANEL: u32 = 326;
 const PANEL: u32 = 220;
-/// Letters of a title that the picture has room for; whoever can't see it is told all of them.
+/// The number of characters that fit into the title. The SVG's title element has all of them.
 const TITLE_LETTERS: usize = 66;
 const LETTERS: u32 = 14 * FINE;
-/// All letters, where the picture is shown on the width of a phone.
+/// The font size for pictures that are displayed at the width of a phone.
 const NARROW_LETTERS: u32 = 18 * FINE;
-/// The first row of names, and each row below.
+/// The heights of the first row of the legend and of each further one.
 const LEGEND: u32 = 24 * FINE;
 const LEGEND_ROW: u32 = 20;
-/// Where the axis at the side is.
+/// The horizontal position of the vertical axis.
 const AXIS: u32 = 90 * FINE;
 const AXIS_MARGIN: u32 = 8 * FINE;
 
-/// A letter's width, as a part of its height, about.
+/// The approximate width of a character, relative to its height.
 const LETTER_WIDTH: f64 = 0.56;
 
 type Drawn<T = ()> = Result<T, Box<dyn Error>>;
@@ -95,10 +97,9 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 impl Plot {
-    /// The picture.
+    /// Returns the plot as an SVG document.
     ///
-    /// # Errors
-    /// The library can't draw it.
+    /// # Errors Returns [`DrawingFailed`] if plotters can't draw it.
     pub fn svg(&self) -> Result<String, DrawingFailed> {
         let panels: u32 = (0..self.panels.len().max(1)).map(|n| self.panel_height(n)).sum();
         let height = TITLE + panels;
@@ -169,7 +170,7 @@ impl Plot {
             mesh.x_desc(&self.along);
         }
         mesh.draw()?;
-        // Later than the grid, of which a line would cross the name.
+        // The label is drawn after the grid, because a grid line would cross it.
         if let Some(shaded) = &self.shaded {
             draw_name(&mut chart, shaded, y.1)?;
         }
@@ -190,7 +191,7 @@ impl Plot {
         Ok(())
     }
 
-    /// The first and the last value along the axis at the bottom.
+    /// Returns the first and the last value of the horizontal axis, derived from the points.
     fn range_along(&self) -> (f64, f64) {
         let curves = self.panels.iter().flat_map(|panel| &panel.curves);
         widened(range(curves.flat_map(|curve| curve.finite().map(|point| point.0))), 0.04)
@@ -198,7 +199,7 @@ impl Plot {
 }
 
 impl Panel {
-    /// Where each curve is named: how far to the right, and in which row.
+    /// Returns the horizontal position and the row of each curve's name.
     fn legend(&self) -> Vec<(u32, u32)> {
         let start = AXIS + 2 * FINE;
         let (mut x, mut row) = (start, 0);
@@ -214,12 +215,13 @@ impl Panel {
         self.curves.iter().map(place).collect()
     }
 
-    /// Rows of names below the first.
+    /// Returns the number of legend rows below the first.
     fn more_rows(&self) -> u32 {
         self.legend().last().map_or(0, |(_, row)| *row)
     }
 
-    /// The least and the greatest height, with a margin; above, it has room for the name of what is shaded.
+    /// Returns the range of the vertical axis with a margin. With a shaded interval, the range leaves space
+    /// for its label at the top.
     fn range(&self, is_shaded: bool) -> (f64, f64) {
         let heights = range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1)));
         let (low, high) = widened(heights, 0.06);
@@ -232,14 +234,14 @@ impl Curve {
         self.points.iter().copied().filter(|point| is_finite(*point))
     }
 
-    /// The least and the greatest height, and where it ends.
+    /// Returns the least, the greatest and the last height of the finite points.
     pub fn bounds(&self) -> Option<[f64; 3]> {
         let last = self.finite().last()?.1;
         let (low, high) = range(self.finite().map(|point| point.1));
         Some([low, high, last])
     }
 
-    /// Points between gaps, as they are drawn.
+    /// Returns the drawn points, split at gaps.
     fn runs(&self) -> Vec<Vec<(f64, f64)>> {
         let mut runs = vec![Vec::new()];
         for point in &self.points {
@@ -263,13 +265,13 @@ fn is_finite((x, y): (f64, f64)) -> bool {
     x.is_finite() && y.is_finite()
 }
 
-/// The least and the greatest of some numbers; 0 and 1 where there are none.
+/// Returns the least and the greatest of some numbers, or 0 and 1 without numbers.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let both = values.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     both.unwrap_or((0.0, 1.0))
 }
 
-/// A range with a margin; one that is a single number gets room all the same.
+/// Returns a range with a margin. A range of a single number is widened, too, so that it can be drawn.
 fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     let room = (high - low) * margin;
     if high - low > (high.abs() + low.abs()) * 1e-12 {
@@ -279,12 +281,12 @@ fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// A number beside an axis; what is left of 0 by rounding is 0.
+/// Returns the label of a tick; rounding errors near 0 become 0.
 fn tick(value: f64, (low, high): (f64, f64)) -> String {
     short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
 }
 
-/// The name of what is shaded, at the top of it, on ground of its own.
+/// Draws the label of the shaded interval at its top, with a background.
 fn draw_name(chart: &mut Chart<'_, '_>, shaded: &Shaded, top: f64) -> Drawn {
     let letters = shaded.name.chars().count() as f64 * f64::from(NARROW_LETTERS) * LETTER_WIDTH;
     let (half, height) = (letters as i32 / 2 + FINE as i32, LETTERS as i32);
@@ -296,7 +298,7 @@ fn draw_name(chart: &mut Chart<'_, '_>, shaded: &Shaded, top: f64) -> Drawn {
     Ok(())
 }
 
-/// The names of curves, each behind a piece of its curve.
+/// Draws the legend: a sample of each curve, followed by its name.
 fn draw_legend(panel: &Panel, area: &Area<'_>) -> Drawn {
     let fine = FINE as i32;
     for (curve, (x, row)) in panel.curves.iter().zip(panel.legend()) {
@@ -315,7 +317,7 @@ fn colour(ink: Ink) -> RGBColor {
 }
 
 fn text(ink: Ink, size: u32) -> TextStyle<'static> {
-    // plotters writes four fifths of what it is asked for.
+    // Plotters writes fonts at four fifths of the requested size.
     ("sans-serif", f64::from(size) * 1.24).into_font().color(&colour(ink))
 }
 

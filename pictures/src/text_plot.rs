@@ -1,19 +1,20 @@
-//! Curves in characters, for terminals: a chart each, one below the other. Draws the same data as [`crate::plot`].
+//! Curves in characters, for terminals: a chart per curve, one below the other. The data is that of
+//! [`crate::plot`].
 
 use std::fmt::Write as _;
 
 use crate::numbers::short;
 use crate::plot::{Between, Curve, Plot};
 
-/// Where there is room for more, a curve has no need of it.
+/// The maximum width of a chart; a wider one would show no more.
 const MOST_COLUMNS: usize = 72;
-/// In fewer columns a curve can't be told from another one.
+/// The minimum width of a terminal; in fewer columns, curves can't be distinguished.
 pub const LEAST_COLUMNS: usize = 40;
 const ROWS: usize = 9;
 
 impl Plot {
-    /// All curves, and what they are drawn over, on a terminal that has so many columns. Where these are fewer than [`LEAST_COLUMNS`], only the bounds
-    /// of the curves.
+    /// Returns all curves as text with the name of their axis, for a terminal of this many columns. With
+    /// fewer than [`LEAST_COLUMNS`], only the bounds of the curves are written.
     pub fn text(&self, columns: usize) -> String {
         let width = if columns < LEAST_COLUMNS { 0 } else { (columns - 1).min(MOST_COLUMNS) };
         let mut text = format!("{}\n", self.words.title);
@@ -46,14 +47,15 @@ fn along(curve: &Curve) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// In the middle of some room, with a blank on either side; nothing where there is none for it.
+/// Returns the text centred in `room` columns with a blank on either side, or only blanks if it doesn't fit.
 fn centred(text: &str, room: usize) -> String {
     let text = if text.chars().count() + 2 > room { "" } else { text };
     let left = room.saturating_sub(text.chars().count()) / 2;
     format!("{:<room$}", format!("{}{text}", " ".repeat(left)))
 }
 
-/// From the greatest value down to the least: in each column all that the curve came to.
+/// Returns the rows of the chart, from the greatest value down to the least. Each column marks all values
+/// that the curve has there.
 fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64), width: usize) -> Vec<String> {
     let mut rows = vec![vec![' '; width]; ROWS];
     let (column, row) = (|value| place(value, x, width), |value| ROWS - 1 - place(value, y, ROWS));
@@ -79,7 +81,7 @@ fn mark(rows: &mut [Vec<char>], (column, row): (usize, usize)) {
     rows.get_mut(row).and_then(|row| row.get_mut(column)).into_iter().for_each(|sign| *sign = '*');
 }
 
-/// Which of so many parts of a range a value is in.
+/// Returns the index of the part that contains a value, if the range is divided into `count` parts.
 fn place(value: f64, (low, high): (f64, f64), count: usize) -> usize {
     let part = (value - low) / (high - low);
     let part = if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 };

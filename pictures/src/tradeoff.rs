@@ -1,23 +1,23 @@
-//! What several methods take for one computation: steps over memory, on scales of powers of ten, and beside it the bits that each
-//! erases. Knows no method.
+//! Cost comparison of several methods for one computation: steps over memory, on logarithmic scales, and a
+//! bar for the bits that each method erases. This module is independent of the methods.
 
 use crate::canvas::{Canvas, Letters, Side};
 use crate::document::Words;
 use crate::numbers::grouped;
 use crate::palette::Ink;
 
-/// A method, and what it takes.
+/// A method with its costs: steps, bytes of memory and erased bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Method {
     pub name: String,
     pub steps: u64,
     pub bytes: u64,
     pub erased_bits: u64,
-    /// Methods of one family are joined by a line, in their order.
+    /// The family of the method. Neighbouring methods of one family are joined by a line.
     pub family: usize,
 }
 
-/// Methods beside each other.
+/// A comparison of several methods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tradeoff {
     pub words: Words,
@@ -28,11 +28,11 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 76.0;
 const WIDTH: f64 = 340.0;
 const LEAST_HEIGHT: f64 = 300.0;
-/// Where the list of methods begins, its bars, and where these end.
+/// The horizontal positions of the list of methods and of its bars, and the length of the longest bar.
 const LIST: f64 = LEFT + WIDTH + 44.0;
 const BARS: f64 = LIST + 148.0;
 const BAR: f64 = 110.0;
-/// Room for a number behind the longest bar.
+/// The width of the number after the longest bar.
 const NUMBER: f64 = 84.0;
 const ROW: f64 = 24.0;
 const DOT: f64 = 8.0;
@@ -40,7 +40,7 @@ const DOT: f64 = 8.0;
 const PLAIN: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Start, is_code: false };
 const FAINT: Letters = Letters { ink: Ink::Faint, size: 12.0, ..PLAIN };
 
-/// A scale of powers of ten: what lies at its beginning and at its end, and where these are.
+/// A logarithmic scale: the decimal logarithms at its two ends, and their positions.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     from: f64,
@@ -50,7 +50,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Room for all numbers, with a margin; numbers below 1 lie where 1 does.
+    /// Returns a scale that contains all numbers, with a margin. Numbers below 1 are placed at 1.
     fn of(numbers: impl Iterator<Item = u64>, begin: f64, end: f64) -> Scale {
         let (mut from, mut to) = (f64::MAX, f64::MIN);
         for number in numbers {
@@ -69,7 +69,8 @@ impl Scale {
         self.begin + part * (self.end - self.begin)
     }
 
-    /// Numbers to write along it: powers of ten; where these are few, three times as much too, and else twice and five times as much.
+    /// Returns the ticks of the scale: powers of ten. If these are few, their multiples by 3 are added; if
+    /// still few, their multiples by 2 and 5 instead.
     fn ticks(self) -> Vec<u64> {
         let ticks = |parts: &[u64]| -> Vec<u64> {
             let powers = (0..19).map(|power| 10_u64.pow(power));
@@ -97,7 +98,7 @@ impl Tradeoff {
         canvas.document(&self.words, (BARS + BAR + NUMBER, TOP + height + 64.0))
     }
 
-    /// Steps over memory: a dot with the number of its line in the list.
+    /// Draws steps over memory: a dot per method, with its number in the list.
     fn draw_points(&self, height: f64, canvas: &mut Canvas) {
         let bottom = TOP + height;
         let across = Scale::of(self.methods.iter().map(|method| method.bytes), LEFT, LEFT + WIDTH);
@@ -128,7 +129,7 @@ impl Tradeoff {
         }
     }
 
-    /// The methods with their numbers, and a bar for the bits that each erases.
+    /// Draws the list of methods with their numbers, and a bar for the erased bits of each.
     fn draw_list(&self, canvas: &mut Canvas) {
         canvas.text((LIST - DOT, TOP - 18.0), "method", PLAIN);
         canvas.text((BARS, TOP - 18.0), "erased bits", PLAIN);
@@ -147,7 +148,7 @@ impl Tradeoff {
     }
 }
 
-/// The number of a method, in a circle of its family's colour.
+/// Draws the number of a method, in a circle of its family's colour.
 fn draw_dot(n: usize, method: &Method, place: (f64, f64), canvas: &mut Canvas) {
     canvas.ellipse(place, (DOT, DOT), Ink::Ground, Ink::Curve(method.family));
     canvas.text(place, &(n + 1).to_string(), Letters { size: 11.0, side: Side::Middle, ..PLAIN });

@@ -1,4 +1,4 @@
-//! Names, looked up once: handles of cells that calls use. Knows declarations; knows no values.
+//! Handles of named cells, which calls use after one lookup. This module knows declarations, no values.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use reviver_vm::{Program, State, lookup};
 
 use super::error::{Error, IndexErrorText};
 
-/// Integers of a program: a scalar, an array row after row, or an element of one. A copy costs nothing.
+/// Handle of integer cells: a scalar, an array in row-major order, or one element. Copying is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntCells(pub(super) NamedCells);
 
-/// Reals of a program: a scalar, an array row after row, or an element of one. A copy costs nothing.
+/// Handle of real cells: a scalar, an array in row-major order, or one element. Copying is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealCells(pub(super) NamedCells);
 
-/// Cells of one class that lie side by side.
+/// Adjacent cells of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedCells {
-    /// The number of the executable that they were looked up in.
+    /// Number of the executable in which they were looked up.
     pub executable: u64,
-    /// The number of the global, the first of its elements that is meant, and where that lies.
+    /// Index of the global; `element` and `first` are the first cell's index in the global and in its class.
     pub global: usize,
     pub element: usize,
     first: usize,
@@ -31,7 +31,7 @@ pub(super) struct NamedCells {
 }
 
 impl IntCells {
-    /// How many there are: the length of the slices that they are given and read by.
+    /// Returns the number of cells, which is the length of slices to give or read them.
     #[allow(clippy::len_without_is_empty, reason = "an array has at least one cell")]
     pub fn len(self) -> usize {
         self.0.count
@@ -39,7 +39,7 @@ impl IntCells {
 }
 
 impl RealCells {
-    /// How many there are: the length of the slices that they are given and read by.
+    /// Returns the number of cells, which is the length of slices to give or read them.
     #[allow(clippy::len_without_is_empty, reason = "an array has at least one cell")]
     pub fn len(self) -> usize {
         self.0.count
@@ -47,7 +47,7 @@ impl RealCells {
 }
 
 impl NamedCells {
-    /// The cells of a name of a class: `x`, `A`, `A[3]`, `M[1,2]`.
+    /// Looks up the cells of a name and class: `x`, `A`, `A[3]`, `M[1,2]`.
     pub fn find(
         program: &Program,
         state: &State,
@@ -73,17 +73,17 @@ impl NamedCells {
         Ok(NamedCells { executable, global, element: cell - cells.start, first: cell, count: 1 })
     }
 
-    /// How many there are.
+    /// Returns the number of cells.
     pub fn count(self) -> usize {
         self.count
     }
 
-    /// Where they lie among the cells of their class.
+    /// Returns the indices of the cells in their class.
     pub fn range(self) -> Range<usize> {
         self.first..self.first + self.count
     }
 
-    /// Their name, for errors.
+    /// Returns the name of the cells, for error messages.
     pub fn name(self, program: &Program) -> String {
         match program.module().globals.get(self.global) {
             Some(declared) if declared.shape.cells() == self.count as u64 => declared.name.clone(),
@@ -92,7 +92,7 @@ impl NamedCells {
     }
 }
 
-/// The variables of some reals, in order.
+/// Returns the variables of some real cells, in order.
 pub(super) fn variables(cells: &[RealCells]) -> impl Iterator<Item = Variable> {
     cells.iter().flat_map(|RealCells(cells)| {
         let elements = (cells.element..).zip(cells.range());
@@ -111,7 +111,7 @@ fn check(declared: &Global, class: Class) -> Result<(), Error> {
     Ok(())
 }
 
-/// The indices between brackets; none where there is something else.
+/// Parses indices in brackets; `None` for any other text.
 fn read_indices(text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     inside.split(',').map(|index| index.parse().ok()).collect()

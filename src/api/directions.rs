@@ -1,5 +1,6 @@
-//! Calls for derivatives along a direction: products of a Jacobian and of a Hessian with a vector, and Taylor series. A direction has a
-//! component for each cell that it names; all other reals stay where they are. Reads what was given; what a workspace holds besides stays.
+//! Directional derivatives: Jacobian–vector and Hessian–vector products, and Taylor series. A direction has a
+//! component for each cell that it names; all other reals stay constant. These calls read the workspace's inputs and
+//! change nothing else in it.
 
 use reviver_vm::differentiate::matrices::{self, MAX_ORDER};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
@@ -12,51 +13,51 @@ use super::loss::LossCell;
 use super::vectors;
 use super::workspace::Workspace;
 
-/// Some results, and their derivatives along a direction.
+/// Values of some results, and their derivatives along a direction.
 #[derive(Clone, Debug)]
 pub struct DirectionalDerivatives {
-    /// A number for each cell, in the order in which the cells were named.
+    /// Value of each cell, in the order in which the cells were named.
     pub values: Vec<f64>,
-    /// The Jacobian's product with the direction: a component for each cell.
+    /// Product of the Jacobian with the direction: a component for each cell.
     pub product: Vec<f64>,
-    /// How far they can be trusted.
+    /// Verification report of the derivatives.
     pub trust: Trust,
 }
 
-/// A value with its gradient, and the derivative of the gradient along a direction.
+/// Value and gradient of a loss, and the derivative of the gradient along a direction.
 #[derive(Clone, Debug)]
 pub struct HessianProduct {
-    /// The loss.
+    /// Value of the loss.
     pub value: f64,
-    /// A component for each real that the direction names, in their order.
+    /// Gradient component for each real of the direction, in that order.
     pub gradient: Vec<f64>,
-    /// The Hessian's product with the direction, in the same order.
+    /// Product of the Hessian with the direction, in the same order.
     pub product: Vec<f64>,
-    /// How far they can be trusted.
+    /// Verification report of the derivatives.
     pub trust: Trust,
 }
 
 /// Taylor series of some results along a direction v: f(x + t·v) = c₀ + c₁·t + c₂·t² + …
 #[derive(Clone, Debug)]
 pub struct TaylorSeries {
-    /// For each cell, in the order in which the cells were named, its coefficients from order 0 on.
+    /// Coefficients of each cell from order 0 on, in the order in which the cells were named.
     pub coefficients: Vec<Vec<f64>>,
-    /// How far they can be trusted.
+    /// Verification report of the derivatives.
     pub trust: Trust,
 }
 
-/// A direction, as the program's numbers.
+/// Direction in the program's number system.
 struct CallDirection {
     inputs: Vec<Variable>,
     components: Vec<f64>,
 }
 
 impl Workspace {
-    /// The Jacobian of some reals times a direction, found by one run over dual numbers: a Jacobian–vector product.
+    /// Computes a Jacobian–vector product by one run over dual numbers.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`]; and a slice of another length than its cells, a number that the number system hasn't got, a cell that is
-    /// named twice.
+    /// The errors of [`Workspace::gradient`]; a slice with another length than its cells, a number that the number
+    /// system can't represent, or a cell named twice.
     pub fn jacobian_times(
         &self,
         of: &[RealCells],
@@ -72,11 +73,11 @@ impl Workspace {
         Ok(DirectionalDerivatives { values, product: found.product, trust: found.trust })
     }
 
-    /// The Hessian of a loss times a direction, found by one gradient pass over dual numbers. The Hessian is that by the reals which the
-    /// direction names.
+    /// Computes a Hessian–vector product by one gradient over dual numbers. The Hessian's rows and columns
+    /// are the reals that the direction names.
     ///
     /// # Errors
-    /// As [`Workspace::jacobian_times`].
+    /// The errors of [`Workspace::jacobian_times`].
     pub fn hessian_times(
         &self,
         loss: &LossCell,
@@ -95,10 +96,11 @@ impl Workspace {
         Ok(HessianProduct { value, gradient: found.gradient, product, trust: found.trust })
     }
 
-    /// The Taylor series of some reals along a direction up to an order, at most 16, found by one run over truncated series.
+    /// Computes Taylor series of some reals along a direction, up to order `order`, at most 16, by one run over
+    /// truncated series.
     ///
     /// # Errors
-    /// As [`Workspace::jacobian_times`]; and an order that is 0 or greater than 16.
+    /// The errors of [`Workspace::jacobian_times`]; an order that is 0 or greater than 16.
     pub fn taylor(
         &self,
         of: &[RealCells],
@@ -117,7 +119,7 @@ impl Workspace {
         Ok(TaylorSeries { coefficients: found.coefficients, trust: found.trust })
     }
 
-    /// The program at the start that was given, and a direction from there.
+    /// Returns the differentiation subject at the current inputs, and the direction from there.
     fn along(&self, direction: &[(RealCells, &[f64])]) -> Result<(Subject, CallDirection), Error> {
         let shared = &self.executable.shared;
         let program = &shared.program;

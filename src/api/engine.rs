@@ -1,4 +1,5 @@
-//! Which engine makes the steps of a program, and where native code is to be had. Knows no program by name and no command line.
+//! Choice of the execution engine, and availability of native code. This module knows no particular program and no
+//! command line.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,14 +9,14 @@ use reviver_compile::driver::Driver;
 use reviver_vm::{CheckLevel, Program, Runner};
 use thiserror::Error;
 
-/// Who makes the steps. What comes out is the same, bit for bit.
+/// Execution engine. Results are bit-identical for all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The interpreter.
+    /// The interpreter, without any native code.
     Interp,
-    /// Native code; an error where there is none for this machine.
+    /// Native code; an error if there is none for this machine.
     Jit,
-    /// Native code where there is some, else the interpreter.
+    /// Native code if available, otherwise the interpreter.
     #[default]
     Auto,
 }
@@ -23,7 +24,7 @@ pub enum EngineChoice {
 impl EngineChoice {
     pub const ALL: [EngineChoice; 3] = [EngineChoice::Interp, EngineChoice::Jit, EngineChoice::Auto];
 
-    /// `interp`, `jit`, `auto`.
+    /// Returns the name: `interp`, `jit` or `auto`.
     pub fn name(self) -> &'static str {
         match self {
             EngineChoice::Interp => "interp",
@@ -32,7 +33,7 @@ impl EngineChoice {
         }
     }
 
-    /// The inverse of [`EngineChoice::name`].
+    /// Returns the engine of a name; the inverse of [`EngineChoice::name`].
     pub fn from_name(name: &str) -> Option<EngineChoice> {
         EngineChoice::ALL.into_iter().find(|choice| choice.name() == name)
     }
@@ -44,22 +45,22 @@ impl fmt::Display for EngineChoice {
     }
 }
 
-/// How a program is compiled.
+/// Options for compiling a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompileOptions {
     pub engine: EngineChoice,
-    /// How much native code checks.
+    /// Level of the checks in native code.
     pub level: CheckLevel,
 }
 
-/// Everything is checked.
+/// Selects an engine with all checks.
 impl From<EngineChoice> for CompileOptions {
     fn from(engine: EngineChoice) -> CompileOptions {
         CompileOptions { engine, level: CheckLevel::Checked }
     }
 }
 
-/// Why there is no native code.
+/// Reason why native code isn't available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoEngine {
     #[error("{0}")]
@@ -70,19 +71,19 @@ pub enum NoEngine {
     InterpreterChecks,
 }
 
-/// Code without a loop that makes fewer steps is left to the interpreter where a machine would have to be copied for it.
+/// Loop-free code with fewer steps stays in the interpreter if native code would need a copy of the machine.
 const SHORTEST_CODE: u32 = 32;
-/// Single runs that are shorter are over before native code is made for them.
+/// Steps of a single run before native code is compiled; shorter runs end before compilation would pay off.
 const INTERPRETED_FIRST: u64 = 1 << 20;
 
-/// What makes native code.
+/// The backend that generates native code.
 #[cfg(feature = "jit")]
 pub(super) type NativeBackend = reviver_jit::Jit;
-/// Nothing does; what stands here is never made.
+/// Placeholder for the missing backend; never constructed.
 #[cfg(not(feature = "jit"))]
 pub(super) type NativeBackend = reviver_compile::evaluate::Evaluator;
 
-/// Native code for this machine.
+/// Creates the native backend for this machine.
 #[cfg(feature = "jit")]
 fn native() -> Result<NativeBackend, NoEngine> {
     reviver_jit::Jit::new().map_err(|error| NoEngine::Machine(error.to_string()))
@@ -93,12 +94,12 @@ fn native() -> Result<NativeBackend, NoEngine> {
     Err(NoEngine::Build)
 }
 
-/// Whether there is native code for this machine.
+/// Checks that native code is available for this machine.
 pub(super) fn native_code() -> Result<(), NoEngine> {
     native().map(|_| ())
 }
 
-/// What makes the code that is asked for; none where the interpreter makes the steps.
+/// Returns the requested backend; `None` selects the interpreter.
 pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, NoEngine> {
     match options.engine {
         EngineChoice::Interp if !options.level.is_checked() => Err(NoEngine::InterpreterChecks),
@@ -108,12 +109,13 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
     }
 }
 
-/// Who makes the steps of machines of a program, from anywhere to anywhere, instead of their own interpreter; none where
-/// nobody does. With [`EngineChoice::Auto`] nothing is compiled before a million steps are made, and the interpreter makes steps
-/// while another thread compiles; with [`EngineChoice::Jit`] a run waits for its code. The results are the same.
+/// Returns a runner, which executes machines of a program by native code between any two states. `None` leaves
+/// execution to the machine's own interpreter. With [`EngineChoice::Auto`], compilation starts after a million steps,
+/// on another thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits for its code. Results
+/// are identical.
 ///
 /// # Errors
-/// There is no native code, and it was asked for; or the interpreter is to leave checks out.
+/// Native code was requested and isn't available, or checks are to be skipped in the interpreter.
 pub fn runner(options: CompileOptions, program: &Program) -> Result<Option<Arc<dyn Runner>>, NoEngine> {
     let Some(backend) = backend(options)? else { return Ok(None) };
     let driver = Driver::new(program, backend).leaving(SHORTEST_CODE).checking(options.level);

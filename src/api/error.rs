@@ -1,4 +1,4 @@
-//! What can go wrong, in the words that the user wrote: where, why, and what helps. Knows how things are said; judges nothing.
+//! Errors of the library. Each message says where the error is, why it occurred, and how to fix it.
 
 use reviver_assembler::constants::RefusedConstant;
 use reviver_assembler::diagnostic::Diagnostic;
@@ -19,26 +19,26 @@ use super::batch::no_device::NoDevice;
 use super::engine::NoEngine;
 use super::places::place;
 
-/// Why there is no program, or no result.
+/// Reason why there is no program, or no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file can't be read.
+    /// A file that can't be read.
     #[error("{name}: {why}")]
     Unreadable { name: String, why: String },
-    /// A text is no program: each diagnostic with its place, and all of them as text, with the lines that they are about.
+    /// A text that isn't a valid program. `rendered` has all diagnostics with their source lines.
     #[error("{rendered}")]
     Text { diagnostics: Vec<Diagnostic>, rendered: String },
-    /// An image can't be decoded.
+    /// An image that can't be decoded.
     #[error("{name}: {error}")]
     Image { name: String, error: Box<image::LoadError> },
-    /// A constant that was given can't stand for one of the text.
+    /// A given constant that the text can't use.
     #[error("{}", constant(.0))]
     Constant(RefusedConstant),
-    /// Rules that the program breaks; of a text only where it is used with other numbers than its own.
+    /// Rules of the machine that the program breaks. For a text this occurs only in a number system other than its own.
     #[error("{name}: {}", broken(violations))]
     Refused { name: String, violations: Vec<Violation> },
-    /// The engine that was asked for isn't there.
+    /// The requested engine isn't available.
     #[error("{0}; the engine `interp` runs every program, and `auto` takes what there is")]
     Engine(#[from] NoEngine),
 
@@ -48,12 +48,12 @@ pub enum Error {
     Class { name: String, class: Class },
     #[error("there is no cell `{name}`: {why}")]
     Index { name: String, why: IndexErrorText },
-    /// Values on stacks are reached by the program alone.
+    /// A stack named as cells; only the program accesses values on stacks.
     #[error("`{name}` is a stack, which has no cells: copy what is wanted to a cell in the program")]
     Stack { name: String },
     #[error("`{name}` has {cells} cells, and one was asked for: name one of them, such as `{name}[0]`")]
     Several { name: String, cells: usize },
-    /// A handle of one program was used with another.
+    /// A handle of one program used with another.
     #[error("this name was looked up in another program: ask the one that is called")]
     Foreign,
 
@@ -61,33 +61,34 @@ pub enum Error {
     Length { name: String, cells: usize, given: usize },
     #[error("`{name}` can't be given: it is `{}`; {}", role.directive(), takes(*role, *backward))]
     NotTaken { name: String, role: Role, backward: bool },
-    /// An integer is wider than the program's words. `index` counts in the slice.
+    /// An integer that doesn't fit into the program's words. `index` is the index in the slice.
     #[error("`{name}`: {value}, at index {index} of the slice, is not an integer of {bits} bits")]
     NotAnInteger { name: String, index: usize, value: i64, bits: u32 },
-    /// The number system has no such number. `index` counts in the slice.
+    /// A number that the number system can't represent. `index` is the index in the slice.
     #[error("`{name}`: {value}, at index {index} of the slice, is not a number that fits into {system}")]
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
-    /// An array counts as given where all of it was given at once.
+    /// Results or inputs that are required and weren't given. An array counts as given only if one call gives all of
+    /// it.
     #[error("{} needs every result, an array all at once; not given: {}", if *backward { "going back" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
-    /// The program trapped. `place` is the file, the line and, where that is known, the column.
+    /// A trap of the program. `place` is the file, the line and, if known, the column.
     #[error("{place}: {}{}{}", if *backward { "on the way back: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
     Trap { place: String, backward: bool, explanation: Box<Explanation> },
     #[error("stopped after {steps} step{}, before the {}: raise the limit, or begin with less", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
-    /// Somebody has set the flag that the call was to look at.
+    /// The interrupt flag of the call was set.
     #[error("stopped from outside")]
     Interrupted,
-    /// The way back has come to cells that no run begins with: the results that were given are none of the program's.
-    /// Rounded numbers of the program may have led the way back elsewhere, too.
+    /// The backward run ended in cells that no run starts with, so the given results are impossible. Rounding may
+    /// also be the cause.
     #[error(
         "these are no results of the program{}: going back left {}",
         if *is_rounded { ", or rounding has led the way back elsewhere (fixed point loses nothing)" } else { "" },
         left(garbage)
     )]
     NoSuchResults { garbage: Vec<Garbage>, is_rounded: bool },
-    /// Values that count were lost on the way, so that the derivatives may be wrong: what, and where.
+    /// Lost values that may make the derivatives wrong. Each entry has a value and its place.
     #[error("the derivatives may be wrong: {}", losses.join("; "))]
     Doubtful { losses: Vec<String> },
     #[error("{0}")]
@@ -96,13 +97,13 @@ pub enum Error {
         "a run can't begin with this state: it is none of the program's, stands somewhere else than where the run begins, or has adjoints"
     )]
     NoBeginning,
-    /// A run that is to come back has left behind what should have been used up.
+    /// Leftovers after a run that must be reversed.
     #[error("the run left what must be as it began: {}", left(garbage))]
     Leftovers { garbage: Vec<Garbage> },
     #[error("the start was not restored (fixed point, and a history, lose no bits)")]
     NotRestored,
 
-    /// A lane of a batch has failed, and the others weren't to go on.
+    /// A failed lane that ends its batch.
     #[error("lane {lane}: {error}")]
     Lane { lane: u64, error: Box<Error> },
     #[error(
@@ -110,7 +111,7 @@ pub enum Error {
         quoted(names)
     )]
     MissingColumns { names: Vec<String> },
-    /// A seeded sum of no cells.
+    /// A seeded sum without any cells.
     #[error("there are no seeds: name at least one real cell with its seed")]
     NoSeeds,
     #[error("a Taylor series of order {order} was asked for: the order is from 1 to {most}")]
@@ -123,7 +124,7 @@ pub enum Error {
     SharedColumn { name: String },
     #[error("the column `{name}` has {given} numbers, and there are {lanes} lanes")]
     ColumnLength { name: String, lanes: usize, given: usize },
-    /// A number of a column is none of the program's. `lane` counts in the column.
+    /// A number of a column that the program can't represent. `lane` is the index in the column.
     #[error("`{name}`: {value}, in lane {lane}, is not {}", fitting(*class, *word, *system))]
     NotANumber { name: String, lane: usize, value: String, class: Class, word: Word, system: RealSystem },
     #[error("the lanes have no result `{name}`; there are {}", quoted(known))]
@@ -134,10 +135,10 @@ pub enum Error {
         "a block of {lanes} lanes takes {inputs} columns of that length, and has room for the results in {results}"
     )]
     Columns { inputs: usize, results: usize, lanes: usize },
-    /// A device carries out no lanes.
+    /// A device that can't execute the lanes.
     #[error("{0}; `cpu` carries out the lanes of every program")]
     Device(#[from] NoDevice),
-    /// Arrow's columns and the lanes' don't fit each other.
+    /// Arrow columns that don't fit the lanes.
     #[cfg(feature = "arrow")]
     #[error(transparent)]
     Arrow(#[from] ArrowRefused),
@@ -150,7 +151,7 @@ pub enum Error {
     NoMemory(#[from] OutOfMemory),
 }
 
-/// What is wrong with indices: too many or too few, one that is outside, or no numbers at all.
+/// Reason why indices are wrong: their number, their range, or their syntax.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IndexErrorText {
     #[error("{0}")]
@@ -160,7 +161,7 @@ pub enum IndexErrorText {
 }
 
 impl Error {
-    /// Whether only the run failed that was made, so that other lanes of a batch may come to something.
+    /// Returns true if the error concerns one run only, so that other lanes of a batch can continue.
     pub(super) fn is_of_one_lane(&self) -> bool {
         matches!(
             self,
@@ -174,7 +175,7 @@ impl Error {
         )
     }
 
-    /// A trap or another reason why there is no derivative. `file` is the name of the program's file.
+    /// Converts an error of differentiation. `file` is the name of the program's file.
     pub(super) fn of_derivative(file: &str, error: DifferentiateError) -> Error {
         match error {
             DifferentiateError::Trap { backward, explanation } => Error::trap(file, backward, explanation),
@@ -185,7 +186,7 @@ impl Error {
         }
     }
 
-    /// A trap with its place.
+    /// Creates the error of a trap, with its place.
     pub(super) fn trap(file: &str, backward: bool, explanation: Box<Explanation>) -> Error {
         let spot = explanation.spot.as_ref();
         let included = spot.and_then(|spot| spot.file.as_deref());

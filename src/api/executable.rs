@@ -1,5 +1,5 @@
-//! A program that is ready to be called: its code, and its cells as they are before anything is given. Shared by all threads; what a
-//! call changes is in a workspace.
+//! Compiled programs: code, and the initial cells before any inputs. All threads share them; workspaces hold what
+//! calls change.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,59 +20,59 @@ use super::error::Error;
 use super::loss::LossCell;
 use super::vectors;
 
-/// A compiled program. A copy is another name for the same one, for another thread.
+/// Handle to a compiled program. A clone refers to the same program, for example in another thread.
 #[derive(Clone, Debug)]
 pub struct Executable {
     pub(super) shared: Arc<Shared>,
 }
 
-/// What all calls have in common.
+/// Data that all calls of an executable share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// No other executable of this process has this number.
+    /// Number of the executable, unique in this process.
     pub id: u64,
-    /// The name of the program's file.
+    /// Name of the program's file.
     pub name: String,
     pub program: Arc<Program>,
     pub level: CheckLevel,
     pub backend: Option<NativeBackend>,
-    /// Makes the steps that no route makes.
+    /// Executes the steps that routes don't cover.
     pub runner: Option<Arc<dyn Runner>>,
-    /// From the beginning to the end, and from there back.
+    /// Native entry point for the whole program forward; `back` is the one backward.
     pub there: Option<Route>,
     pub back: Option<Route>,
-    /// As a run begins if nothing is given.
+    /// State of a run before any inputs.
     pub begin: State,
-    /// The ways of gradients that were asked for, by where they turn; as few as there are such places, and kept as long as the executable. Who asks
-    /// for one waits for those that are being compiled.
+    /// Gradient routes by turning point. There are few, so they stay as long as the executable. Callers wait for a
+    /// route that another thread is compiling.
     turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
-    /// The same for groups of lanes, where there is code for them.
+    /// Routes of SIMD groups; `None` for groups that have no code.
     groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupRoutes>>>>,
-    /// The functions of Jacobians that were asked for.
+    /// Functions of Jacobians; `None` for losses whose sweeps need a machine.
     jacobians: Mutex<BTreeMap<JacobianKey, Option<Arc<GradientCall>>>>,
 }
 
-/// The most codes for groups that are kept: there are as many as there are choices of losses and columns.
+/// Maximum number of cached group codes; every choice of losses and columns has one.
 const MOST_GROUPS: usize = 32;
 
-/// The most functions of Jacobians that are kept: there are as many as there are choices of losses.
+/// Maximum number of cached functions of Jacobians; every choice of losses has one.
 const MOST_JACOBIANS: usize = 32;
 
-/// What the function of a Jacobian is compiled for.
+/// Key of the compiled function of a Jacobian.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JacobianKey {
     pub turn: u32,
-    /// The cells that are seeded, each once, in order.
+    /// Seeded cells in ascending order.
     pub cells: Vec<usize>,
     pub losses: usize,
 }
 
-/// What code for groups is made for.
+/// Key of compiled code for SIMD groups.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
-    /// The cells that are seeded, a list for each loss.
+    /// Seeded cells of each loss.
     pub rows: Vec<Vec<usize>>,
-    /// The cells that lanes are given.
+    /// Cells of the lane inputs.
     pub given: Vec<(Class, usize)>,
 }
 
@@ -124,11 +124,11 @@ impl Shared {
 }
 
 impl Executable {
-    /// Compiles a program that was made by the crates below this one; `name` is that of its file, for errors. Code for gradients is made
-    /// by [`Executable::loss`].
+    /// Compiles a program that the underlying crates have built. `name` is its file's name, for errors.
+    /// [`Executable::loss`] compiles code for gradients.
     ///
     /// # Errors
-    /// There is no such engine here, it can't leave checks out, or there is no memory for the program's cells.
+    /// The engine isn't available, it can't skip checks, or there is no memory for the program's cells.
     pub fn new(
         name: &str,
         program: &Arc<Program>,
@@ -138,42 +138,57 @@ impl Executable {
         let options = options.into();
         let level = options.level;
         let backend = engine::backend(options)?;
-        // Unless the caller says otherwise, derivatives are with respect to every number at the start.
+        // By default, derivatives are with respect to every number of the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
         let route = |travel| Route::new(program, backend.as_ref()?, RoutePlan::whole(program, travel, level));
         let (there, back) = (route(Travel::Forward), route(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
-        // What a program shows is shown to nobody.
+        // No caller receives the values of `show` yet.
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
         let (turning, groups, jacobians) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let shared =
-            Shared { id, name, program, level, backend, runner, there, back, begin, turning, groups, jacobians };
+        let shared = Shared {
+            id,
+            name,
+            program,
+            level,
+            backend,
+            runner,
+            there,
+            back,
+            begin,
+            turning,
+            groups,
+            jacobians,
+        };
         Ok(Executable { shared: Arc::new(shared) })
     }
 
-    /// The integers of a name: `n`, an array `A` (of a matrix row after row), an element `A[3]`, `M[1,2]`.
+    /// Returns the integer cells of a name: `n`, an array `A` (a matrix in row-major order), an element `A[3]`,
+    /// `M[1,2]`.
     ///
     /// # Errors
-    /// There are no such cells, or they are reals.
+    /// [`Error`] if there are no such cells, or they are reals.
     pub fn ints(&self, name: &str) -> Result<IntCells, Error> {
         self.cells(name, Class::Int).map(IntCells)
     }
 
-    /// The reals of a name: `x`, an array `A` (of a matrix row after row), an element `A[3]`, `M[1,2]`.
+    /// Returns the real cells of a name: `x`, an array `A` (a matrix in row-major order), an element `A[3]`,
+    /// `M[1,2]`.
     ///
     /// # Errors
-    /// There are no such cells, or they are integers.
+    /// [`Error`] if there are no such cells, or they are integers.
     pub fn reals(&self, name: &str) -> Result<RealCells, Error> {
         self.cells(name, Class::Real).map(RealCells)
     }
 
-    /// A real cell that is to be differentiated. Compiles the code of its gradient, unless another one's serves.
+    /// Returns a real cell as a loss to differentiate. Compiles its gradient code, unless an earlier loss's code is
+    /// usable.
     ///
     /// # Errors
-    /// There is no such cell, it is an integer or one of several, or the program can't be differentiated from outside.
+    /// There is no such cell, it is an integer or a whole array, or the program uses gradient mode.
     pub fn loss(&self, name: &str) -> Result<LossCell, Error> {
         let shared = &*self.shared;
         let cells = self.reals(name)?;
@@ -183,21 +198,22 @@ impl Executable {
         self.seeded(&[(cells, &[1.0])])
     }
 
-    /// The seeded sum Σ seed·value of some reals, with a seed for each cell: its gradient is a vector–Jacobian product. Compiles the code
-    /// of the gradient, unless another one's serves; [`LossCell::with_seeds`] changes the seeds without that.
+    /// Returns the seeded sum Σ seed·value of some reals, with a seed for each cell; its gradient is a
+    /// vector–Jacobian product. Compiles the gradient code unless an earlier loss's code is usable.
+    /// [`LossCell::with_seeds`] changes the seeds without compiling.
     ///
     /// # Errors
-    /// No seeds, another number of them than of cells, one that the number system hasn't got, or a cell that is named twice; cells of
-    /// another executable; the program can't be differentiated from outside.
+    /// No seeds; not one seed per cell; a seed that the number system can't represent; a cell named twice; cells of
+    /// another executable; a program that uses gradient mode.
     pub fn seeded(&self, seeds: &[(RealCells, &[f64])]) -> Result<LossCell, Error> {
         let shared = &*self.shared;
         self.summed(vectors::components(&shared.program, shared.id, seeds)?)
     }
 
-    /// The same with seeds as the bits of the program's numbers, as [`super::workspace::Workspace::give_real_bits`] has them.
+    /// Returns a seeded sum with seeds as bits, in the format of [`super::workspace::Workspace::give_real_bits`].
     ///
     /// # Errors
-    /// As [`Executable::seeded`].
+    /// The errors of [`Executable::seeded`].
     pub fn seeded_bits(&self, seeds: &[(RealCells, &[u64])]) -> Result<LossCell, Error> {
         let shared = &*self.shared;
         self.summed(vectors::bit_components(&shared.program, shared.id, seeds)?)
@@ -207,17 +223,18 @@ impl Executable {
         LossCell::new(&self.shared, seeds)
     }
 
-    /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.
+    /// Returns true if native code covers the whole program in both directions. Calls then neither interpret nor
+    /// allocate.
     pub fn is_native(&self) -> bool {
         self.shared.there.is_some() && self.shared.back.is_some()
     }
 
-    /// How much native code checks. What it doesn't, nobody vouches for.
+    /// Returns the check level of native code. Results that depend on skipped checks are not verified.
     pub fn level(&self) -> CheckLevel {
         self.shared.level
     }
 
-    /// The program, for everything that the libraries below this one can do with it.
+    /// Returns the program, for use with the underlying crates.
     pub fn program(&self) -> &Arc<Program> {
         &self.shared.program
     }

@@ -1,6 +1,7 @@
-//! Calls for a value and its gradient. By code alone where that needs no machine; else in the machine that a workspace has, by code as far as
-//! there is some; where that doesn't come to a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
-//! rounding has spoilt.
+//! Calls for a value and its gradient, in three tiers. Native code without a machine comes first, if the program
+//! allows it. Next comes the workspace's machine, by native code where there is some. If the gradient isn't verified
+//! there, separate passes ([`differentiate::gradient`]) find the cause, and repeat the reverse sweep with a history
+//! if rounding is the cause.
 
 use std::sync::Arc;
 
@@ -25,19 +26,20 @@ use super::places::place_of;
 use super::trip::in_one_go;
 use super::workspace::{Readable, Workspace};
 
-/// A value whose gradient was found; [`Workspace::adjoints`] reads that.
+/// Value of a loss with its report; [`Workspace::adjoints`] reads the gradient.
 #[derive(Clone, Debug)]
 pub struct Derivative {
-    /// The loss; of seeds their sum Σ seed·value.
+    /// Value of the loss; for seeded cells the sum Σ seed·value.
     pub value: f64,
-    /// Steps of the way there, and of the way back.
+    /// Steps of the forward sweep; `steps_back` has those of the reverse sweep.
     pub steps: u64,
     pub steps_back: u64,
-    /// How far it can be trusted: whether the way back was made again with a history, how much the loss may be off, and what was lost.
+    /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
+    /// values.
     pub trust: Trust,
 }
 
-/// The function of the losses whose gradients were found together last.
+/// Compiled function of the losses whose gradients were found together last.
 #[derive(Debug)]
 pub(super) struct JacobianCall {
     turn: u32,
@@ -47,19 +49,20 @@ pub(super) struct JacobianCall {
     call: Option<Arc<GradientCall>>,
 }
 
-/// So many steps of rules, which are the way back's alone, are made between two looks at how far it has come.
+/// Number of steps in rules, which only the reverse sweep executes, between two progress checks.
 const RULE_STEPS: u64 = 1024;
-/// So many steps more than there were may code make on the way back until it pauses; what is lost makes more.
+/// Steps that reverse-sweep code may execute beyond those of the forward sweep before it pauses. A sweep that needs
+/// more has diverged.
 pub(super) const SLACK: u64 = 1 << 16;
 
 impl Workspace {
-    /// The value of a loss, or of a seeded sum, and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in
-    /// floats it is made again then, with a history, and [`Derivative::trust`] says so. Of an executable that isn't checked nobody looks
-    /// at the way back, and [`Trust::loss_error`] is none.
+    /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is
+    /// verified. If rounding makes it diverge, it is recomputed with a history, and [`Derivative::trust`] says so. In
+    /// an unchecked executable the sweep isn't verified, and [`Trust::loss_error`] is `None`.
     ///
     /// # Errors
-    /// A trap, the step limit, no memory; a way back that doesn't lead to the start; and values that count and were lost
-    /// ([`Error::Doubtful`]).
+    /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. Lost values that
+    /// may make the gradient wrong are [`Error::Doubtful`].
     pub fn gradient(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let found = self.gradient_anyway(loss)?;
         let held = std::mem::replace(&mut self.held, Readable::Nothing);
@@ -68,10 +71,11 @@ impl Workspace {
         Ok(found)
     }
 
-    /// The same, but values that count and were lost are no error: [`Trust::reports`] of what comes says which, and where.
+    /// Computes a gradient even if relevant values were lost; [`Trust::reports`] of the result lists these with their
+    /// places.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
+    /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let found = match self.gradient_by_function(loss)? {
             Ok(found) => found,
@@ -107,8 +111,9 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Several losses in their order: `each` receives the number of one, the bits of its cells, and the adjoints of all reals. Neighbours that turn at one
-    /// place go there once. `trusted` is told how far one can be trusted before that, unless there is nothing to say.
+    /// Computes several gradients in order. `each` receives a loss's index, the bits of its cells, and the adjoints
+    /// of all reals. Consecutive losses with one turning point share a forward sweep. `trusted` receives the
+    /// verification report of each gradient that needed the machine, and may refuse it.
     pub(super) fn gradients_bits(
         &mut self,
         losses: &[LossCell],
@@ -166,7 +171,9 @@ impl Workspace {
     fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<GradientCall>> {
         let cells = || losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell));
         let turn = losses.first()?.shared.turn;
-        let is_last = |last: &JacobianCall| last.turn == turn && last.losses == losses.len() && cells().eq(last.cells.iter().copied());
+        let is_last = |last: &JacobianCall| {
+            last.turn == turn && last.losses == losses.len() && cells().eq(last.cells.iter().copied())
+        };
         if !self.jacobian.as_ref().is_some_and(is_last) {
             let mut seeded: Vec<usize> = cells().collect();
             let all = seeded.clone();
@@ -189,7 +196,7 @@ impl Workspace {
         self.inputs.complete(&shared.program).map(drop)
     }
 
-    /// The adjoints of all reals, if the last call has found some.
+    /// Returns the adjoints of all reals if the last call computed them.
     fn found_adjoints(&self) -> Option<&[u64]> {
         match self.held {
             Readable::Adjoints => self.machine.state().adjoints.as_ref().map(|all| &all.cells[..]),
@@ -198,10 +205,10 @@ impl Workspace {
         }
     }
 
-    /// Gives inputs, finds the value of a loss, and reads its gradient by these inputs: what a method of optimisation asks for.
+    /// Gives inputs, computes the value of a loss, and reads its gradient by these inputs. Suits optimizers.
     ///
     /// # Errors
-    /// As [`Workspace::give_reals`] and [`Workspace::gradient`].
+    /// The errors of [`Workspace::give_reals`] and [`Workspace::gradient`].
     pub fn gradient_at(
         &mut self,
         loss: &LossCell,
@@ -219,10 +226,10 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Reads the derivatives of the last gradient's loss by some reals at the start.
+    /// Reads the derivatives of the last loss by some reals of the initial state.
     ///
     /// # Errors
-    /// A slice of another length, or no gradient was found.
+    /// A slice of another length, or no gradient was computed.
     pub fn adjoints(&self, cells: RealCells, values: &mut [f64]) -> Result<(), Error> {
         let shared = &self.executable.shared;
         if cells.0.executable != shared.id {
@@ -240,8 +247,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// There and back in the machine that is there, by other steps than those that have ended otherwise without it. None where that leads somewhere
-    /// else, or where nobody vouches for the way back.
+    /// Computes a gradient in the workspace's machine after code without a machine failed with `after`. Returns
+    /// `None` if the sweeps diverge or can't be verified.
     fn in_place(&mut self, loss: &LossCell, after: BareEnd) -> Result<Option<Derivative>, Error> {
         let (compiled, seeds) = (&*loss.shared, &loss.seeds[..]);
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
@@ -265,7 +272,8 @@ impl Workspace {
                 pass
             }
         };
-        // The program is prepared for every loss: what this one loses is found by passes that are prepared for it alone.
+        // The program is prepared for every loss. Separate passes, prepared for this loss alone, determine its lost
+        // values.
         if machine.reports().iter().any(|(_, kind, _)| kind == Loss::Hidden) {
             return Ok(None);
         }
@@ -283,12 +291,12 @@ impl Workspace {
         Ok(Some(Derivative { value, steps, steps_back, trust }))
     }
 
-    /// True if the caller asks neither for a history nor for shown values, so that code without a machine will do.
+    /// Returns true if the caller needs neither a history nor shown values; code without a machine provides neither.
     fn may_go_in_place(&self) -> bool {
         !self.keeps_history && self.shows.is_none()
     }
 
-    /// By the passes of the machine.
+    /// Computes the gradient by separate passes of the machine.
     fn by_passes(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
@@ -303,7 +311,7 @@ impl Workspace {
         Ok(Derivative { value, steps, steps_back, trust })
     }
 
-    /// The program at the start that was given.
+    /// Returns the differentiation subject, which is the program at the given start.
     pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
         let program = self.executable.shared.program.clone();
         let start = self.inputs.start.state().try_clone()?.as_start();
@@ -313,7 +321,7 @@ impl Workspace {
     }
 }
 
-/// Leads a machine from a start to where the gradient turns; whether it is there.
+/// Runs a machine from a start to the turning point. Returns true if it got there.
 fn there(
     (machine, room): (&mut Machine, &mut RouteRoom),
     (start, is_watched): (&RouteStart, bool),
@@ -342,8 +350,8 @@ fn there(
     })
 }
 
-/// Leads it back to the start; whether it is there. A way back that makes more steps of its own than the way there is lost, and
-/// might never arrive.
+/// Runs the machine back to the start. Returns true if it got there. A reverse sweep with more program steps than the
+/// forward sweep has diverged, and might never end.
 fn back(
     (machine, room): (&mut Machine, &mut RouteRoom),
     loss: &CompiledLoss,
@@ -355,7 +363,7 @@ fn back(
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
     let route = loss.routes().and_then(|routes| routes.back());
     if let (Some(route), Some(ahead)) = (route, ahead(machine)) {
-        // Code pauses where fewer steps are left than it may make in one go.
+        // Code pauses if fewer steps are left than it may execute without a pause.
         let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));
         match route.run(machine, room, in_one_go(machine, budget)) {
             RouteEnd::Arrived => return true,
@@ -383,7 +391,7 @@ pub(super) fn approximate(program: &Program, bits: u64) -> f64 {
     program.approximate(Value::Real(bits))
 }
 
-/// Whether nothing was lost that may make derivatives wrong.
+/// Checks that no lost value may make the derivatives wrong.
 pub(super) fn certain(shared: &Shared, trust: &Trust) -> Result<(), Error> {
     if trust.reports.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Calls for second derivatives: gradient passes over dual numbers, which are the interpreter's, one for each input.
+//! Calls for second derivatives: one interpreted gradient pass over dual numbers for each input.
 
 use reviver_vm::differentiate::Trust;
 use reviver_vm::differentiate::matrices;
@@ -9,25 +9,25 @@ use super::gradient::certain;
 use super::loss::{LossCell, inputs};
 use super::workspace::Workspace;
 
-/// A value with its first and second derivatives, by inputs in the order in which they were named.
+/// Value of a loss with its first and second derivatives. Inputs are in the order in which the caller named them.
 #[derive(Clone, Debug)]
 pub struct SecondDerivatives {
-    /// The loss.
+    /// Value of the loss.
     pub value: f64,
-    /// A component for each input.
+    /// Gradient component for each input.
     pub gradient: Vec<f64>,
-    /// A row for each input, with a column for each input.
+    /// Hessian: a row for each input, with a column for each input.
     pub rows: Vec<Vec<f64>>,
-    /// How far they can be trusted.
+    /// Verification report of the derivatives.
     pub trust: Trust,
 }
 
 impl Workspace {
-    /// The second derivatives of a loss by some reals; by all real inputs, in the order of their declarations, where none are named.
-    /// Reads what was given; what the workspace holds besides stays.
+    /// Computes the second derivatives of a loss by some reals. If none are named, by all real inputs in the order of
+    /// their declarations. Reads the workspace's inputs and changes nothing else in it.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`].
+    /// The errors of [`Workspace::gradient`].
     pub fn hessian(&self, loss: &LossCell, by: &[RealCells]) -> Result<SecondDerivatives, Error> {
         let shared = &self.executable.shared;
         let is_own = |cells: &RealCells| cells.0.executable == shared.id;

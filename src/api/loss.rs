@@ -1,5 +1,5 @@
-//! Losses: a real cell, or a sum of real cells, each times a seed; the turning point of its gradient, and the code of both sweeps. Makes
-//! no step.
+//! Losses: a real cell, or a seeded sum of real cells, with the turning point of its gradient and the code of both
+//! sweeps. This module executes nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,27 +18,27 @@ use super::error::Error;
 use super::executable::Shared;
 use super::vectors;
 
-/// A loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A copy is another name for
-/// the same one.
+/// Loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A clone
+/// refers to the same loss.
 #[derive(Clone, Debug)]
 pub struct LossCell {
     pub(super) shared: Arc<CompiledLoss>,
-    /// The adjoints of the cells where the reverse sweep begins: 1 of a real cell alone.
+    /// Adjoints of the cells at the start of the reverse sweep; 1 for a loss that isn't seeded.
     pub(super) seeds: Arc<[SeededCell]>,
 }
 
-/// The part of a loss that calls with other seeds for the same cells share.
+/// Part of a loss that doesn't depend on the seeds.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
-    /// The executable that the cells were looked up in.
+    /// Executable in which the cells were looked up.
     pub of: Arc<Shared>,
     pub variables: Vec<Variable>,
-    /// Where the way there ends, and what makes a run stop there; none at the end of the program.
+    /// Position of the turning point. `stops` makes a run stop there; it is `None` at the end of the program.
     pub turn: u32,
     pub stops: Option<Stops>,
-    /// The sweeps by code where native code is wanted, compiled when they are first needed: the same for all losses that turn there.
+    /// Code of each sweep, compiled on first use; shared by all losses with this turning point.
     routes: OnceLock<Option<Arc<TurningRoutes>>>,
-    /// Both sweeps as one function, compiled when it is first called.
+    /// Call function of both sweeps, compiled on first use.
     call: OnceLock<Option<GradientCall>>,
 }
 
@@ -59,16 +59,13 @@ impl CompiledLoss {
 }
 
 impl LossCell {
-    /// The sum of some reals of an executable, each with the bits of its seed.
-    pub(super) fn new(
-        of: &Arc<Shared>,
-        seeds: Vec<(Variable, u64)>,
-    ) -> Result<LossCell, Error> {
+    /// Creates the sum of some reals of an executable, each with the bits of its seed.
+    pub(super) fn new(of: &Arc<Shared>, seeds: Vec<(Variable, u64)>) -> Result<LossCell, Error> {
         let (program, begin) = (&of.program, &of.begin);
         if seeds.is_empty() {
             return Err(Error::NoSeeds);
         }
-        // The subject refuses cells that can't be differentiated.
+        // [`Subject`] refuses cells that can't be differentiated.
         let subject = Subject::new(Arc::clone(program), begin.try_clone()?, false, u64::MAX)
             .map_err(|error| Error::of_derivative("", error))?;
         let (mut variables, mut seeded) = (ask::list(seeds.len())?, ask::list(seeds.len())?);
@@ -84,10 +81,10 @@ impl LossCell {
         Ok(LossCell { shared, seeds: seeded.into() })
     }
 
-    /// The same cells in their order with other seeds, without compiling anything.
+    /// Returns the same cells with other seeds, in the same order; compiles nothing.
     ///
     /// # Errors
-    /// Another number of seeds than of cells, or one that the number system hasn't got.
+    /// Not one seed per cell, or a seed that the number system can't represent.
     pub fn with_seeds(&self, seeds: &[f64]) -> Result<LossCell, Error> {
         let CompiledLoss { of, variables, .. } = &*self.shared;
         let program = &of.program;
@@ -103,12 +100,12 @@ impl LossCell {
         Ok(LossCell { shared: Arc::clone(&self.shared), seeds: reseeded.collect() })
     }
 
-    /// The value of the loss, or the seeded sum in binary64; `values` are the bits of the cells.
+    /// Computes the loss, or the seeded sum in binary64, from the bits of the cells.
     pub(super) fn sum(&self, values: &[u64]) -> f64 {
         seeded_sum(&self.shared.of.program, &self.seeds, values)
     }
 
-    /// The cell of a loss that is no sum, and whose seed is 1.
+    /// Returns the cell of a loss that is a single cell with seed 1.
     #[cfg(feature = "gpu")]
     pub(super) fn alone(&self) -> Option<usize> {
         match &self.seeds[..] {
@@ -122,15 +119,15 @@ impl LossCell {
         self.shared.turn == other.shared.turn
     }
 
-    /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
-    /// again with a history.
+    /// Returns true if native code covers both sweeps. Gradients then interpret nothing, unless a reverse sweep is
+    /// recomputed with a history.
     pub fn is_native(&self) -> bool {
         let is_native = |routes: &Arc<TurningRoutes>| routes.there().is_some() && routes.back().is_some();
         self.shared.call(&self.seeds).is_some() || self.shared.routes().is_some_and(is_native)
     }
 }
 
-/// All real inputs.
+/// Returns all real inputs of a program.
 pub(super) fn inputs(program: &Program, executable: u64, begin: &State) -> Result<Vec<RealCells>, Error> {
     let globals = program.module().globals.iter();
     let given = globals.filter(|global| global.class == Class::Real && Role::is_given(global.role));

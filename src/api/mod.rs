@@ -1,4 +1,4 @@
-//! What the library offers, a file for each subject. Prints nothing; only [`source`] reads files.
+//! Modules of the library, one for each subject. They print nothing; only [`source`] reads files.
 
 pub mod batch;
 pub mod cells;

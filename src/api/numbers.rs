@@ -1,10 +1,10 @@
-//! Numbers of Rust as a program's numbers, and back: slices as cells. Knows number systems; knows no names.
+//! Conversions between Rust numbers and bits of cells. This module knows number systems, no names.
 
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 
-/// Puts numbers into cells, each as the nearest one of a system; or, where there is none such, the index of the first of these, and
-/// nothing has changed.
+/// Rounds numbers to a number system, and stores them in cells. The error is the index of the first number that isn't
+/// representable; the cells are then unchanged.
 pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Result<(), usize> {
     fn put<R: Reals<Bits = u64>>(reals: R, values: &[f64], cells: &mut [u64]) -> Result<(), usize> {
         let nearest = |value| {
@@ -26,14 +26,14 @@ pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Resul
     }
 }
 
-/// Puts numbers into cells as the bits of their system; or the index of the first one that is no number, and nothing has changed.
+/// Stores bits in cells. The error is the index of the first bits that aren't a number; the cells are then unchanged.
 pub fn put_bits(system: RealSystem, values: &[u64], cells: &mut [u64]) -> Result<(), usize> {
     check_bits(system, values)?;
     cells.iter_mut().zip(values).for_each(|(cell, &value)| *cell = value);
     Ok(())
 }
 
-/// The index of the first bits that are no number of a system that may stand in a cell.
+/// Checks that bits are numbers that cells may hold. The error is the index of the first invalid bits.
 pub fn check_bits(system: RealSystem, values: &[u64]) -> Result<(), usize> {
     fn check<R: Reals<Bits = u64>>(reals: R, values: &[u64]) -> Result<(), usize> {
         let is_wrong = |&bits: &u64| {
@@ -49,7 +49,7 @@ pub fn check_bits(system: RealSystem, values: &[u64]) -> Result<(), usize> {
     }
 }
 
-/// The nearest `f64` of each cell.
+/// Converts each cell to the nearest `f64`.
 pub fn take_reals(system: RealSystem, cells: &[u64], values: &mut [f64]) {
     match system {
         RealSystem::F64 => take(F64, cells, values),
@@ -64,14 +64,15 @@ fn take<R: Reals<Bits = u64>>(reals: R, cells: &[u64], values: &mut [f64]) {
     }
 }
 
-/// Puts integers into cells; or the index of the first one that doesn't fit into the words, and nothing has changed.
+/// Stores integers in cells. The error is the index of the first one that doesn't fit into the word; the cells are
+/// then unchanged.
 pub fn put_ints(word: Word, values: &[i64], cells: &mut [i64]) -> Result<(), usize> {
     check_ints(word, values)?;
     cells.iter_mut().zip(values).for_each(|(cell, &value)| *cell = value);
     Ok(())
 }
 
-/// The index of the first integer that doesn't fit into the words.
+/// Checks that integers fit into the word. The error is the index of the first one that doesn't.
 pub fn check_ints(word: Word, values: &[i64]) -> Result<(), usize> {
     let range = word.range();
     values.iter().position(|value| !range.contains(value)).map_or(Ok(()), Err)

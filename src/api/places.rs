@@ -1,17 +1,17 @@
-//! Places in a program's text, as people look them up. Reads no file.
+//! Source places as text for users. This module reads no files.
 
 use std::path::Path;
 
 use reviver_isa::module::Structure;
 use reviver_isa::names::printable;
 
-/// Where an instruction stands in the text, as far as the program records it.
+/// Formats the source place of an instruction, as far as the program records it.
 pub(super) fn place_of(file: &str, structure: &Structure, at: u32) -> String {
     place(file, structure.file(at), structure.line(at))
 }
 
-/// `file:line` as people look it up: in the included file, if the line is of one. `file` is the program's, from whose folder
-/// the path of the included one leads on.
+/// Formats a place as `file:line`, in the included file if the line belongs to one. Paths of included files are
+/// relative to the folder of `file`, the program's file.
 pub fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
     let place = match included {
         Some(path) => Path::new(file).with_file_name(path).display().to_string(),

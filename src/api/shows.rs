@@ -1,4 +1,4 @@
-//! The values that `show` shows in the calls of a workspace, for a caller that asks for them.
+//! Values that `show` passes to the caller of a workspace.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,23 +9,23 @@ use reviver_vm::{NotShown, Program, ShowSink, ShownValue};
 
 use super::workspace::Workspace;
 
-/// A value that `show` shows.
+/// Value passed to the caller by the instruction `show`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// The cell, as the program's text names it: `x`, `A[i]`, the adjoint `x'`.
+    /// Name of the cell in the program's text: `x`, `A[i]`, the adjoint `x'`.
     pub name: String,
     pub value: ShownNumber,
 }
 
-/// The number that a shown cell holds.
+/// Number in a shown cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShownNumber {
     Int(i64),
-    /// The nearest `f64`.
+    /// The nearest `f64` of a real.
     Real(f64),
 }
 
-/// The caller's function.
+/// Sink that calls the caller's function.
 struct CallerSink(Mutex<Box<dyn FnMut(Shown) + Send>>);
 
 impl fmt::Debug for CallerSink {
@@ -47,9 +47,9 @@ impl ShowSink for CallerSink {
 }
 
 impl Workspace {
-    /// Passes what `show` shows in the following calls to a function: in a run in its order, in a derivative in the order of the forward
-    /// sweep, and then what rules show in the reverse sweep. Such calls of a program with `show` are slower: native code stops at each `show`,
-    /// and a gradient keeps no memory for the next call.
+    /// Passes the values of `show` in later calls to a function. A run passes them in execution order. A derivative
+    /// passes those of the forward sweep, then those of rules in the reverse sweep. Calls of programs with `show` are
+    /// slower: native code stops at each `show`, and a gradient keeps no memory for the next call.
     pub fn on_show(&mut self, receive: impl FnMut(Shown) + Send + 'static) {
         let shows = self.executable.program().module().code.iter().any(|i| i.update == Update::Show);
         self.shows = shows.then(|| Arc::new(CallerSink(Mutex::new(Box::new(receive)))) as Arc<dyn ShowSink>);

@@ -1,5 +1,4 @@
-//! From a text or an image to a program, whichever it is. The one file of the library that reads others; knows no command line
-//! and prints nothing.
+//! Loading of programs from texts or images. Only this module of the library reads files; it prints nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use super::engine::CompileOptions;
 use super::error::Error;
 use super::executable::Executable;
 
-/// A program that was assembled, or read from an image.
+/// Program that was assembled from a text, or decoded from an image.
 #[derive(Clone, Debug)]
 pub struct Assembled {
     name: String,
@@ -32,7 +31,7 @@ pub struct Assembled {
     rendered: String,
 }
 
-/// Assembles a text. `name` is its file's name: it stands in errors, and from its folder `.include` reads the disk.
+/// Assembles a text. `name` is its file name, used in errors; `.include` reads files relative to its folder.
 ///
 /// # Errors
 /// [`Error::Text`], with every diagnostic.
@@ -40,10 +39,10 @@ pub fn assemble(name: &str, text: &str) -> Result<Assembled, Error> {
     assemble_with(name, text.as_bytes().to_vec(), &Disk, &[])
 }
 
-/// The program in a file: a `.rasm` text or a `.rbc` image.
+/// Loads the program in a file: a `.rasm` text or a `.rbc` image.
 ///
 /// # Errors
-/// The file can't be read, or is no program.
+/// The file can't be read, or isn't a program.
 pub fn open(path: impl AsRef<Path>) -> Result<Assembled, Error> {
     let (path, name) = (path.as_ref(), path.as_ref().display().to_string());
     let read = UsedFiles::default().read(path, Content::Text);
@@ -51,10 +50,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Assembled, Error> {
     assemble_with(&name, bytes, &Disk, &[])
 }
 
-/// A text or an image, with the files that it includes, and with other values for some of its constants; an image takes none.
-///
+/// Loads a text or an image from bytes, with access to included files, and with values for some constants. Images
+/// have no constants.
 /// # Errors
-/// The text or the image is no program, or has no such constant.
+/// The text or image isn't a program, or has no such constant.
 pub fn assemble_with(
     name: &str,
     bytes: Vec<u8>,
@@ -69,19 +68,19 @@ pub fn assemble_with(
 }
 
 impl Assembled {
-    /// Makes it ready to be called.
+    /// Compiles the program, ready for calls.
     ///
     /// # Errors
-    /// There is no such engine here, it can't leave checks out, or there is no memory for the program's cells.
+    /// The engine isn't available, it can't skip checks, or there is no memory for the program's cells.
     pub fn compile(&self, options: impl Into<CompileOptions>) -> Result<Executable, Error> {
         Executable::new(&self.name, &self.program, options)
     }
 
-    /// The same, prepared for derivatives with respect to the reals of these names alone. Derivatives by others aren't found, and need
-    /// not exist.
+    /// Prepares derivatives with respect to the named reals only. Derivatives by other reals aren't computed, and
+    /// need not exist.
     ///
     /// # Errors
-    /// There are no such cells, or they are integers; there is no memory for the program's cells.
+    /// There are no such cells, they are integers, or there is no memory for the program's cells.
     pub fn with_respect_to(&self, names: &[&str]) -> Result<Assembled, Error> {
         let begin = Machine::at_begin(Arc::clone(&self.program))?.into_state();
         let mut independent = IndependentCells { on_tape: true, ..IndependentCells::default() };
@@ -93,34 +92,35 @@ impl Assembled {
         Ok(Assembled { program, ..self.clone() })
     }
 
-    /// The program, for everything that the libraries below this one can do with it.
+    /// Returns the program, for use with the underlying crates.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// What is doubtful in the text; nothing is known of an image.
+    /// Returns the warnings about the text; empty for an image.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// The warnings as text, with the lines that they are about.
+    /// Returns the warnings as text, with their source lines.
     pub fn rendered_warnings(&self) -> &str {
         &self.rendered
     }
 }
 
-/// A module, and what is known of its text.
+/// Module with information about its text.
 #[derive(Debug)]
 pub struct ReadModule {
     pub module: Module,
     pub warnings: Vec<Diagnostic>,
-    /// The text and what it includes; none of an image.
+    /// The text and its included files; `None` for an image.
     pub sources: Option<Sources>,
-    /// Whether the module's places are those of this text, and not of another that was disassembled to it.
+    /// True if the module's places refer to this text. False if the text was disassembled and its places refer to
+    /// another.
     pub is_own: bool,
 }
 
-/// Why bytes are no module.
+/// Reason why bytes aren't a module.
 #[derive(Debug)]
 pub enum NoModule {
     Image(image::LoadError),
@@ -128,10 +128,10 @@ pub enum NoModule {
     Text { sources: Sources, diagnostics: Vec<Diagnostic> },
 }
 
-/// The module of a text or an image.
+/// Reads the module of a text or an image.
 ///
 /// # Errors
-/// Why there is none.
+/// [`NoModule`] with the reason.
 pub fn module(
     name: &str,
     bytes: Vec<u8>,
@@ -160,24 +160,24 @@ pub fn module(
     }
 }
 
-/// Whether a file is an image rather than a text, by its name or its first bytes. A damaged image must not be taken for a text.
+/// Returns true if a file is an image, by its name or first bytes. Therefore a damaged image isn't parsed as a text.
 pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
     let is_called_image = path.extension().is_some_and(|extension| extension == "rbc");
     is_called_image || image::MAGIC.get(..4).is_some_and(|magic| bytes.starts_with(magic))
 }
 
-/// Why a module is no program.
+/// Reason why a module isn't a program.
 #[derive(Debug)]
 pub enum NoProgram {
-    /// For its image, by which state files know it.
+    /// No memory for the image; its hash identifies the program in state files.
     NoMemory(OutOfMemory),
     Violations(Vec<Violation>),
 }
 
-/// A module as a program that can run.
+/// Verifies a module and lays it out as a program that can run.
 ///
 /// # Errors
-/// The rules that it breaks.
+/// [`NoProgram::Violations`] with the broken rules.
 pub fn program(module: Module) -> Result<Arc<Program>, NoProgram> {
     let image = image::encode(&module).map_err(NoProgram::NoMemory)?;
     let hash = xxhash_rust::xxh3::xxh3_128(&image);

@@ -1,5 +1,5 @@
-//! A run from one end of the program to the other: by code as far as that leads, and on in the ordinary manner. Gives nothing, and reads
-//! nothing.
+//! A run through the whole program in either direction, by native code as far as it reaches, then by the machine.
+//! This module neither sets inputs nor reads results.
 
 use reviver_compile::route::{Route, RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
@@ -9,20 +9,20 @@ use reviver_vm::{Machine, ShowSink, ShownMark, ShownValue, Stop, Travel};
 use super::error::Error;
 use super::executable::Shared;
 
-/// Who may be asked to stop lets code make so many steps before it is asked again.
+/// Maximum steps of native code between two polls of the interrupt flag.
 const UNASKED: u64 = 1 << 26;
 
-/// A run from one end to the other.
+/// Run from one end of the program to the other.
 pub(super) struct EndToEnd<'s> {
     pub travel: Travel,
     pub most_steps: u64,
-    /// Receives what `show` shows.
+    /// Receives the values of `show`.
     pub shows: Option<&'s dyn ShowSink>,
 }
 
 impl EndToEnd<'_> {
-    /// Makes it from a start. Where code doesn't lead all the way, the machine goes on in the ordinary manner; where a check of
-    /// the code fails, it does so from the start, and finds out what is wrong, if anything is.
+    /// Executes the run from a start. If code exits early, the machine continues. If a check fails in the code, the
+    /// machine repeats the run from the start, and reports the error if there is one.
     pub fn make(
         &self,
         shared: &Shared,
@@ -30,7 +30,7 @@ impl EndToEnd<'_> {
         start: &RouteStart,
     ) -> Result<(), Error> {
         let budget = in_one_go(machine, self.most_steps);
-        // Code of the whole way shows nothing.
+        // Native code for the whole program ignores `show`.
         let route = self.route(shared).filter(|_| self.shows.is_none());
         let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
         match ended {
@@ -48,7 +48,7 @@ impl EndToEnd<'_> {
         if self.travel == Travel::Forward { shared.there.as_ref() } else { shared.back.as_ref() }
     }
 
-    /// Goes on to the end, with all steps counted from one that has a number.
+    /// Continues to the end of the program; `first` is the step number at the start, for the step limit.
     pub fn go_on(&self, shared: &Shared, machine: &mut Machine, first: i64) -> Result<(), Error> {
         let backward = self.travel == Travel::Backward;
         loop {
@@ -74,7 +74,7 @@ impl EndToEnd<'_> {
         }
     }
 
-    /// A limit that is reached exactly at the end is no limit.
+    /// Returns true if the machine is at the end; a step limit that is reached exactly there doesn't count.
     fn is_there(&self, machine: &Machine) -> bool {
         let (program, state) = (machine.program(), machine.state());
         let bound = if self.travel == Travel::Forward { program.end() } else { program.begin() };
@@ -82,7 +82,7 @@ impl EndToEnd<'_> {
     }
 }
 
-/// How many of some steps code may make in one go.
+/// Returns how many of `steps` native code may execute without a pause.
 pub(super) fn in_one_go(machine: &Machine, steps: u64) -> u64 {
     if machine.heeds_a_flag() { steps.min(UNASKED) } else { steps }
 }

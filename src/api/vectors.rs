@@ -1,4 +1,5 @@
-//! Vectors from the caller: a number for each of some reals, as seeds and directions are. Computes nothing.
+//! Vectors from the caller, such as seeds and directions: a number for each of some reals. This module computes
+//! nothing.
 
 use reviver_memory::ask;
 use reviver_vm::Program;
@@ -9,10 +10,12 @@ use super::cells::{RealCells, variables};
 use super::error::Error;
 use super::numbers::{check_bits, put_reals};
 
-/// The cells of a vector, each with the bits of its number. `executable` is the number of the one that the cells must belong to.
+/// Returns the cells of a vector, each with its number's bits. The cells must belong to the executable numbered
+/// `executable`.
 ///
 /// # Errors
-/// Cells of another program, a slice of another length, a number that the number system hasn't got, or a cell that is named twice.
+/// Cells of another program, a slice of another length, a number that the number system can't represent, or a cell
+/// named twice.
 pub(super) fn components(
     program: &Program,
     executable: u64,
@@ -21,10 +24,10 @@ pub(super) fn components(
     joined(program, executable, parts, |cells, values| rounded(program, values, |_| cells.0.name(program)))
 }
 
-/// The same of numbers that are given as the bits of the program's.
+/// Returns the cells of a vector that is given as bits.
 ///
 /// # Errors
-/// As [`components`].
+/// The errors of [`components`].
 pub(super) fn bit_components(
     program: &Program,
     executable: u64,
@@ -41,7 +44,7 @@ pub(super) fn bit_components(
     })
 }
 
-/// The cells of all parts, each with the bits that `read` makes of its number.
+/// Concatenates the cells of all parts; `read` converts the numbers of a part to bits.
 fn joined<T>(
     program: &Program,
     executable: u64,
@@ -68,10 +71,10 @@ fn joined<T>(
     }
 }
 
-/// The bits of numbers, each rounded to the nearest one of the program's system. `name` names the cell that the number at an index is for.
+/// Rounds numbers to the program's number system. `name` returns the name of the cell for the number at an index.
 ///
 /// # Errors
-/// A number that the system hasn't got.
+/// [`Error::NotAReal`] if the number system can't represent a number.
 pub(super) fn rounded(
     program: &Program,
     values: &[f64],

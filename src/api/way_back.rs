@@ -1,4 +1,5 @@
-//! Back from where a run has arrived to where it began, and whether everything is as it was. Gives nothing.
+//! Runs from the end of the last call back to its start, with a check that the start is restored. This module sets no
+//! inputs.
 
 use reviver_compile::route::RouteEnd;
 use reviver_vm::Travel;
@@ -8,20 +9,20 @@ use super::error::Error;
 use super::trip::{EndToEnd, in_one_go};
 use super::workspace::{Readable, Workspace};
 
-/// What became of a way back to where a run began.
+/// Outcome of a run back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WayBack {
-    /// Whether everything is as it was, floats within the program's tolerance.
+    /// True if everything is restored, floats within the program's tolerance.
     pub restored: bool,
-    /// Whether it is so to the last bit.
+    /// True if everything is restored to the last bit.
     pub bit_exact: bool,
 }
 
 impl Workspace {
-    /// Goes back from where the last run has arrived to where it began, and compares.
+    /// Runs back from the end of the last run to its start, and compares.
     ///
     /// # Errors
-    /// A trap on the way, the step limit, no memory, or no run has arrived.
+    /// A trap, the step limit, memory exhaustion, or no completed run to reverse.
     pub fn come_back(&mut self) -> Result<WayBack, Error> {
         let Readable::Arrived(travel) = self.held else {
             return Err(Error::NothingToRead("no run has arrived, from which there is a way back"));

@@ -1,5 +1,5 @@
-//! Calls: what is given, a run from one end of the program to the other, and what is read where it has arrived. A workspace is one
-//! thread's; it is as good as new after an error. Derivatives are in [`super::gradient`] and [`super::hessian`].
+//! Calls: inputs, a run through the program, and results. A workspace belongs to one thread, and stays usable after
+//! an error. Derivatives are in [`super::gradient`] and [`super::hessian`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,48 +18,49 @@ use super::gradient::JacobianCall;
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
 use super::trip::EndToEnd;
 
-/// What one thread calls a program in. What was given stays given, so that only what changes need be given again.
+/// Context in which one thread calls a program. Inputs persist between calls, so only changed inputs need to be given
+/// again.
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
     pub(super) room: RouteRoom,
-    /// The memory of call functions.
+    /// Memory of call functions.
     pub(super) calls: CallRoom,
-    /// The function that Jacobians were found by last.
+    /// Function of the Jacobian that was computed last.
     pub(super) jacobian: Option<JacobianCall>,
-    /// The bits of the seeded cells where the last gradient turned that was found in the machine.
+    /// Bits of the seeded cells at the turning point of the last gradient that the machine computed.
     pub(super) turned: Vec<u64>,
     pub(super) inputs: Gifts,
-    /// Of a run back; made when it is first needed.
+    /// Start of a backward run; created on first use.
     pub(super) results: Option<Gifts>,
     pub(super) most_steps: u64,
     pub(super) keeps_history: bool,
-    /// Set by who wants a call to stop.
+    /// Flag that stops a call when set.
     pub(super) interrupt: Option<Arc<AtomicBool>>,
-    /// Receives what `show` shows, if the caller asks for it and the program has a `show`.
+    /// Receives the values of `show`, if the caller asks for them and the program has a `show`.
     pub(super) shows: Option<Arc<dyn ShowSink>>,
     pub(super) held: Readable,
 }
 
-/// What can be read: the machine's cells, or adjoints that were found without it.
+/// Results that can be read: the machine's cells, or adjoints from code without a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Nothing,
-    /// Those where a run has arrived.
+    /// Cells at the end of a run.
     Arrived(Travel),
-    /// Adjoints, beside the cells of the start.
+    /// Adjoints in the machine, next to the cells of the start.
     Adjoints,
-    /// Adjoints that a call function has found.
+    /// Adjoints from a call function.
     AdjointsOfCall,
 }
 
-/// A state that a run begins with, and what it still lacks.
+/// Start state of a run, with the list of required values that are still missing.
 #[derive(Debug)]
 pub(super) struct Gifts {
     travel: Travel,
     pub start: RouteStart,
-    /// Globals that have to be given and weren't, by number.
+    /// Indices of the globals that are required and not yet given.
     pub missing: Vec<usize>,
 }
 
@@ -79,7 +80,7 @@ impl Gifts {
         Ok(Gifts { travel, start, missing })
     }
 
-    /// Whether cells may be given, by a slice of so many values.
+    /// Checks that a slice of `given` values fits the cells, and that they are inputs of this direction.
     fn check(&self, program: &Program, cells: NamedCells, given: usize) -> Result<(), Error> {
         let role = program.module().globals.get(cells.global).map(|global| global.role);
         if let Some(role) = role.filter(|role| !program.takes(*role, self.travel)) {
@@ -126,14 +127,14 @@ impl Gifts {
         Ok(())
     }
 
-    /// An array counts as given once all of it is given at once.
+    /// Marks an array as given if all its cells are given at once.
     fn given(&mut self, program: &Program, cells: NamedCells) {
         if !self.missing.is_empty() && program.cells(cells.global).len() == cells.count() {
             self.missing.retain(|&n| n != cells.global);
         }
     }
 
-    /// Whether everything is given that can't be left out.
+    /// Checks that all required values are given.
     pub fn complete(&self, program: &Program) -> Result<&RouteStart, Error> {
         if self.missing.is_empty() {
             return Ok(&self.start);
@@ -152,10 +153,10 @@ fn check_length(program: &Program, cells: NamedCells, given: usize) -> Result<()
 }
 
 impl Executable {
-    /// What a thread calls the program in.
+    /// Creates a workspace, in which one thread calls the program.
     ///
     /// # Errors
-    /// There is no memory for its cells.
+    /// [`Error::NoMemory`] if there is no memory for the cells.
     pub fn workspace(&self) -> Result<Workspace, Error> {
         Workspace::new(self.clone())
     }
@@ -186,70 +187,72 @@ impl Workspace {
         })
     }
 
-    /// Gives real inputs: one value for each cell, of a matrix row after row.
+    /// Gives real inputs: one value for each cell, a matrix in row-major order.
     ///
     /// # Errors
-    /// Another number of values, one that the number system hasn't got, or cells that are no input; nothing is changed then.
+    /// A slice of another length, a number that isn't representable, or cells that aren't inputs. Nothing is changed
+    /// then.
     pub fn give_reals(&mut self, cells: RealCells, values: &[f64]) -> Result<(), Error> {
         let program = own(&self.executable, cells.0)?;
         self.inputs.give_reals(program, cells.0, values)
     }
 
-    /// Gives real inputs as the bits of the program's numbers: those of an `f64`; those of an `f32`, in the low half; or the two's complement
-    /// of a fixed-point number as an integer. So fixed point is given exactly.
+    /// Gives real inputs as bits: of an `f64`; of an `f32`, in the low half; or of a fixed-point number, as a two's
+    /// complement integer. Fixed-point inputs are therefore exact.
     ///
     /// # Errors
-    /// As [`Workspace::give_reals`].
+    /// The errors of [`Workspace::give_reals`].
     pub fn give_real_bits(&mut self, cells: RealCells, bits: &[u64]) -> Result<(), Error> {
         let program = own(&self.executable, cells.0)?;
         self.inputs.give_bits(program, cells.0, bits)
     }
 
-    /// Gives integer inputs: one value for each cell, of a matrix row after row.
+    /// Gives integer inputs: one value for each cell, a matrix in row-major order.
     ///
     /// # Errors
-    /// Another number of values, one that is wider than the program's words, or cells that are no input; nothing is changed then.
+    /// A slice of another length, an integer that doesn't fit into the word, or cells that aren't inputs. Nothing is
+    /// changed then.
     pub fn give_ints(&mut self, cells: IntCells, values: &[i64]) -> Result<(), Error> {
         let program = own(&self.executable, cells.0)?;
         self.inputs.give_ints(program, cells.0, values)
     }
 
-    /// Gives real results, from which [`Workspace::run_back`] finds the inputs.
+    /// Gives real results, from which [`Workspace::run_back`] computes the inputs.
     ///
     /// # Errors
-    /// As [`Workspace::give_reals`], of cells that are no result.
+    /// The errors of [`Workspace::give_reals`], with results instead of inputs.
     pub fn give_result_reals(&mut self, cells: RealCells, values: &[f64]) -> Result<(), Error> {
         self.prepare_results()?;
         let program = own(&self.executable, cells.0)?;
         self.results.as_mut().map_or(Ok(()), |results| results.give_reals(program, cells.0, values))
     }
 
-    /// Gives real results as the bits of the program's numbers, as [`Workspace::give_real_bits`] has them.
+    /// Gives real results as bits, in the format of [`Workspace::give_real_bits`].
     ///
     /// # Errors
-    /// As [`Workspace::give_result_reals`].
+    /// The errors of [`Workspace::give_result_reals`].
     pub fn give_result_bits(&mut self, cells: RealCells, bits: &[u64]) -> Result<(), Error> {
         self.prepare_results()?;
         let program = own(&self.executable, cells.0)?;
         self.results.as_mut().map_or(Ok(()), |results| results.give_bits(program, cells.0, bits))
     }
 
-    /// Gives integer results, from which [`Workspace::run_back`] finds the inputs.
+    /// Gives integer results, from which [`Workspace::run_back`] computes the inputs.
     ///
     /// # Errors
-    /// As [`Workspace::give_ints`], of cells that are no result.
+    /// The errors of [`Workspace::give_ints`], with results instead of inputs.
     pub fn give_result_ints(&mut self, cells: IntCells, values: &[i64]) -> Result<(), Error> {
         self.prepare_results()?;
         let program = own(&self.executable, cells.0)?;
         self.results.as_mut().map_or(Ok(()), |results| results.give_ints(program, cells.0, values))
     }
 
-    /// Begins a run in a direction with a state that was made by the crates below this one, with values on tapes and stacks, say; what is given
-    /// afterwards is given to that.
+    /// Starts later runs in a direction from `state`, which may have values on tapes and stacks. Later inputs are set
+    /// in this state.
     ///
     /// # Errors
-    /// It is no state of the program, doesn't stand at the end that the run begins at, or has adjoints that aren't 0; nothing is
-    /// changed then.
+    /// The state isn't valid for the program, isn't at the start of this direction, or has non-zero adjoints. Nothing
+    /// is changed then.
     pub fn begin_with(&mut self, travel: Travel, mut state: State) -> Result<(), Error> {
         let program = &self.executable.shared.program;
         let first = if travel == Travel::Forward { program.begin() } else { program.end() };
@@ -273,10 +276,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// The state where the last run has arrived, with its tapes and stacks, for the crates below this one.
+    /// Returns the state at the end of the last run, with its tapes and stacks.
     ///
     /// # Errors
-    /// No run has arrived.
+    /// [`Error::NothingToRead`] if no run has completed.
     pub fn state(&self) -> Result<&State, Error> {
         match self.held {
             Readable::Arrived(_) => Ok(self.machine.state()),
@@ -284,27 +287,28 @@ impl Workspace {
         }
     }
 
-    /// The most steps that a call may make in one direction. There is no limit unless this sets one.
+    /// Sets the maximum number of steps of a call in each direction. The default is no limit.
     pub fn limit_steps(&mut self, steps: u64) {
         self.most_steps = steps;
     }
 
-    /// Has calls look every now and then whether a flag is set, and end with [`Error::Interrupted`] if it is.
+    /// Sets a flag that later calls poll. If it is set, a call ends with [`Error::Interrupted`].
     pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
         self.machine.stop_when(Arc::clone(&flag));
         self.interrupt = Some(flag);
     }
 
-    /// Has derivatives keep a history of the way there, so that their way back is exact, and leads over `overwrite` and `erase` too.
-    /// The interpreter makes it, and it takes memory for each step that loses something.
+    /// Makes derivatives keep a history of the forward sweep. The reverse sweep is then exact, and can pass
+    /// `overwrite` and `erase`. The interpreter executes it, and each step that loses something needs memory.
     pub fn keep_history(&mut self, keep: bool) {
         self.keeps_history = keep;
     }
 
-    /// Runs from the inputs to the results; how many steps that took. Inputs that aren't given have their `default`.
+    /// Runs from the inputs to the results, and returns the number of steps. Inputs that aren't given have their
+    /// `default`.
     ///
     /// # Errors
-    /// A trap with its place, the step limit, or no memory.
+    /// A trap with its place, the step limit, or memory exhaustion.
     pub fn run(&mut self) -> Result<u64, Error> {
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;
@@ -315,10 +319,10 @@ impl Workspace {
         Ok(self.machine.state().step.unsigned_abs())
     }
 
-    /// Runs from the results back to the inputs; how many steps that took.
+    /// Runs from the results back to the inputs, and returns the number of steps.
     ///
     /// # Errors
-    /// A result that wasn't given, a trap with its place, the step limit, no memory; and results that no run comes to.
+    /// A missing result, a trap with its place, the step limit, memory exhaustion, or results that no run produces.
     pub fn run_back(&mut self) -> Result<u64, Error> {
         self.held = Readable::Nothing;
         self.prepare_results()?;
@@ -335,10 +339,10 @@ impl Workspace {
         Ok(self.machine.state().step.unsigned_abs())
     }
 
-    /// Reads reals where the last run has arrived: results, or, after [`Workspace::run_back`], inputs.
+    /// Reads reals at the end of the last run: results, or inputs after [`Workspace::run_back`].
     ///
     /// # Errors
-    /// A slice of another length, or no run has arrived.
+    /// A slice of another length, or no run has completed.
     pub fn reals(&self, cells: RealCells, values: &mut [f64]) -> Result<(), Error> {
         let program = self.readable(cells.0, values.len())?;
         let there = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
@@ -346,10 +350,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// Reads reals where the last run has arrived, as the bits of the program's numbers ([`Workspace::give_real_bits`]).
+    /// Reads reals at the end of the last run, as bits in the format of [`Workspace::give_real_bits`].
     ///
     /// # Errors
-    /// A slice of another length, or no run has arrived.
+    /// A slice of another length, or no run has completed.
     pub fn real_bits(&self, cells: RealCells, bits: &mut [u64]) -> Result<(), Error> {
         self.readable(cells.0, bits.len())?;
         let there = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
@@ -357,10 +361,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// Reads integers where the last run has arrived.
+    /// Reads integers at the end of the last run.
     ///
     /// # Errors
-    /// A slice of another length, or no run has arrived.
+    /// A slice of another length, or no run has completed.
     pub fn ints(&self, cells: IntCells, values: &mut [i64]) -> Result<(), Error> {
         self.readable(cells.0, values.len())?;
         let there = self.machine.state().ints.get(cells.0.range()).unwrap_or_default();
@@ -368,29 +372,29 @@ impl Workspace {
         Ok(())
     }
 
-    /// One real where the last run has arrived.
+    /// Reads one real at the end of the last run.
     ///
     /// # Errors
-    /// There are several, or no run has arrived.
+    /// The handle has several cells, or no run has completed.
     pub fn real(&self, cells: RealCells) -> Result<f64, Error> {
         let mut value = [0.0];
         self.reals(cells, &mut value).map(|()| value[0])
     }
 
-    /// One integer where the last run has arrived.
+    /// Reads one integer at the end of the last run.
     ///
     /// # Errors
-    /// There are several, or no run has arrived.
+    /// The handle has several cells, or no run has completed.
     pub fn int(&self, cells: IntCells) -> Result<i64, Error> {
         let mut value = [0];
         self.ints(cells, &mut value).map(|()| value[0])
     }
 
-    /// What isn't as it must be where the last run has arrived: inputs that weren't used up, say. The results are what they are all
-    /// the same.
+    /// Returns leftovers at the end of the last run, such as inputs that weren't used up. Results are valid despite
+    /// leftovers.
     ///
     /// # Errors
-    /// No run has arrived.
+    /// [`Error::NothingToRead`] if no run has completed.
     pub fn leftovers(&self) -> Result<Vec<Garbage>, Error> {
         match self.held {
             Readable::Arrived(travel) => Ok(self.executable.program().garbage(self.machine.state(), travel)),
@@ -415,7 +419,7 @@ impl Workspace {
     }
 }
 
-/// The program of an executable, if cells are its own.
+/// Returns the program of an executable after a check that the cells belong to it.
 fn own(executable: &Executable, cells: NamedCells) -> Result<&Program, Error> {
     match cells.executable == executable.shared.id {
         true => Ok(&executable.shared.program),

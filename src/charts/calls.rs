@@ -1,5 +1,6 @@
-//! Who called whom in a run, how often, and how many steps that took. A procedure that comes back to itself is one line of the tree,
-//! however deep it goes, so the tree is bounded by the program's text. Knows no picture.
+//! Call statistics of a run: callers, callees, number of calls and of steps. A recursive procedure is one
+//! line of the tree at any depth, so the size of the tree is bounded by the program text. Drawing is done
+//! elsewhere.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use reviver_vm::{Program, State, Travel};
 
 use crate::following::follow::Looker;
 
-/// Calls of one procedure, one way, from one caller.
+/// Calls of one procedure, in one direction, from one caller.
 struct TalliedCall {
     procedure: usize,
     update: Option<Update>,
@@ -19,7 +20,7 @@ struct TalliedCall {
     children: Vec<usize>,
 }
 
-/// Counts calls while a program runs.
+/// Observer that counts calls while a program runs.
 pub struct CallCounter {
     program: Arc<Program>,
     nodes: Vec<TalliedCall>,
@@ -34,14 +35,14 @@ impl CallCounter {
         CallCounter { program, nodes: vec![main], path: vec![0], last_step: state.step }
     }
 
-    /// Where calls begin and end.
+    /// Returns the instructions at which calls begin and end.
     pub fn instructions(program: &Program) -> Vec<u32> {
         let leads = |shape: OperandShape| matches!(shape, OperandShape::Call | OperandShape::Boundary);
         let code = (0..).zip(&program.module().code);
         code.filter(|(_, i)| leads(i.update.shape())).map(|(at, _)| at).collect()
     }
 
-    /// The tree, a caller before those that it called.
+    /// Returns the tree in preorder: a caller precedes its callees.
     pub fn lines(&self) -> Vec<CallLine> {
         let mut lines = Vec::new();
         let mut open = vec![(0, 0)];
@@ -68,7 +69,7 @@ impl CallCounter {
         }
     }
 
-    /// Steps within a node and below it.
+    /// Returns the number of steps in a node and its descendants.
     fn steps(&self, n: usize) -> u64 {
         let (mut sum, mut open) = (0, vec![n]);
         while let Some(node) = open.pop().and_then(|n| self.nodes.get(n)) {
@@ -78,7 +79,7 @@ impl CallCounter {
         sum
     }
 
-    /// Opens a call. One of an open node's kind belongs to that.
+    /// Opens a call. A call of the same kind as an open node is counted in that node.
     fn enter(&mut self, record: &CallRecord) {
         let procedure = self.program.executed(record).unwrap_or(0);
         let update = self.program.module().code.get(record.site as usize).map(|i| i.update);

@@ -1,5 +1,6 @@
-//! Main as a circuit, or why it is none: loops with known bounds are unrolled, bits become wires with gates on them, and everything
-//! else is a box with its text over the wires that it touches. Runs nothing.
+//! Main as a circuit, or the reason why it has none. Loops with known bounds are unrolled, bits become
+//! wires with gates, and everything else is a box with its text over the affected wires. Nothing is
+//! executed.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,17 +20,17 @@ use reviver_vm::{Program, State};
 
 use super::wiring::{CellKey, CircuitBound, MOST_COLUMNS, MOST_WIRES, Wiring};
 
-/// Why a program is no circuit: where, and what stands there.
+/// The reason why a program has no circuit, with its location.
 #[derive(Debug)]
 pub struct NoCircuit {
     pub at: u32,
-    /// The instruction, or the statement that became it, as it was written.
+    /// The text of the instruction or of its statement, as written.
     pub text: String,
     pub cause: String,
     pub cure: &'static str,
 }
 
-/// What is wrong with an instruction, and what to do.
+/// The cause of a refusal, and a remedy.
 struct Refusal {
     cause: String,
     cure: &'static str,
@@ -41,13 +42,16 @@ const ARRAY: &str = "declare them as an array: only the elements that main uses 
 const SMALLER: &str =
     "unroll less: `--const` changes the bounds of loops, and a procedure is one box where it is called";
 
-/// Upper bound on the rounds of all loops: rounds may be empty.
+/// Maximum number of iterations of all loops together: iterations may be empty, so gates alone don't bound
+/// the work.
 const MOST_ROUNDS: u64 = 100_000;
 
-/// The circuit of main. `state` is the program's first one.
+/// Builds the circuit of main. `state` is the program's initial state.
 ///
 /// # Errors
-/// The first branch on a value that only a run knows, or the first instruction beyond the bounds; too many inputs and results.
+/// - An instruction branches on a value known only at run time.
+/// - An instruction exceeds the size bounds.
+/// - There are too many inputs and results.
 pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, Box<NoCircuit>> {
     let module = program.module();
     let Some(main) = module.procedures.first() else { return Ok(Circuit::default()) };
@@ -62,26 +66,26 @@ pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, B
     Ok(drawing.wiring.circuit(file))
 }
 
-/// The circuit so far, and the counters at the current instruction.
+/// The unfinished circuit, and the loop counters at the current instruction.
 struct Drawing<'p> {
     program: &'p Program,
     module: &'p Module,
     main: &'p Procedure,
-    /// Holds the counters of the loops around.
+    /// State that holds the values of the enclosing loops' counters.
     state: State,
     counters: Vec<u32>,
     wiring: Wiring<'p>,
     rounds: u64,
 }
 
-/// A product of bits: all of them are 1, and so are some bits of a constant.
+/// A product of bits: the bitwise AND of cells and a constant.
 struct Product {
     cells: Vec<CellKey>,
-    /// -1 where there is none.
+    /// The constant factor; -1 (all bits set) if there is none.
     constant: i64,
 }
 
-/// The picture of an instruction.
+/// The symbol for an instruction.
 enum Symbol {
     /// The instruction has no effect.
     Nothing,
@@ -90,7 +94,7 @@ enum Symbol {
 }
 
 impl<'p> Drawing<'p> {
-    /// Draws the instructions from one up to another.
+    /// Draws the instructions of a range.
     fn part(&mut self, from: u32, to: u32) -> Result<(), Box<NoCircuit>> {
         let mut at = from;
         while at < to {
@@ -106,7 +110,7 @@ impl<'p> Drawing<'p> {
     fn refused(&self, at: u32, Refusal { cause, cure }: Refusal) -> Box<NoCircuit> {
         let speller = self.speller();
         let instruction = self.module.code.get(at as usize);
-        // A part of a statement is told as the statement, and a branch with its label.
+        // A part of a statement is rendered as the statement, and a branch with its label.
         let expressed = instruction
             .and_then(|instruction| speller.with_expressions(instruction))
             .filter(|_| self.program.seam(at).is_none());
@@ -118,7 +122,8 @@ impl<'p> Drawing<'p> {
         Speller { module: self.module, procedure: self.main }
     }
 
-    /// Draws the block that an instruction begins; returns where it goes on behind that, or behind the seam.
+    /// Draws the block that begins at an instruction. Returns the position after the block or, if the block
+    /// isn't drawn as a whole, after the seam.
     fn block(&mut self, block: &'p Block, seam: usize, at: u32) -> Result<u32, Box<NoCircuit>> {
         let end = block.seams.get(seam).map_or(at, |seam| seam.end);
         match &block.kind {
@@ -134,7 +139,7 @@ impl<'p> Drawing<'p> {
                 at,
                 refusal("its rounds are counted by the run, and a circuit has no loops", KNOWN),
             )),
-            // A user of temporaries is drawn with their expressions in its text.
+            // The instruction that uses the temporaries shows their expressions in its text.
             BlockKind::Temporaries => Ok(end),
             BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } => {
                 let text = self.numbered(&self.speller().words(block, seam));
@@ -178,7 +183,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Draws the side of an `if` that its condition chooses.
+    /// Draws the branch of an `if` that its condition selects.
     fn branch(&mut self, block: &Block) -> Result<(), Box<NoCircuit>> {
         let holds = block.guard(Side::Entry).and_then(|(predicate, _)| {
             let compared = |function: Function, a: &Operand, b: &Operand| {
@@ -240,7 +245,7 @@ impl<'p> Drawing<'p> {
         }
     }
 
-    /// A box over the wires that it touches; over all where it touches none, as a switch of the mode does.
+    /// Adds a box over the affected wires, or over all wires if it affects none, such as a mode switch.
     fn boxed(&mut self, text: String, wires: BTreeSet<usize>) -> Result<(), Refusal> {
         let wires = if wires.is_empty() { (0..self.wiring.wires()).collect() } else { wires };
         self.wiring.add(Gate::Box { text, wires: wires.into_iter().collect() }).map_err(too_large)
@@ -250,7 +255,7 @@ impl<'p> Drawing<'p> {
         self.wiring.wire(cell).map_err(too_large)
     }
 
-    /// The integer cell that an operand names, if only a constant or a counter chooses it.
+    /// Returns the integer cell that an operand names, if its index consists of constants and counters.
     fn bit(&self, operand: &Operand) -> Option<CellKey> {
         let Operand::Place(place) = operand else { return None };
         let (class, shape) = self.wiring.declared(place.base)?;
@@ -258,7 +263,8 @@ impl<'p> Drawing<'p> {
         Some((place.base, self.number(place, shape)?))
     }
 
-    /// A function of sources as a product of bits, if it is one: of constants and counters, cells, and products of those.
+    /// Returns a function of sources as a product of bits, if it is one: of constants, counters, cells, and
+    /// products of those.
     fn product(&self, function: Function, sources: &[Operand]) -> Option<Product> {
         if !matches!(function, Function::Copy | Function::And) {
             return None;
@@ -280,7 +286,8 @@ impl<'p> Drawing<'p> {
         Some(product)
     }
 
-    /// The picture of a `xor` by a product. A product that is 0 flips nothing; one with other constants than 1 is no gate on bits.
+    /// Returns the symbol of a `xor` with a product. A product of 0 flips nothing; one with a constant
+    /// other than 1 is no gate on single bits.
     fn flip(&mut self, target: &Operand, product: Product) -> Result<Symbol, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
             return Ok(Symbol::Box);
@@ -299,7 +306,7 @@ impl<'p> Drawing<'p> {
         matches!(base, Base::Frame(variable) if self.counters.contains(&variable))
     }
 
-    /// The value of an operand that constants and the counters around make.
+    /// Returns the value of an operand that depends only on constants and loop counters.
     fn known(&self, operand: &Operand) -> Option<i64> {
         let valued = self.valued();
         let is_known = |part: &Operand| match part {
@@ -322,7 +329,7 @@ impl<'p> Drawing<'p> {
         cell?.checked_add(term.offset)
     }
 
-    /// The number of a cell in its declaration, if it is known without a run.
+    /// Returns the number of a cell in its declaration, if it is known without a run.
     fn number(&self, place: &Place, shape: Shape) -> Option<u64> {
         let terms: Vec<u64> = place
             .index
@@ -342,7 +349,7 @@ impl<'p> Drawing<'p> {
         number.filter(|n| shape == Shape::Stack || *n < shape.cells())
     }
 
-    /// The wires that an instruction touches.
+    /// Collects the wires that an instruction affects.
     fn touched(&mut self, at: u32, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
         let Some(instruction) = self.module.code.get(at as usize) else { return Ok(()) };
         for operand in &instruction.operands {
@@ -363,7 +370,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// The wires of the cells that make an operand, and of those that choose them where a run does.
+    /// Collects the wires of the cells of an operand, and of the cells in its index.
     fn touched_by(&mut self, operand: &Operand, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
         for part in self.valued().parts(operand) {
             let Operand::Place(place) = &part else { continue };
@@ -421,7 +428,8 @@ impl<'p> Drawing<'p> {
         terms.iter().try_for_each(|term| self.touched_term(term, wires))
     }
 
-    /// The wires of some cells of a declaration; of all where none are named. A stack is one wire.
+    /// Collects the wires of some cells of a declaration, or of all cells if `numbers` is `None`. A stack
+    /// is one wire.
     fn touched_cells(
         &mut self,
         base: Base,
@@ -440,7 +448,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// An instruction as it stands in the text, with numbers for counters.
+    /// Renders an instruction as written, with values in place of counters.
     fn text(&self, instruction: &Instruction) -> String {
         let mut instruction = instruction.clone();
         for operand in &mut instruction.operands {
@@ -463,11 +471,11 @@ impl<'p> Drawing<'p> {
         };
     }
 
-    /// A text with the numbers of the counters in the place of their names.
+    /// Replaces the names of counters in a text by their values.
     fn numbered(&self, text: &str) -> String {
         let speller = self.speller();
         let counter = |word: &str| {
-            // The innermost of those with the name is meant.
+            // The innermost counter of that name is the visible one.
             let base = self.counters.iter().rev().map(|counter| Base::Frame(*counter));
             let found = base.into_iter().find(|base| speller.name(*base) == word)?;
             self.known(&Operand::Place(Place::scalar(found)))
@@ -498,7 +506,7 @@ fn too_large(bound: CircuitBound) -> Refusal {
     refusal(cause, SMALLER)
 }
 
-/// The globals that a procedure names, and those that it calls.
+/// Returns the globals used by a procedure and by its callees.
 fn globals_of(module: &Module, procedure: u32) -> BTreeSet<u32> {
     let (mut found, mut seen, mut open) = (BTreeSet::new(), HashSet::new(), vec![procedure]);
     while let Some(number) = open.pop() {

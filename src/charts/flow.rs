@@ -1,4 +1,5 @@
-//! The control flow of procedures as charts: runs of instructions, tests, and assertions, each with its partner. Runs nothing.
+//! Control flow of procedures as charts: runs of instructions, tests, and assertions, each with its
+//! partner. Nothing is executed.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +11,10 @@ use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
 use reviver_vm::Program;
 
-/// Lines of a box; what is more is told as a number.
+/// Maximum number of lines in a box; further lines are given as a count.
 const LINES: usize = 14;
 
-/// The charts of main and of all procedures that calls lead to, in the order of the code.
+/// Builds the charts of main and of all procedures reachable by calls, in the order of the code.
 pub fn charts(program: &Program) -> Vec<FlowChart> {
     let module = program.module();
     let called = reached(module);
@@ -21,7 +22,7 @@ pub fn charts(program: &Program) -> Vec<FlowChart> {
     procedures.map(|(_, procedure)| chart(program, procedure)).collect()
 }
 
-/// The procedures that may run.
+/// Returns the procedures that may run.
 fn reached(module: &Module) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
     while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
@@ -79,13 +80,13 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
     chart
 }
 
-/// Whether an instruction computes a condition of an `if`, a loop or an `assert`, or takes that back. The chart has the
-/// condition as it was written.
+/// Returns true if an instruction computes or uncomputes a condition of an `if`, a loop or an `assert`. The
+/// chart shows that condition as written.
 fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -> bool {
     let Some((block, seam)) = program.seam(at) else { return false };
     let is_guarded = matches!(block.kind, BlockKind::If { .. } | BlockKind::Loop { .. });
     match (&instruction.link, instruction.update.shape()) {
-        // The pairs of a statement lead from one of its seams to another, those of its condition don't.
+        // The pairs of a statement join two of its seams; the pairs of its condition are within one seam.
         (Link::Partner(partner), _) => {
             let is_assert = matches!(block.kind, BlockKind::Assert { .. });
             (is_guarded || is_assert) && block.seam_of(*partner) == Some(seam)
@@ -94,7 +95,7 @@ fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -
     }
 }
 
-/// A half of a branch pair.
+/// Builds the node of a half of a branch pair.
 fn branch(program: &Program, speller: Speller<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
     let is_test = instruction.update == Update::Br;
     if instruction.operands.is_empty() {
@@ -109,7 +110,8 @@ fn branch(program: &Program, speller: Speller<'_>, (at, instruction): (u32, &Ins
     FlowNode { shape, lines: vec![text], jump: None, jumps_if, falls: true }
 }
 
-/// The condition of an `if` or a loop as it was written, and with which outcome of it its branch jumps.
+/// Returns the condition of an `if` or a loop as written, and the value of the condition for which its
+/// branch jumps.
 fn written(
     speller: Speller<'_>,
     block: &Block,
@@ -120,17 +122,19 @@ fn written(
     let (predicate, _) = block.guard(if is_first { Side::Entry } else { Side::Exit })?;
     let has_two_bodies = block.seams.len() > 2;
     let jumps_if = match &block.kind {
-        // Over the body where the condition doesn't hold, and so past it to the end. With an `else` the first body jumps
-        // over the second one, and its end is where the condition holds.
+        // Without `else`, the entry test jumps over the body if its condition is false, and the exit
+        // assertion is reached by that jump with a false condition. With `else`, the first body ends with a
+        // jump over the second, so the exit condition is true after that jump.
         BlockKind::If { .. } => has_two_bodies && !is_first,
-        // Back to the beginning, where the condition of the beginning doesn't hold, as long as that of the end doesn't.
-        // Of two bodies the second one leads back, and the condition between them jumps over it.
+        // The loop jumps back to its entry, which asserts a false condition on that path, while its exit
+        // condition is false. With two bodies, the second one leads back, and a true condition between them
+        // jumps over it.
         _ => has_two_bodies && instruction.update == Update::Br,
     };
     Some((speller.predicate(predicate), jumps_if))
 }
 
-/// Adds an instruction to the box that is open, as it was written.
+/// Adds an instruction, as written, to the open box.
 fn step(
     program: &Program,
     speller: Speller<'_>,
@@ -139,7 +143,7 @@ fn step(
 ) {
     let text = match program.seam(at) {
         Some((block, seam)) => match block.kind {
-            // What takes a temporary tells its expression.
+            // The instruction that uses a temporary shows its expression.
             BlockKind::Temporaries => None,
             _ => Some(speller.words_at(block, seam, instruction)),
         },
@@ -166,7 +170,7 @@ fn step(
     }
 }
 
-/// Shortens a long box. One that has only temporaries to tell says so.
+/// Shortens a long box. A box with only temporaries gets a placeholder.
 fn fold(node: &mut FlowNode) {
     if node.shape == FlowShape::Steps && node.lines.is_empty() {
         node.lines.push("(an expression)".to_owned());

@@ -1,4 +1,4 @@
-//! From programs to what pictures of them show: flow charts, call trees, circuits. Draws nothing.
+//! Data of pictures, derived from programs: flow charts, call trees, circuits. Drawing is done elsewhere.
 
 pub mod calls;
 pub mod circuit;

@@ -1,5 +1,5 @@
-//! The wires of a circuit and the gates on them: one wire a cell, in the order in which cells are first met. Knows no loops and no
-//! calls.
+//! The wires of a circuit and the gates on them: one wire per cell, in the order of first use. Independent
+//! of loops and calls.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use reviver_pictures::circuit::{Circuit, Gate, Placement, Wire};
 use reviver_pictures::document::Words;
 use reviver_vm::values::element_name;
 
-/// Upper bounds on what can be read in a picture.
+/// Maximum numbers of columns and wires that are readable in a picture.
 pub const MOST_COLUMNS: usize = 1_000;
 pub const MOST_WIRES: usize = 1_000;
 
-/// A bound that a circuit doesn't keep.
+/// A bound that a circuit exceeds.
 pub enum CircuitBound {
     Columns,
     Wires,
 }
 
-/// A cell: its declaration and its number there.
+/// A cell: its declaration, and its number in that declaration.
 pub type CellKey = (Base, u64);
 
 /// The wires and the gates of a part of main.
@@ -42,7 +42,7 @@ impl<'p> Wiring<'p> {
     /// Adds a wire for each scalar input and result, even if no gate uses it.
     ///
     /// # Errors
-    /// There are too many.
+    /// There are too many wires.
     pub fn add_interface(&mut self) -> Result<(), CircuitBound> {
         let numbered = (0..).zip(&self.module.globals);
         let mut scalars =
@@ -50,7 +50,7 @@ impl<'p> Wiring<'p> {
         scalars.try_for_each(|(n, _)| self.wire((Base::Global(n), 0)).map(drop))
     }
 
-    /// The class and the shape of a declaration; main has no parameters.
+    /// Returns the class and the shape of a declaration; main has no parameters.
     pub fn declared(&self, base: Base) -> Option<(Class, Shape)> {
         let declared = self.module.declaration(self.main, base)?;
         match declared.extent {
@@ -59,10 +59,10 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// The wire of a cell.
+    /// Returns the wire of a cell, and adds it if necessary.
     ///
     /// # Errors
-    /// There are too many.
+    /// There are too many wires.
     pub fn wire(&mut self, cell: CellKey) -> Result<usize, CircuitBound> {
         if let Some(number) = self.numbers.get(&cell) {
             return Ok(*number);
@@ -76,12 +76,12 @@ impl<'p> Wiring<'p> {
         Ok(number)
     }
 
-    /// Number of wires.
+    /// Returns the number of wires.
     pub fn wires(&self) -> usize {
         self.wires.len()
     }
 
-    /// Adds a gate behind the others.
+    /// Adds a gate after the others.
     ///
     /// # Errors
     /// There are too many columns.
@@ -93,7 +93,7 @@ impl<'p> Wiring<'p> {
         Ok(())
     }
 
-    /// The picture.
+    /// Returns the finished circuit with its title and description.
     pub fn circuit(self, file: &str) -> Circuit {
         let wires: Vec<Wire> = self.wires.iter().map(|cell| self.ends(*cell)).collect();
         let title = format!("{file} as a circuit");
@@ -113,7 +113,8 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Labels at the ends of a wire: the name of an input or result, else the name with its known value.
+    /// Returns the labels at the ends of a wire: the name of an input or result, otherwise the name with
+    /// its known value.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);
@@ -135,7 +136,8 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// Value of a cell before the run. A single initial value applies to all cells of a declaration.
+/// Returns the value of a cell before the run. A single initial value applies to all cells of a
+/// declaration.
 fn initial(class: Class, values: Option<&Values>, n: u64) -> String {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     let value = match values {

@@ -1,4 +1,4 @@
-//! `reviver asm`: text to image.
+//! `reviver asm`: assembles a text to an image.
 
 use crate::cli::AsmOptions;
 use crate::failure::Fallible;

@@ -1,4 +1,4 @@
-//! `reviver batch`: from a file of lanes to a file of what they came to.
+//! `reviver batch`: reads a file of lanes and writes a file of their results.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub fn run(options: &BatchArguments) -> Fallible {
     all([verified, ended(options, &page, results)])
 }
 
-/// Why derivatives that are known weren't compared with anything.
+/// Failure for derivatives that were computed, but couldn't be verified.
 fn unverified(error: Error) -> Failure {
     match error {
         Error::Interrupted => subject::interrupted(&"stopped before the derivatives were verified"),
@@ -71,10 +71,10 @@ fn unverified(error: Error) -> Failure {
     }
 }
 
-/// Why a batch came to no end.
+/// Reason why a batch ended early.
 struct BatchStop {
     failure: Failure,
-    /// The results of the lanes before can be kept: it wasn't writing them that failed.
+    /// True if the results of earlier lanes can be kept, because the failure wasn't in writing them.
     can_keep: bool,
 }
 
@@ -88,7 +88,7 @@ impl BatchStop {
     }
 }
 
-/// Tells what came of it, and what it deserves to fail with. `stopped` is why not all lanes are done.
+/// Prints the outcome, and returns the verdict. `stopped` is the reason if lanes are missing.
 fn ended(
     options: &BatchArguments,
     page: &BatchPage,
@@ -113,7 +113,7 @@ fn ended(
             let with_results = options.output.is_none().then_some(results);
             output::object(page.members(options, with_results), &verdict, out)
         }),
-        // Where the lanes are printed, nothing else is.
+        // Standard output has the lanes, so the summary goes to standard error.
         false if prints(options) => {
             streams::complain(&page.text(options));
             Ok(())
@@ -125,7 +125,7 @@ fn ended(
     all([verdict, printed])
 }
 
-/// Whether the results are printed.
+/// Returns true if the results go to standard output.
 fn prints(options: &BatchArguments) -> bool {
     options.output.as_deref().is_none_or(|path| path == Path::new("-"))
 }
@@ -167,7 +167,7 @@ fn check(options: &BatchArguments) -> Fallible {
     Ok(())
 }
 
-/// Who carries out the lanes.
+/// Returns the device that executes the lanes.
 fn device(options: &BatchArguments) -> Fallible<Device> {
     match (options.device.as_str(), options.threads) {
         (_, Some(threads)) => Ok(Device::cpu_with(usize::from(threads.get()))),
@@ -185,7 +185,8 @@ fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
     Ok(differentiated_by(&program, &options.wrt).unwrap_or(program))
 }
 
-/// The program, prepared for derivatives with respect to what `--wrt` names. None where it names nothing, or what there isn't.
+/// Prepares the program for derivatives with respect to the names of `--wrt`. `None` if there are no names, or
+/// unknown ones.
 fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Program>> {
     if names.is_empty() {
         return None;
@@ -196,7 +197,7 @@ fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Pro
     Some(subject.prepared(&[], &inputs, true).program)
 }
 
-/// Why a program can't be called.
+/// Failure for a program that can't be called.
 fn lacking(error: Error) -> Failure {
     match error {
         Error::Engine(error) => crate::engine::missing(&error),
@@ -231,7 +232,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     })
 }
 
-/// The sum that `--seed` spells.
+/// Returns the seeded sum of the option `--seed`.
 fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCell> {
     let program = executable.program();
     let begin = begin(program)?;
@@ -247,18 +248,18 @@ fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCel
     executable.seeded_bits(&parts).map_err(|error| asked("--seed", &error))
 }
 
-/// The state in which the program begins if nothing is given.
+/// Returns the state of the program before any inputs.
 fn begin(program: &Arc<Program>) -> Fallible<State> {
     let machine = Machine::at_begin(Arc::clone(program)).map_err(|error| lacking(error.into()))?;
     Ok(machine.into_state())
 }
 
-/// A cell that an option names, and that there isn't.
+/// Failure for an option that names an unknown cell.
 fn asked(option: &str, error: &Error) -> Failure {
     Failure::usage(format_args!("{option}: {error}")).caused_by(error)
 }
 
-/// What `--shared` gives: names with the bits of their cells.
+/// Parses `--shared`: names with the bits of their cells.
 fn shared(options: &BatchArguments, program: &Program) -> Fallible<Vec<(String, Vec<u64>)>> {
     let mut state = begin(&Arc::new(program.clone()))?;
     let given = given::assigned(program, &mut state, "--shared", &options.shared)?;
@@ -296,7 +297,7 @@ fn input(
     })
 }
 
-/// The cells that the columns of an array without names are for: all that are given, and that lanes don't share.
+/// Returns the cells for an array file without column names: all inputs that lanes don't share.
 fn unnamed(options: &BatchArguments, program: &Program, shared: &[(String, Vec<u64>)]) -> Vec<String> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let globals = program.module().globals.iter().enumerate();
@@ -333,7 +334,7 @@ fn prepared(
     prepared.map_err(|error| drivers::with_words(unsuited(options, executable.program(), &error), &words))
 }
 
-/// Why a file's columns are none that the lanes of the program can be given.
+/// Failure for columns that don't fit the inputs of the program's lanes.
 fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
     if let Error::Interrupted = error {
         return subject::interrupted(&"stopped while the program was compiled for the lanes");
@@ -372,7 +373,7 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
     }
 }
 
-/// Where the results go, tried before there are any and when the lanes are open.
+/// Opens the output. Called once before the lanes, to find errors early, and again when the lanes are open.
 fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     if prints(options) {
         return printed(options, plan);
@@ -402,7 +403,7 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
     })
 }
 
-/// Results that no file is named for.
+/// Returns the writer for results on standard output.
 fn printed(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     Ok(match options.output_format.as_deref() {
         Some("arrow") => arrow_writer(LaneTarget::printed(), ArrowForm::Stream, plan)?,
@@ -411,25 +412,26 @@ fn printed(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWr
     })
 }
 
-/// Lanes that were read together.
+/// Block of lanes that were read together.
 struct ReadBlock {
     lanes: usize,
     columns: Vec<Vec<u64>>,
-    /// The lines of the file that they stand on, where there are lines.
+    /// Line numbers of the lanes in the file, if it has lines.
     lines: Vec<u64>,
 }
 
-/// Lanes that were carried out.
+/// Executed block of lanes.
 struct FinishedBlock {
     first: u64,
     lanes: usize,
-    /// The numbers of lanes that are to be verified.
+    /// Inputs of the lanes to verify.
     picked: PickedInputs,
     results: Vec<Vec<u64>>,
     outcome: BlockOutcome,
 }
 
-/// Reads, runs and writes block after block, and notes how many lanes were done: while one is carried out, the one before is written, and the next one read.
+/// Reads, runs and writes block after block, and counts completed lanes. While a block runs, the previous one is
+/// written and the next one read.
 fn lanes(
     options: &BatchArguments,
     prepared: &PreparedBatch,
@@ -440,7 +442,7 @@ fn lanes(
     let mut running = prepared.begin();
     let blocks = blocks(options, prepared, &mut running, (input, output), page);
     page.lanes = running.lanes();
-    // A sum that is too large is no reason to lose lanes that are kept anyway.
+    // A sum that is too large doesn't discard the lanes.
     match (blocks, running.sums()) {
         (blocks, Ok(sums)) => {
             page.sums = sums;
@@ -451,7 +453,8 @@ fn lanes(
     }
 }
 
-/// The blocks of [`lanes`]. At the end, however it ends, all lanes that are done are written, unless writing has failed.
+/// The loop of [`lanes`]. Before it returns, for any reason, all completed lanes are written, unless writing has
+/// failed.
 fn blocks(
     options: &BatchArguments,
     prepared: &PreparedBatch,
@@ -482,7 +485,7 @@ fn blocks(
         size.learn(block.lanes, time);
         match read {
             Ok(read) => (before, next) = (Some(done), read),
-            // What is wrong further down takes nothing from the lanes before it.
+            // An error further down in the file doesn't affect the lanes before it.
             Err(failure) => {
                 return match write_block(plan, output, done, page) {
                     Ok(()) => Err(BatchStop::before_the_end(failure)),
@@ -494,10 +497,10 @@ fn blocks(
     before.map_or(Ok(()), |done| write_block(plan, output, done, page)).map_err(BatchStop::unwritten)
 }
 
-/// How many lanes are read, run and written at a time.
+/// Number of lanes in a block.
 struct BlockSize {
     lanes: usize,
-    /// Blocks are to take about a second, since a block that is stopped in the middle is lost.
+    /// True to size blocks for about a second each, because an interrupted block is lost.
     is_timed: bool,
 }
 
@@ -510,7 +513,7 @@ impl BlockSize {
     const FIRST: usize = 64;
     const GOAL: Duration = Duration::from_millis(500);
 
-    /// A block of so many lanes has taken so long.
+    /// Adapts the size to the measured time of a block.
     fn learn(&mut self, lanes: usize, time: Duration) {
         if self.is_timed {
             let rate = lanes as f64 / time.as_secs_f64().max(1e-6);
@@ -520,7 +523,7 @@ impl BlockSize {
     }
 }
 
-/// The lanes that follow; none at the end of the file.
+/// Reads the next lanes; `None` at the end of the file.
 fn read_block(
     plan: &LanePlan,
     input: &mut dyn LaneReader,
@@ -536,7 +539,7 @@ fn read_block(
     Ok((lanes > 0).then(|| ReadBlock { lanes, columns, lines: input.take_lines() }))
 }
 
-/// Carries out the lanes of a block, and tells how long that took.
+/// Executes the lanes of a block, and returns them with the time that this took.
 fn carried_out(
     plan: &LanePlan,
     running: &mut RunningBatch<'_>,
@@ -569,7 +572,7 @@ fn write_block(
     Ok(())
 }
 
-/// What has ended a batch in a block; `first` is the number of its first lane.
+/// Returns the reason why a batch ended in a block; `first` is the number of the block's first lane.
 fn ended_by(
     options: &BatchArguments,
     page: &BatchPage,

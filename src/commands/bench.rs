@@ -1,4 +1,4 @@
-//! `reviver bench`: a program on every engine, timed in turns.
+//! `reviver bench`: times a program on every engine, in turns.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub fn run(options: &BenchOptions) -> Fallible {
     all([verdict, printed])
 }
 
-/// An engine with a program that is ready to be called.
+/// Engine with a program that is ready for calls.
 struct Contender {
     compiled: CompileOptions,
     program: Executable,
@@ -40,7 +40,7 @@ struct Contender {
     figures: EngineFigures,
 }
 
-/// What is timed of an engine.
+/// Call that is timed.
 #[derive(Clone, Copy)]
 enum BenchedCall {
     Forward,
@@ -86,8 +86,8 @@ fn contender(
     Ok(Contender { compiled, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
 }
 
-/// Times everything, and puts down what it took; how many rounds there were, and what has ended them early. What was timed before is put
-/// down then too.
+/// Times every call, and records the times. Returns the number of rounds, and the error if they ended early. Times up
+/// to an error are recorded, too.
 fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, Result<(), Error>) {
     let mut works = Vec::new();
     let mut deeds = Vec::new();
@@ -124,7 +124,7 @@ fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, 
     (rounds, ended)
 }
 
-/// A thing to be timed, and its steps; none where the program can't do it.
+/// Returns a call to time with its step count, or `None` if the program can't do it.
 fn work(
     contender: &mut Contender,
     deed: BenchedCall,
@@ -162,7 +162,7 @@ fn work(
     }
 }
 
-/// Goes back from where a run has arrived.
+/// Runs backward from the state at the end of a run.
 fn back(call: &mut Workspace) -> Result<u64, Error> {
     let arrived = call.state()?.try_clone()?;
     call.begin_with(Travel::Backward, arrived)?;

@@ -1,4 +1,4 @@
-//! `reviver bennett`: a program that overwrites as a reversible one, as readable text.
+//! `reviver bennett`: makes a program that overwrites reversible, as readable text.
 
 use reviver_bennett::{BennettText, SegmentPlan, WantedPlan, bennett_within};
 
@@ -19,7 +19,7 @@ pub fn run(options: &BennettOptions) -> Fallible {
     write::text(&options.written, &text)
 }
 
-/// The plan that was asked for; where only room was, one that fits into it.
+/// Returns the requested segment plan. If only a memory limit was given, chooses one that fits.
 fn wanted(options: &BennettOptions) -> Fallible<WantedPlan> {
     let rounds = options.rounds;
     let usual = SegmentPlan::default();

@@ -1,4 +1,4 @@
-//! `reviver build`: a program as C text, as a header, or as a library that the system's compiler makes.
+//! `reviver build`: compiles a program to C text, a header, or a shared library by the system's C compiler.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn run(options: &BuildOptions) -> Fallible {
     }
 }
 
-/// Why there is no text.
+/// Failure for a program without C text.
 fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     let is_misuse =
         matches!(error, NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. });
@@ -46,17 +46,17 @@ fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     failure.help(error.cure())
 }
 
-/// How the text is compiled; it comes by standard input.
+/// Arguments of the C compiler, which reads from standard input.
 const COMPILED: [&str; 8] = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-x", "c", "-"];
 
-/// The bytes of a shared library.
+/// Compiles C text to the bytes of a shared library.
 fn library(source: &str) -> Fallible<Vec<u8>> {
     const FILE: &str = "library";
     let scratch = Scratch::new()
         .map_err(|error| Failure::load(format_args!("can't make a folder for the compiler: {error}")))?;
     let named = std::env::var("CC").ok().filter(|named| !named.trim().is_empty());
     let named = named.as_deref().unwrap_or("cc");
-    // As `make` has it, options may stand behind the name.
+    // `CC` may contain options after the name, as for `make`.
     let mut words = named.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("cc"));
     command.args(words).args(COMPILED).arg("-o").arg(scratch.path(FILE)).args(["-x", "none", "-lm"]);
@@ -66,7 +66,7 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
             "install one, or name one by the environment variable `CC`; `--c` writes the text without any",
         )
     })?;
-    // A compiler that doesn't read to the end says why.
+    // A compiler that stops reading early explains why on standard error.
     let unread = child.stdin.take().map(|mut input| input.write_all(source.as_bytes()));
     let ended = child.wait_with_output();
     let ended = ended.map_err(|error| Failure::load(format_args!("the C compiler `{named}`: {error}")))?;

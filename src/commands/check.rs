@@ -1,4 +1,4 @@
-//! `reviver check`: everything that can be said without running.
+//! `reviver check`: reports everything that is known without running the program.
 
 use reviver_isa::Module;
 use reviver_isa::verify::verify;
@@ -22,13 +22,13 @@ pub fn run(options: &CheckOptions) -> Fallible {
     }
 }
 
-/// What is told of a program.
+/// Summary of a program.
 struct Summary {
     erasures: usize,
     instructions: usize,
-    /// Besides main.
+    /// Number of procedures without main.
     procedures: usize,
-    /// Nobody has looked for what a text is warned of.
+    /// True for an image, which has no text to check for warnings.
     is_image: bool,
 }
 
@@ -36,7 +36,7 @@ impl Summary {
     fn of(module: &Module, is_image: bool) -> Summary {
         Summary {
             erasures: module.code.iter().filter(|i| !i.update.is_reversible()).count(),
-            // Each procedure has an entry and an exit, which nobody wrote.
+            // Each procedure has an entry and an exit that aren't in the text.
             instructions: module.code.len().saturating_sub(2 * module.procedures.len()),
             procedures: module.procedures.len().saturating_sub(1),
             is_image,

@@ -1,4 +1,4 @@
-//! `reviver circuit`: main as gates and boxes, drawn on wires.
+//! `reviver circuit`: draws main as gates and boxes on wires.
 
 use reviver_vm::Machine;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub fn run(options: &CircuitOptions) -> Fallible {
     picture::write(&circuit.svg(), picture::target(&options.drawn)?)
 }
 
-/// Why there is no circuit, and where.
+/// Failure for a program that can't be drawn, with the place.
 fn refused(file: &str, line: Option<u32>, error: &NoCircuit) -> Failure {
     let NoCircuit { text, cause, cure, .. } = error;
     let place = line.map_or(file.to_owned(), |line| format!("{file}:{line}"));

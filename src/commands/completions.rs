@@ -1,4 +1,4 @@
-//! `reviver completions`: what a shell needs to complete arguments.
+//! `reviver completions`: writes a shell script that completes arguments.
 
 use clap::CommandFactory as _;
 

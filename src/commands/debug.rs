@@ -1,4 +1,4 @@
-//! `reviver debug`: the debugger on a screen, or with a script.
+//! `reviver debug`: runs the debugger on a terminal, or with a script.
 
 use std::path::Path;
 
@@ -85,7 +85,7 @@ fn batch(options: &DebugOptions, path: &Path) -> Fallible {
     }
 }
 
-/// The commands in a script, or in what an earlier script has printed.
+/// Returns the commands of a script, or those of a transcript that an earlier script printed.
 fn script(path: &Path) -> Fallible<String> {
     let text = read::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));

@@ -1,4 +1,4 @@
-//! `reviver devices`: who carries out lanes here, and what each was found to do.
+//! `reviver devices`: lists the devices for lanes, with their capability probes.
 
 use reviver::Device;
 use reviver::batch::listing::{ListedDevice, devices, processor};
@@ -13,7 +13,7 @@ use crate::streams;
 pub fn run(options: &DevicesOptions) -> Fallible {
     if let Some(name) = &options.probe {
         drivers::ends_with_parent();
-        // The answers are kept in files; the process that asks reports errors.
+        // The probe is stored in files; the parent process reports errors.
         drop(Device::known(name, &ProbeFiles::default()));
         return Ok(());
     }
@@ -25,7 +25,7 @@ pub fn run(options: &DevicesOptions) -> Fallible {
     let arguments = arguments.get(..if options.json { 3 } else { 2 }).unwrap_or_default();
     let crash = match drivers::survives(arguments) {
         Ok(Survived { code: 0, .. }) => return Ok(()),
-        // It has printed what it had to.
+        // The child has printed its report.
         Ok(Survived { words, .. }) => return Err(Failure::spelled(Exit::Load, words.clone(), words).told()),
         Err(crash) => crash,
     };

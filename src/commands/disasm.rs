@@ -1,4 +1,4 @@
-//! `reviver disasm`: image (or text) to flat text.
+//! `reviver disasm`: disassembles an image (or a text) to flat text.
 
 use crate::cli::DisasmOptions;
 use crate::failure::Fallible;

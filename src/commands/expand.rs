@@ -1,4 +1,4 @@
-//! `reviver expand`: the lines of a text beside what they become.
+//! `reviver expand`: shows the lines of a text next to their expansion.
 
 use reviver_assembler::expand::expand;
 

@@ -1,4 +1,4 @@
-//! `reviver explain`: what the codes of messages mean.
+//! `reviver explain`: explains the codes of messages.
 
 use reviver_assembler::suggest::nearest;
 use reviver_isa::codes::{CodeEntry, CodeEvidence, CodeTrial, page};

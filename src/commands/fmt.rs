@@ -1,4 +1,4 @@
-//! `reviver fmt`: the canonical layout.
+//! `reviver fmt`: rewrites a text in the canonical layout.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn run(options: &FmtOptions) -> Fallible {
     Err(Failure::spelled(Exit::Check, "not formatted", message))
 }
 
-/// The text of a file, and how it should look.
+/// Returns the text of a file, and its canonical layout.
 fn formatted(path: &Path) -> Fallible<(String, String)> {
     let mut sources = Sources::default();
     let refuse = |sources: &Sources, diagnostics: &[_]| load::faulty(sources, diagnostics, "no program");

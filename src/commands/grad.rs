@@ -1,4 +1,4 @@
-//! `reviver grad`: a value, its gradient, and what is to be said about how far to trust it.
+//! `reviver grad`: computes a value and its gradient, with a verification report.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub fn run(options: &GradOptions) -> Fallible {
         false => page.text(out),
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));
-    // A reader that has gone away doesn't change what the gradient is worth.
+    // A reader that closed the pipe doesn't change the verdict on the gradient.
     verdict.map_err(Failure::told).and(printed)
 }
 
@@ -75,7 +75,7 @@ fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(Gradie
     Ok((GradientPage { subject, objective, inputs, gradient, stats, check }, verification))
 }
 
-/// The gradient, or how far it has come in a file.
+/// Returns the gradient, or saves its progress in a file if it is interrupted.
 fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> Fallible<Gradient> {
     let program = &subject.program;
     let from = options.from_state.as_deref().map(|path| underway(subject, path)).transpose()?;
@@ -94,7 +94,7 @@ fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> 
     })
 }
 
-/// How far a gradient has come that was saved.
+/// Loads the saved progress of a gradient.
 fn underway(subject: &Subject, path: &Path) -> Fallible<Underway> {
     let underway = checkpoint::decode_underway(&subject.program, &read::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))).caused_by(&error))?;
@@ -102,7 +102,7 @@ fn underway(subject: &Subject, path: &Path) -> Fallible<Underway> {
     Ok(underway)
 }
 
-/// What a gradient fails with that was stopped, once it is saved.
+/// Saves an interrupted gradient, and extends `failure` with how to continue.
 fn saved(
     options: &GradOptions,
     program: &Program,

@@ -1,4 +1,4 @@
-//! `reviver graph`: a program's flow charts, and the call tree of a run.
+//! `reviver graph`: draws a program's flow charts, and the call tree of a run.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -19,7 +19,7 @@ use crate::journey::{self, RunWay, Shows};
 use crate::output::picture;
 use crate::{ended, read, start, streams};
 
-/// What is drawn.
+/// Content of the drawing.
 struct GraphPage {
     file: String,
     charts: Vec<FlowChart>,
@@ -50,7 +50,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// The calls of a run, and what it ended with.
+/// Counts the calls of a run, and returns them with its verdict.
 fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
     let machine = start::machine(&options.given, program, Travel::Forward)?;
     let mut course = journey::begin(machine, None, Travel::Forward)?;
@@ -65,7 +65,7 @@ fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<Call
 
 const MARGIN: f64 = 24.0;
 
-/// Charts stand beside each other up to this width.
+/// Maximum width of charts in one row, in user units of the SVG.
 const WIDTH: f64 = 1200.0;
 
 impl GraphPage {

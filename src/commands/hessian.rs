@@ -1,4 +1,4 @@
-//! `reviver hessian`: the whole Hessian, or its product with a vector.
+//! `reviver hessian`: computes the Hessian, or its product with a vector.
 
 use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::check::check_hessian;

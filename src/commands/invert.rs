@@ -1,4 +1,4 @@
-//! `reviver invert`: the inverse program as readable text.
+//! `reviver invert`: writes the inverse program as readable text.
 
 use reviver_assembler::invert::{Inversion, invert_text};
 
@@ -13,7 +13,7 @@ pub fn run(options: &InvertOptions) -> Fallible {
             load::text_of(&options.file, &load::module(&options.file, &Constants::default())?)?.into_bytes();
     }
     let name = read::name(&options.file);
-    // A printed inverse is for the folder of the program.
+    // A printed inverse is meant for the folder of the program.
     let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), read::name);
     let inversion = invert_text(&name, bytes, &inverse_name, read::files());
     let Inversion { sources, text, .. } = inversion;

@@ -1,4 +1,4 @@
-//! `reviver isa`: the manual on the terminal.
+//! `reviver isa`: shows the instruction manual on the terminal.
 
 use reviver_assembler::suggest::nearest;
 use reviver_isa::language::{DIRECTIVES, KEYWORDS};
@@ -24,7 +24,7 @@ fn unknown(name: &str) -> Failure {
     }
 }
 
-/// The nearest name; of an instruction made of an update and a function, each by itself.
+/// Returns the nearest name. For an instruction made of an update and a function, corrects each part separately.
 fn suggestion(name: &str) -> Option<String> {
     let updates = || Update::ALL.iter().map(|row| row.name());
     let functions = || Function::ALL.iter().map(|row| row.name());

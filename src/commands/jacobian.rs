@@ -1,4 +1,4 @@
-//! `reviver jacobian`: the whole Jacobian, or its product with a vector.
+//! `reviver jacobian`: computes the Jacobian, or its product with a vector.
 
 use reviver_vm::differentiate::check::{check_jacobian, check_jacobian_product};
 use reviver_vm::differentiate::matrices::{Jacobian, JacobianProduct, Journeys, jacobian, jacobian_product};

@@ -1,4 +1,4 @@
-//! One file per subcommand.
+//! Subcommands of `reviver`, one in each file.
 
 pub mod asm;
 pub mod batch;

@@ -1,5 +1,5 @@
-//! `--plan`: what a strategy would do, without running anything. Knows the program only so far as to tell whether its steps
-//! lose anything.
+//! `--plan`: shows what a strategy would do, without running the program. The program is only checked for steps that
+//! lose information.
 
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::strategy::{Retention, Strategy, loses_nothing, state_bytes};
@@ -10,16 +10,16 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::strategy::PlanPage;
 use crate::{output, start, streams};
 
-/// Where the way begins that is planned, and what its first state takes.
+/// Direction of the planned run, and the size of its first state.
 pub struct PlannedWay {
     pub travel: Travel,
     pub bytes: fn(&State) -> Result<usize, OutOfMemory>,
 }
 
-/// That of a run or of a gradient.
+/// Plan of a forward run or a gradient.
 pub const FORWARD: PlannedWay = PlannedWay { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
 
-/// Prints the plan that is asked for; none if it isn't asked for.
+/// Prints the plan if it was requested; `None` if it wasn't.
 pub fn printed(options: &StrategyOptions, start: &Start, way: &PlannedWay) -> Option<Fallible> {
     options.plan.map(|steps| print(options, start, way, steps))
 }
@@ -29,7 +29,7 @@ fn print(options: &StrategyOptions, start: &Start, way: &PlannedWay, steps: u64)
     let asked = Strategy::Checkpoint { slots: None, leaf: None };
     let retention = options.retention().unwrap_or(Retention { strategy: asked, memory: None });
     let is_lossless = loses_nothing(program.module());
-    // How memory is shared out depends on what a state takes; without a bound that doesn't matter, and nothing need be given.
+    // Only a plan with a memory limit depends on the state's size. Without a limit no inputs are needed.
     let state = match retention.memory {
         Some(_) => bytes(way, start::machine(&start.given, &program, way.travel)?.state())?,
         None => 0,

@@ -1,4 +1,4 @@
-//! `reviver plot`: a run there and back, and curves of what cells held on it.
+//! `reviver plot`: runs a program forward and backward, and plots the values of cells.
 
 use reviver_debugger::command::CommandError;
 use reviver_debugger::listing::OpenedProgram;
@@ -60,7 +60,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// The places of `--at`, as the debugger finds them, and what a person calls them.
+/// Returns the places of `--at`, as the debugger resolves them, and their label.
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
@@ -75,7 +75,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
     })
 }
 
-/// The real cell whose derivatives the adjoints are.
+/// Returns the real cell that the plotted adjoints are derivatives of.
 fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--grad: the program switches gradient mode itself");
@@ -91,7 +91,7 @@ fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
     }
 }
 
-/// What is kept for the way back: what was asked for; and for adjoints, which are to be exact, as much as they need.
+/// Returns the strategy for the backward run: the requested one, or an automatic one if exact adjoints need it.
 fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     let pace = &options.pace;
     let asked = pace.retained.retention().or(pace.exact.then_some(Retention::RESIDUES));
@@ -99,7 +99,7 @@ fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     asked.or(needs.then_some(Retention { strategy: Strategy::Auto, memory: None }))
 }
 
-/// Whether there is a way back. Where something is erased there is none, unless that is kept.
+/// Returns true if there is a backward run. After an erasure there is none, unless the erased values are kept.
 fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
     let is_kept = retention(options, program).is_some();
@@ -112,7 +112,7 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     !options.there && (!erases || is_kept)
 }
 
-/// Goes there and back; what it ends with is for the exit code, and what was seen is drawn all the same.
+/// Runs forward and backward. The inner result is the verdict; samples up to an error are drawn as well.
 fn travel(
     options: &PlotOptions,
     course: &mut Course,
@@ -140,7 +140,7 @@ fn travel(
     Ok(ended::verdict(&options.given.file, " on the way back", &ending))
 }
 
-/// Switches gradient mode on, and gives the loss an adjoint of 1.
+/// Switches gradient mode on, and seeds the loss with an adjoint of 1.
 fn turn_round(course: &mut Course, loss: Cell) -> Fallible {
     let machine = course.machine_mut();
     let one = machine.program().parse(Class::Real, "1").map_err(Failure::usage)?;

@@ -1,4 +1,4 @@
-//! `reviver repl`: the debugger's line mode.
+//! `reviver repl`: runs the debugger's line mode.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::{debuggee, interrupt, read, start, streams};
 pub fn run(options: &ReplOptions) -> Fallible {
     check_input(options)?;
     let session = debuggee::open(&options.debugged, None)?.session()?;
-    // Better refused now than after an hour of work.
+    // Checks the file now, because refusing it after a long session would lose the work.
     let transcript =
         options.transcript.as_ref().map(|path| OutputTarget::new(path, &SESSION, options.force.force));
     let transcript = transcript.transpose()?;
@@ -34,13 +34,13 @@ pub fn run(options: &ReplOptions) -> Fallible {
     let (place, told) = (transcript.clone(), observer.clone());
     interrupt::at_the_end(move |signal| end(signal, &told, place.as_deref()));
     let ended = repl::run(console, history.as_deref(), &mut std::io::stdout(), &observer);
-    // What was done so far is worth keeping, however it ended.
+    // The transcript is written even after an error.
     let written = transcript.map_or(Ok(()), |target| keep(&target, &ended.transcript));
     let stopped = interrupt::ending().map_or(Ok(()), |signal| Err(stopped(signal)));
     all([stopped, written, ended.outcome.map_err(|error| streams::unprintable(&error))])
 }
 
-/// The file that a transcript goes to, until somebody has written it.
+/// Target of the transcript, until one thread takes and writes it.
 type TranscriptFile = Mutex<Option<OutputTarget>>;
 
 fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
@@ -48,8 +48,8 @@ fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
     target.map_or(Ok(()), |target| target.write(transcript.as_bytes()))
 }
 
-/// Ends the session on a thread of its own. A command that is carried out has a while to stop; whoever waits for
-/// the next one waits in vain.
+/// Ends the session from a separate thread. A running command gets a grace period to stop; a thread that waits for
+/// input can't be stopped.
 fn end(signal: Signal, observer: &Observer, place: Option<&TranscriptFile>) {
     const LOOKS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);
@@ -69,15 +69,15 @@ fn stopped(signal: Signal) -> Failure {
     Failure::new(signal.exit(), format_args!("stopped by {}", signal.name()))
 }
 
-/// Commands come from standard input, so nothing else can.
+/// Refuses inputs from standard input, because the commands come from there.
 fn check_input(options: &ReplOptions) -> Fallible {
     start::check_input(&options.debugged.given, &[Some(Path::new("-"))]).map_err(|_| {
         Failure::usage("`reviver repl` reads commands from standard input: nothing else can be read from it")
     })
 }
 
-/// The file that keeps what was typed in earlier sessions. A platform without a folder for such files, or
-/// one that can't be made, is no reason not to begin.
+/// Returns the file with the command history of earlier sessions. `None` if the platform has no folder for it, or the
+/// folder can't be created; a session starts without history then.
 fn history() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("reviver");

@@ -1,4 +1,4 @@
-//! `reviver run`: from arguments to a machine, and from what it did to an exit code.
+//! `reviver run`: builds a machine from the arguments, runs it, and reports with an exit code.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn run(options: &RunOptions) -> Fallible {
     let program = start::program(&options.start)?;
     check_strategy(options, &program)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
-    // Who looks on looks more often than native code would run.
+    // Observers stop a run more often than native code would repay.
     let is_followed = options.log.is_some() || options.account.account;
     if let Some(runner) = engine::runner(&options.start, &program)?.filter(|_| !is_followed) {
         machine.run_by(runner);
@@ -48,24 +48,24 @@ pub fn run(options: &RunOptions) -> Fallible {
     let travelled = followers.travel(options, &mut course, assumed);
     let (saved, mut report) = match travelled {
         Ok(report) => (save(report.machine), report),
-        // What the program shows can't be printed.
+        // The values of `show` could not be printed.
         Err(failure) => return all([save(course.machine()), Err(failure)]),
     };
     report.account = followers.account(options, &report, entropy);
     let logged = followers.log.map_or(Ok(()), CellLog::finish);
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
-    // What can't be written to a file is still printed.
+    // If the tape file can't be written, the tape is printed.
     let prints_tape = options.tape_out.is_none() || taped.is_err();
     let verdict = all([saved, taped, logged, verdict(options, &report)]);
     let printed = streams::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
     }
-    // A reader that has gone away doesn't change what the run came to.
+    // A reader that closed the pipe doesn't change the verdict on the run.
     all([verdict.map_err(Failure::told), printed])
 }
 
-/// A strategy is for a way back, of which it keeps what a state file hasn't got.
+/// Checks the strategy: it needs a backward run, and a state file can't save its snapshots.
 fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
@@ -93,7 +93,7 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     Ok(())
 }
 
-/// The cells whose log is asked for.
+/// Returns the cells to log.
 fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallible<Vec<FollowedCell>> {
     match options.log {
         Some(_) => log::chosen(&Memory::new(program.clone()), state, &options.log_cells),
@@ -101,7 +101,7 @@ fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallib
     }
 }
 
-/// Who looks on.
+/// Observers of the run.
 struct Followers {
     memory: Memory,
     log: Option<CellLog>,
@@ -145,7 +145,7 @@ impl Followers {
         travel(options, course, assumed, Some(&mut Follower { places, looks: &mut several }))
     }
 
-    /// The account of a run that came to its end.
+    /// Returns the account of a completed run.
     fn account(&self, options: &RunOptions, report: &Report, entropy: Option<Entropy>) -> Option<Account> {
         let peak = self.ancillas.as_ref().filter(|_| matches!(report.ending, Ending::Arrived))?.peak();
         let keeps_all = match report.taken {
@@ -166,7 +166,7 @@ fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible 
     target.write(&bytes)
 }
 
-/// The files that a run writes.
+/// Output files of a run.
 struct Outputs {
     state: Option<OutputTarget>,
     tape: Option<OutputTarget>,
@@ -174,7 +174,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Tries them, before the run and when everything is read that the run needs.
+    /// Checks the files. Called before the run, and again after everything that the run needs has been read.
     fn new(options: &RunOptions) -> Fallible<Outputs> {
         let target = |path: &Option<PathBuf>, kind| {
             path.as_ref().map(|path| OutputTarget::new(path, kind, options.force.force)).transpose()
@@ -187,7 +187,7 @@ impl Outputs {
     }
 }
 
-/// Writes the resulting tape, if there is one: a run that was stopped has none.
+/// Writes the resulting tape. A run that was stopped has none.
 fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     if !matches!(report.ending, Ending::Arrived) {
         return Ok(());
@@ -202,7 +202,7 @@ fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     })
 }
 
-/// Each standard stream serves one purpose.
+/// Checks that no standard stream has two purposes.
 fn check_streams(options: &RunOptions) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
     let others = [options.from_state.as_deref(), options.account.inputs.as_deref()];
@@ -231,7 +231,7 @@ fn direction(options: &RunOptions) -> Travel {
     if options.back { Travel::Backward } else { Travel::Forward }
 }
 
-/// What a report deserves to fail with.
+/// Returns the verdict on a report.
 fn verdict(options: &RunOptions, report: &Report) -> Fallible {
     match &report.ending {
         Ending::Trapped(explanation) => {
@@ -267,7 +267,7 @@ fn file_name(options: &RunOptions) -> String {
     read::name(&options.start.given.file)
 }
 
-/// A run that a signal has stopped, and how to go on.
+/// Failure for a run that a signal stopped, with advice on how to continue.
 fn interrupted(options: &RunOptions, signal: Signal, steps: u64, travel: Travel) -> Failure {
     let (steps, name) = (counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"), signal.name());
     let way = if travel == Travel::Forward { "forward" } else { "backward" };

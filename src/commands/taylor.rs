@@ -1,4 +1,4 @@
-//! `reviver taylor`.
+//! `reviver taylor`: computes Taylor series along a path.
 
 use reviver_vm::differentiate::Subject;
 use reviver_vm::differentiate::matrices::taylor;
@@ -41,7 +41,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     verdict.map_err(Failure::told).and(printed)
 }
 
-/// The path that `--along` spells: a cell, or a direction.
+/// Parses the path of `--along`: a cell, or a direction.
 fn path(subject: &Subject, along: &[String]) -> Fallible<SeriesPath> {
     match along {
         [name] if !name.contains('=') => Ok(SeriesPath::Cell(subject::one(subject, "--along", name)?)),

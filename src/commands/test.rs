@@ -1,4 +1,4 @@
-//! `reviver test`: what the headers of programs say, and what is true of it.
+//! `reviver test`: compares the expectations in program headers with actual runs.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub fn run(options: &TestOptions) -> Fallible {
             }
             FileOutcome::NothingExpected => unusable(&file.path, "lines like `;! run n=10 -> a=55`", "none"),
             FileOutcome::Unreadable(failure) if files.len() == 1 => return Err(failure),
-            // One of many doesn't keep the others from being tested.
+            // One unreadable file doesn't prevent the tests of the others.
             FileOutcome::Unreadable(failure) => {
                 let one = unusable(&file.path, "a text that can be read", failure.summary());
                 unreadable = unreadable.or(Some(failure).filter(|_| file.is_named));
@@ -71,7 +71,7 @@ pub fn run(options: &TestOptions) -> Fallible {
     verdict.map_err(Failure::told)
 }
 
-/// Expectations that stand in a file of their own.
+/// Expectations from a separate file.
 struct SharedExpectations {
     expectations: Expectations,
     files: FolderFiles,
@@ -90,15 +90,17 @@ impl SharedExpectations {
     }
 }
 
-/// What comes of a file.
+/// Outcome of a test file.
 enum FileOutcome {
     Tested(Box<TestedFile>),
     NothingExpected,
     Unreadable(Failure),
 }
 
+/// Tests a file against its header, or against shared expectations.
+///
 /// # Errors
-/// There is no such engine here.
+/// The requested engine isn't available.
 fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<FileOutcome> {
     let text = match TestedText::read(&file.path) {
         Ok(text) => text,

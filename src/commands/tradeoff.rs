@@ -1,5 +1,5 @@
-//! `reviver tradeoff`: one program by several methods, each of which is run and measured. What is said about it is decided
-//! elsewhere.
+//! `reviver tradeoff`: runs one program by several methods, and measures time, memory and erased bits. Another module
+//! decides what is reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::output::tradeoff::{TradeoffPage, TradeoffRow, UncutProgram};
 use crate::write::OutputTarget;
 use crate::{kinds, load, output, read, start, streams};
 
-/// Plans of 64 segments, of which each takes less room and more steps than the one before it.
+/// Bennett plans of 64 segments (segments per level, levels), in the order of less memory and more steps.
 const PLANS: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
-/// States that are kept, that of the start included.
+/// Numbers of snapshots to try, including the initial state.
 const SLOTS: [u32; 4] = [2, 4, 8, 16];
 
-/// The way is cut into so many leaves, as Bennett's method cuts it into segments.
+/// Number of leaves that a checkpointed run is cut into, the same as the number of Bennett segments.
 const LEAVES: u64 = 64;
 
-/// Rounds of a segment beyond which nobody waits for a program's end.
+/// Limit on the search for a segment length, in loop iterations.
 const MOST_ROUNDS: u32 = 1 << 30;
 
 pub fn run(options: &TradeoffOptions) -> Fallible {
@@ -38,7 +38,7 @@ pub fn run(options: &TradeoffOptions) -> Fallible {
         true => load::text_of(&options.given.file, &module(options, bytes)?)?.into_bytes(),
         false => bytes,
     };
-    // Better refused now than after all the runs.
+    // Checks the file before the long runs.
     let target =
         options.svg.as_ref().map(|path| OutputTarget::new(path, &kinds::PICTURE, options.force.force));
     let target = target.transpose()?;
@@ -56,12 +56,12 @@ fn module(options: &TradeoffOptions, bytes: Vec<u8>) -> Fallible<Module> {
     load::module_of(&options.given.file, bytes, &options.given.constants)
 }
 
-/// A program with the numbers that were asked for.
+/// Returns the program in the requested number system.
 fn program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
     start::in_numbers(&options.given.file, &options.given.numbers, module(options, text)?)
 }
 
-/// The same of a text that was made of the program's.
+/// Returns the program of a generated text, in the requested number system.
 fn made_program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
     let module = load::made_module(&options.given.file, text, &options.given.constants)?;
     start::in_numbers(&options.given.file, &options.given.numbers, module)
@@ -94,7 +94,7 @@ fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
     Ok(TradeoffPage { temperature: options.temperature, rows, uncut })
 }
 
-/// A program cut into segments of so many rounds.
+/// Cuts a program into segments of `rounds` iterations each.
 fn cut(
     options: &TradeoffOptions,
     text: &[u8],
@@ -105,11 +105,11 @@ fn cut(
     Ok(bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan))
 }
 
-/// The run of the program as it is.
+/// Measurements of the irreversible program's run.
 struct Erasing {
     steps: u64,
     bytes: u64,
-    /// Bits of a state.
+    /// Size of a state, in bits.
     state_bits: u64,
     leaf: u64,
     erased_bits: u64,
@@ -133,13 +133,13 @@ fn erasing(options: &TradeoffOptions, own: &Arc<Program>) -> Fallible<Erasing> {
     Ok(Erasing { steps, bytes, state_bits, leaf, erased_bits })
 }
 
-/// Bits of all cells.
+/// Returns the size of all cells, in bits.
 fn bits(module: &Module, state: &State) -> u64 {
     let real = if module.real == RealSystem::F32 { 32 } else { 64 };
     state.ints.len() as u64 * u64::from(module.word.bits()) + state.reals.len() as u64 * real
 }
 
-/// There and back with what a strategy keeps.
+/// Measures a forward and backward run with a retention strategy.
 fn kept(
     options: &TradeoffOptions,
     own: &Arc<Program>,
@@ -159,8 +159,9 @@ fn kept(
         while !matches!(going(options, &mut course, travel)?, Stop::Bound) {}
     }
     let cost = course.cost();
-    // What a leaf loses whose history is given up is lost once more where it is made again, and its last history is used up. The state that a kept
-    // one replaces is lost. A kept state that is given up is the machine's own by then, so that nothing is lost with it.
+    // Erased bits of a checkpointed run. A discarded leaf history is erased again when the leaf is recomputed; its
+    // last history is used up. Restoring a snapshot erases the state that it replaces. Discarding a snapshot erases
+    // nothing, because the machine then has the same state.
     let lost = cost.lost_again + cost.returns * erasing.state_bits;
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
 }
@@ -179,7 +180,7 @@ fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fall
     }
 }
 
-/// By Bennett's method, with as few rounds in a segment as reach the end; or why that can't be.
+/// Measures Bennett's method with the shortest segments that reach the end, or returns why it fails.
 fn reversible(
     options: &TradeoffOptions,
     text: &[u8],
@@ -209,7 +210,8 @@ fn reversible(
     }
 }
 
-/// The fewest rounds of a segment that reach the end, between some that are too few and some that do.
+/// Returns the smallest number of iterations for which the run reaches the end, by bisection between `too_few` and
+/// `enough`.
 fn fewest(
     options: &TradeoffOptions,
     text: &[u8],
@@ -227,7 +229,7 @@ fn fewest(
     Ok(enough)
 }
 
-/// A program cut into segments, ready to run; or why it can't be.
+/// Returns the segmented program, ready to run, or why the program can't be cut.
 fn made(
     options: &TradeoffOptions,
     text: &[u8],
@@ -244,16 +246,16 @@ fn made(
     }
 }
 
-/// What a run of segments came to.
+/// Outcome of a run in segments.
 enum SegmentsRun {
     Arrived,
-    /// There are too few rounds.
+    /// The segments have too few iterations to reach the end.
     TooShort,
-    /// It can't go on, which the program as it is can.
+    /// The segmented program trapped where the original doesn't.
     Trapped(UncutProgram),
 }
 
-/// Runs a reversible program to its end. That this is behind the last segment is what main asserts, and nothing else.
+/// Runs a segmented program to its end. An assertion in main, the only one, fails if the segments were too short.
 fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsRun> {
     let mut machine = begun(options, program)?;
     loop {
@@ -272,7 +274,7 @@ fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsR
     }
 }
 
-/// A run that erases nothing. What it takes is the most where a segment ends: there the stacks are fullest.
+/// Measures a run that erases nothing. Memory is sampled at the end of each segment, where the stacks are largest.
 fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> Fallible<TradeoffRow> {
     let module = program.module();
     let keeps = module.procedures.iter().filter(|procedure| procedure.name.starts_with("keep"));
@@ -300,7 +302,7 @@ fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> 
     })
 }
 
-/// The reversible program that somebody has written.
+/// Measures the hand-written reversible program.
 fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
     let module = load::module(path, &options.given.constants)?;
     let program = start::in_numbers(path, &options.given.numbers, module)?;
@@ -313,7 +315,7 @@ fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
     Ok(TradeoffRow { name, steps: state.step.unsigned_abs(), bytes, erased_bits: state.counters.erased_bits })
 }
 
-/// The file that a line `; Reversible  FILE` of the header names.
+/// Returns the file named by the header line `; Reversible  FILE`.
 fn named(file: &Path, text: &[u8]) -> Option<PathBuf> {
     let text = std::str::from_utf8(text).ok()?;
     let header = text.lines().take_while(|line| line.starts_with(';'));

@@ -1,4 +1,4 @@
-//! `--verify`, of the commands that differentiate.
+//! `--verify` for the commands that differentiate.
 
 use reviver_vm::CheckLevel;
 use reviver_vm::differentiate::check::Check;
@@ -10,17 +10,17 @@ use crate::failure::{Failure, Fallible};
 use crate::output::verified::CheckTold;
 use crate::subject;
 
-/// What `--verify` came to.
+/// Outcome of `--verify`.
 #[derive(Default)]
 pub struct Verification {
-    /// None if it isn't asked for, or was stopped.
+    /// The comparison; `None` if it wasn't requested, or was interrupted.
     pub check: Option<Check>,
-    /// Why derivatives that are known weren't compared with anything.
+    /// Failure for derivatives that were computed, but couldn't be verified.
     unverified: Option<Failure>,
 }
 
 impl Verification {
-    /// Compares derivatives with what is found with everything checked.
+    /// Compares derivatives with those of a fully checked computation.
     pub fn of(
         start: &Start,
         subject: &Subject,
@@ -36,7 +36,7 @@ impl Verification {
         }
     }
 
-    /// Adds what only the tangent runs could see.
+    /// Adds losses that only the tangent runs detect.
     pub fn add_seen(&self, reports: &mut Reports) {
         let seen = self.check.iter().flat_map(|check| check.reports.iter());
         for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
@@ -44,7 +44,7 @@ impl Verification {
         }
     }
 
-    /// Fails where derivatives aren't verified; else the verdict is `otherwise`.
+    /// Returns a failure if derivatives aren't verified; otherwise `otherwise`.
     pub fn verdict(&mut self, told: Option<&CheckTold>, otherwise: Fallible) -> Fallible {
         if let Some(unverified) = self.unverified.take() {
             return Err(unverified);
@@ -53,7 +53,7 @@ impl Verification {
     }
 }
 
-/// Why derivatives that are known weren't compared with anything.
+/// Failure for derivatives that were computed, but couldn't be verified.
 fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Failure {
     match error {
         DifferentiateError::Interrupted { .. } => {
@@ -63,5 +63,6 @@ fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Fa
     }
 }
 
-/// A conversion whose result nothing depends on by its adjoint may still depend on an input.
+/// Losses that only forward mode detects: a value that the adjoints show to be irrelevant may still depend on an
+/// input.
 const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWithTangent];

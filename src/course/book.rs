@@ -1,5 +1,5 @@
-//! The book, which is part of the program: its chapters as text, with the listings in their places, and the programs that it runs.
-//! Folds nothing, and draws nothing: of a picture there is what it shows, in words.
+//! The embedded course book: its chapters as text with listings expanded, and the programs that it runs. This module
+//! doesn't wrap text; a picture is replaced by its description.
 
 use std::path::Path;
 
@@ -11,36 +11,36 @@ static PAGES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/book/src")
 static OWN_PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/book/programs");
 static PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/programs");
 
-/// Folders of programs, by where the book names them: below the folder of the sources.
+/// Embedded folders of programs, by their paths in the repository.
 const PROGRAM_FOLDERS: [(&str, &Dir<'static>); 2] =
     [("course/book/programs", &OWN_PROGRAMS), ("programs", &PROGRAMS)];
-/// How a page names these folders in its listings.
+/// Paths by which pages refer to these folders in listings.
 const LISTED: [(&str, &Dir<'static>); 2] = [("../programs", &OWN_PROGRAMS), ("../../../programs", &PROGRAMS)];
-/// The page that lists the others.
+/// Page with the table of contents.
 const SUMMARY: &str = "SUMMARY.md";
 
-/// A chapter.
+/// Chapter of the book.
 #[derive(Debug)]
 pub struct Chapter {
-    /// None of what stands before the first one and behind the last one.
+    /// Chapter number; `None` for pages before the first chapter or after the last.
     pub number: Option<u32>,
-    /// Without the number.
+    /// Title without the chapter number.
     pub title: String,
-    /// The file, without its ending: `05-garbage`.
+    /// File name without extension: `05-garbage`.
     pub name: String,
 }
 
 impl Chapter {
-    /// Whether an argument means it: `5`, `05-garbage`, or the path in the sources.
+    /// Returns true if an argument names this chapter: `5`, `05-garbage`, or the path in the sources.
     pub fn is_called(&self, argument: &str) -> bool {
         let name = argument.rsplit('/').next().unwrap_or(argument).trim_end_matches(".md");
         name == self.name || self.number.is_some_and(|number| name.parse() == Ok(number))
     }
 
-    /// Its text, in Markdown.
+    /// Returns the chapter's text in Markdown.
     ///
     /// # Errors
-    /// It has a listing of a program that isn't there.
+    /// A listing refers to a program that doesn't exist.
     pub fn text(&self) -> Fallible<String> {
         let mut text = String::new();
         for line in without_comments(page(&format!("{}.md", self.name))?).lines() {
@@ -54,15 +54,16 @@ impl Chapter {
     }
 }
 
-/// All chapters, in their order.
+/// Returns all chapters, in order.
 ///
 /// # Errors
-/// The book that this program was built with has none.
+/// The embedded book has no table of contents.
 pub fn chapters() -> Fallible<Vec<Chapter>> {
     Ok(page(SUMMARY)?.lines().filter_map(chapter).collect())
 }
 
-/// The files of programs that the book runs, by their paths below the folder in which its commands are typed.
+/// Returns the files of the programs that the book runs, by their paths relative to the folder of the book's
+/// commands.
 pub fn programs() -> impl Iterator<Item = (String, &'static [u8])> {
     PROGRAM_FOLDERS.into_iter().flat_map(|(at, folder)| {
         let mut found = Vec::new();
@@ -76,7 +77,7 @@ fn files_below(folder: &Dir<'static>, found: &mut Vec<(String, &'static [u8])>) 
     folder.dirs().for_each(|inner| files_below(inner, found));
 }
 
-/// A path as the book writes it.
+/// Returns a path with forward slashes, as in the book.
 fn slashed(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
@@ -86,7 +87,7 @@ fn page(name: &str) -> Fallible<&'static str> {
     PAGES.get_file(name).and_then(|file| file.contents_utf8()).ok_or_else(|| broken(name))
 }
 
-/// A line of the summary: `- [5. Garbage and Bennett's trick](05-garbage.md)`.
+/// Parses a line of the summary: `- [5. Garbage and Bennett's trick](05-garbage.md)`.
 fn chapter(line: &str) -> Option<Chapter> {
     let (_, rest) = line.split_once('[')?;
     let (title, target) = rest.split_once("](")?;
@@ -96,29 +97,29 @@ fn chapter(line: &str) -> Option<Chapter> {
     Some(Chapter { number, title: title.to_owned(), name })
 }
 
-/// The text without what is no text of the page: how its pictures are drawn.
+/// Removes HTML comments, which hold the commands that draw pictures.
 fn without_comments(text: &str) -> String {
     let mut kept = String::new();
     let mut left = text;
     while let Some((before, behind)) = left.split_once("<!--") {
         kept.push_str(before);
-        // A paragraph of its own leaves no second blank line.
+        // Removing a comment paragraph must not leave two blank lines.
         left = behind.split_once("-->").map_or("", |(_, behind)| behind).trim_start_matches('\n');
     }
     kept + left
 }
 
-/// What a line says that a listing is of: `{{#include ../programs/sort.rasm:23:33}}`.
+/// Returns the argument of a listing line: `{{#include ../programs/sort.rasm:23:33}}`.
 fn listed(line: &str) -> Option<&str> {
     line.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
 }
 
-/// What a picture shows, if a line is one.
+/// Returns the description if a line is a picture.
 fn picture(line: &str) -> Option<&str> {
     line.trim().strip_prefix("![")?.split_once("](").map(|(words, _)| words)
 }
 
-/// The lines of a program, as mdBook counts them: `path`, `path:from:to`, `path:from:`.
+/// Returns lines of a program, numbered as in mdBook: `path`, `path:from:to`, `path:from:`.
 fn listing(wanted: &str) -> Fallible<String> {
     let mut parts = wanted.split(':');
     let path = parts.next().unwrap_or(wanted);
@@ -133,7 +134,7 @@ fn listing(wanted: &str) -> Fallible<String> {
     Ok(lines.flat_map(|line| [line, "\n"]).collect())
 }
 
-/// The program was built with a book that lacks something.
+/// Failure for an embedded book with a missing file.
 fn broken(path: &str) -> Failure {
     Failure::load(format_args!("the book in this program is broken: {path} isn't there"))
 }

@@ -1,6 +1,6 @@
-//! A child process for each folder that is graded, so that no submission ends the grading of the others. The child prints
-//! an object on a line for each exercise. An exercise that ends its process, or takes too long, has failed, and another process goes on with
-//! the next one.
+//! One child process for each graded folder, so that no submission ends the grading of the others. The child prints
+//! one JSON object per exercise and line. An exercise that ends its process or times out has failed; a new process
+//! continues with the next one.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,36 +17,36 @@ use super::score::FailureReason;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::interrupt::{self, Signal};
 
-/// Limits of a child that its parent watches.
+/// Limits that the parent enforces on a child.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildLimits {
-    /// For each exercise.
+    /// Time for each exercise.
     pub time: Duration,
-    /// Bytes that it prints for each exercise.
+    /// Bytes of output for each exercise.
     pub output: u64,
 }
 
-/// The end of a child.
+/// Reason why a child's output ended.
 enum ChildEnding {
-    /// It has ended by itself, with all grades or before.
+    /// The child exited, before or after its last grade.
     Ended,
-    /// It took too much for the exercise that it was at.
+    /// The child exceeded a limit at the current exercise.
     Stopped(FailureReason),
     Signal(Signal),
 }
 
-/// The longest time between two checks for a signal and for the time limit.
+/// Longest time between two polls of signals and the time limit.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of a child's standard error that are kept.
 const COMPLAINT: usize = 4096;
-/// The time that a child that was ended has for the end of its standard error to arrive.
+/// Time that a killed child's standard error has to arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// The grades of a folder, one for each of `count` exercises. `command` is the child that goes on from the exercise with this index;
-/// `failed` is the grade of an exercise that has ended its child.
+/// Returns the grades of a folder, one for each of `count` exercises. `command` returns the arguments of a child that
+/// starts at an exercise index. `failed` returns the grade of an exercise that ended its child.
 ///
 /// # Errors
-/// A child can't be started, has refused its arguments, or a signal has come.
+/// A child can't be started or refuses its arguments, or a signal arrived.
 pub fn grades(
     count: usize,
     limits: ChildLimits,
@@ -61,7 +61,7 @@ pub fn grades(
         let mut output = ChildOutput::of(&mut child, limits);
         let ending = output.follow(count, &mut grades);
         if !matches!(ending, Ok(ChildEnding::Ended)) {
-            // It may have ended by itself meanwhile.
+            // The child may have exited meanwhile.
             child.kill().ok();
         }
         let complaint = output.complaint();
@@ -99,11 +99,11 @@ fn start(arguments: &[OsString]) -> Fallible<Child> {
     command.spawn().map_err(unstarted)
 }
 
-/// The output of a child: grades, a line each, and the beginning of its complaints.
+/// Output of a child: grades, one per line, and the start of its standard error.
 struct ChildOutput {
     pipes: ChildPipes,
     limits: ChildLimits,
-    /// A line that has no end yet.
+    /// Line without a line end yet.
     line: Vec<u8>,
     complaint: Vec<u8>,
     /// True until the end of its standard error.
@@ -116,7 +116,7 @@ impl ChildOutput {
         ChildOutput { pipes: ChildPipes::of(child), limits, line, complaint, may_complain: true }
     }
 
-    /// Takes grades until the child has printed all, ends, or has taken too much.
+    /// Collects grades until all are there, the child exits, or it exceeds a limit.
     fn follow(&mut self, count: usize, grades: &mut Vec<Json>) -> Fallible<ChildEnding> {
         let has_come = interrupt::flag();
         let mut since = Instant::now();
@@ -149,7 +149,7 @@ impl ChildOutput {
         Ok(ChildEnding::Ended)
     }
 
-    /// Takes the grades of the lines that end in these bytes. Returns why the child is to be stopped, if it is.
+    /// Collects the grades of completed lines. Returns the reason to stop the child, if there is one.
     fn take(&mut self, bytes: &[u8], grades: &mut Vec<Json>) -> Option<FailureReason> {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let content = piece.strip_suffix(b"\n").unwrap_or(piece);
@@ -172,7 +172,7 @@ impl ChildOutput {
         self.complaint.extend_from_slice(bytes.get(..left).unwrap_or(bytes));
     }
 
-    /// The beginning of what the child, which ends now, has complained about. What else it prints is dropped.
+    /// Returns the start of the standard error of a child that is exiting. Other output is discarded.
     fn complaint(mut self) -> String {
         let begun = Instant::now();
         while self.may_complain && begun.elapsed() < LAST_WORDS {
@@ -186,7 +186,7 @@ impl ChildOutput {
     }
 }
 
-/// The exit code of a child that ends; none where a signal has ended it.
+/// Waits for a child and returns its exit code; `None` if a signal ended it.
 fn ended(mut child: Child) -> Fallible<Option<i32>> {
     let status = child.wait();
     let status = status
@@ -202,7 +202,7 @@ fn stopped(signal: Signal) -> Failure {
     )
 }
 
-/// The grade of an exercise whose process has ended: `known` names it.
+/// Returns the grade of an exercise that ended its process; `known` identifies the exercise.
 pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -> Json {
     let mut members = known;
     members.insert("state".into(), "failed".into());
@@ -213,16 +213,16 @@ pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -
     Json::Object(members)
 }
 
-/// Confines this process, which is such a child.
+/// Limits the memory of this process, which is a grading child.
 #[cfg(unix)]
 pub fn confine(bytes: u64) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let most = |value| Rlimit { current: Some(value), maximum: Some(value) };
-    // A stricter limit stays: then these calls are refused.
+    // These calls fail if a stricter limit is in force, which then stays.
     setrlimit(Resource::Data, most(bytes)).ok();
     setrlimit(Resource::Core, most(0)).ok();
 }
 
-/// Nothing is confined here but time and output, which the parent watches.
+/// Does nothing on other systems; the parent limits time and output.
 #[cfg(not(unix))]
 pub fn confine(_: u64) {}

@@ -1,5 +1,4 @@
-//! What somebody has made of an exercise: judged by the expectations that the program was built with, so that none of them can
-//! be edited away, and by those that a teacher adds.
+//! Grading of exercises against the embedded expectations, which students can't edit, and against a teacher's own.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,26 +22,26 @@ use crate::failure::{Failure, Fallible};
 use crate::read;
 use crate::testing::tested::{Runs, TestedFile, TestedText, tested};
 
-/// Limits of a run of an exercise unless an option says otherwise.
+/// Default limits for a run of an exercise.
 pub const USUAL: TestLimits = TestLimits {
     max_steps: 10_000_000,
     max_bytes: 256 << 20,
     assembly: AssemblyLimits { copied_instructions: 100_000 },
 };
 
-/// How far somebody has come with an exercise.
+/// State of a student's exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExerciseState {
-    /// There is no program.
+    /// There is no program file.
     Missing,
-    /// It is what it was at the start.
+    /// The program is still the initial one.
     Untouched,
     Failed,
     Passed,
 }
 
 impl ExerciseState {
-    /// One word.
+    /// Returns the state as one word.
     pub fn name(self) -> &'static str {
         match self {
             ExerciseState::Missing => "missing",
@@ -53,36 +52,36 @@ impl ExerciseState {
     }
 }
 
-/// An exercise, graded.
+/// Grade of one exercise.
 #[derive(Debug)]
 pub struct Grade {
     pub exercise: &'static Exercise,
     pub state: ExerciseState,
     pub score: Score,
-    /// Why it has failed.
+    /// Reason for a failure.
     pub reason: Option<FailureReason>,
-    /// What was found; nothing where there is no program.
+    /// Test results; `None` if there is no program.
     pub tested: Option<TestedFile>,
-    /// The first of the lines of `tested` that are a teacher's.
+    /// Index of the first line in `tested` that comes from a teacher.
     pub hidden_from: usize,
-    /// Why the program can't be read, where it is there.
+    /// Reason why an existing program can't be read.
     pub unreadable: Option<String>,
-    /// The hint that fits, where it isn't passed.
+    /// Fitting hint if the exercise isn't passed.
     pub hint: Option<FittingHint<'static>>,
     pub took: Duration,
 }
 
-/// Options by which exercises are graded.
+/// Options for grading exercises.
 #[derive(Clone, Copy, Debug)]
 pub struct Grading<'h> {
     pub running: TestRunning,
     pub usual: TestLimits,
-    /// A teacher's own expectations.
+    /// Expectations of a teacher, hidden from students.
     pub hidden: Option<&'h HiddenTests>,
 }
 
 impl Grading<'_> {
-    /// As students grade themselves.
+    /// Returns the options with which students grade their own work.
     pub fn usual(running: TestRunning) -> Grading<'static> {
         Grading { running, usual: USUAL, hidden: None }
     }
@@ -90,7 +89,7 @@ impl Grading<'_> {
     /// Grades the program of an exercise.
     ///
     /// # Errors
-    /// There is no such engine here.
+    /// The requested engine isn't available.
     pub fn grade(&self, folder: &CourseFolder, exercise: &'static Exercise) -> Fallible<Grade> {
         let begun = Instant::now();
         let graded = self.graded(folder, exercise)?;
@@ -113,13 +112,13 @@ impl Grading<'_> {
             hint: None,
             took: Duration::ZERO,
         };
-        // A link that leads nowhere is there, too.
+        // A dangling link counts as existing.
         if path.symlink_metadata().is_err() {
             return Ok(ungraded);
         }
         let (text, files) = match text(folder, &path) {
             Ok(text) => text.apart(),
-            // One of a class doesn't keep the others from being graded.
+            // One student's unreadable file doesn't stop the grading of the others.
             Err(failure) => {
                 let (state, reason) = (ExerciseState::Failed, Some(FailureReason::Unreadable));
                 return Ok(Grade { state, reason, unreadable: Some(failure.message), ..ungraded });
@@ -151,7 +150,7 @@ impl Grading<'_> {
         Ok(Grade { state, score, reason: reason.flatten(), tested: Some(tested), hint, ..ungraded })
     }
 
-    /// A text and its name, held to the lines of the exercise and of the teacher.
+    /// Tests a text against the expectations of the exercise and the teacher.
     fn tested(
         &self,
         (name, text): (String, String),
@@ -167,23 +166,23 @@ impl Grading<'_> {
     }
 }
 
-/// The text of a program, which lies in the folder of exercises.
+/// Reads a program in the folder of exercises.
 fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
     let within = FolderFiles::new(read::files(), &folder.path)
         .map_err(|error| Failure::load(format_args!("can't read {}: {error}", read::shown(&folder.path))))?;
-    // Of what isn't there, reading says so.
+    // Reading reports a missing file.
     if path.exists() && !within.contains(path) {
         let name = read::shown(path);
         return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
     }
-    // To read something else than a file may take for ever.
+    // Reading anything but a regular file might block forever.
     if path.exists() && !path.is_file() {
         return Err(Failure::load(format_args!("{} is no file", read::shown(path))));
     }
     TestedText::read(path)
 }
 
-/// What hints are chosen by.
+/// Returns the facts that hints are chosen by.
 fn attempt(tested: &TestedFile, is_start: bool, reason: Option<FailureReason>) -> Attempt {
     let misses = tested.lines.iter().flat_map(|line| line.misses());
     let traps = misses.filter_map(|miss| miss.trap.as_ref()).map(|trap| trap.message.clone());

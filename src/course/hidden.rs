@@ -1,4 +1,4 @@
-//! Expectations that a teacher adds to those of exercises, and that students don't see. All of them are checked before anything is graded.
+//! Hidden expectations that a teacher adds to those of exercises. All of them are checked before grading begins.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,26 +18,27 @@ use crate::output::tests::told;
 use crate::read;
 use crate::testing::tested::{Runs, tested};
 
-/// The expectations of a folder, by the numbers of their exercises.
+/// Hidden expectations of a folder, by exercise number.
 #[derive(Debug, Default)]
 pub struct HiddenTests {
     tests: BTreeMap<u32, HiddenTest>,
 }
 
-/// The hidden expectations of an exercise.
+/// Hidden expectations of an exercise.
 #[derive(Debug)]
 pub struct HiddenTest {
     path: PathBuf,
     pub expectations: Expectations,
-    /// The files of their folder, for references.
+    /// Files of the folder, for references.
     pub files: FolderFiles,
 }
 
 impl HiddenTests {
-    /// Reads a folder: `NAME.txt`, or `NAME/expect.txt` with references beside it, where `NAME` is the name or the number of an exercise.
+    /// Reads a folder. Each exercise has a file `NAME.txt`, or `NAME/expect.txt` with references in the same folder.
+    /// `NAME` is the exercise's name or number.
     ///
     /// # Errors
-    /// A file that belongs to no exercise, or a line that is no expectation.
+    /// A file that belongs to no exercise, or a line that isn't a valid expectation.
     pub fn read(path: &Path, exercises: &[Exercise]) -> Fallible<HiddenTests> {
         let unreadable = |error: std::io::Error| {
             let failure =
@@ -80,10 +81,11 @@ impl HiddenTests {
         self.tests.get(&exercise.number)
     }
 
-    /// Holds a program that is right to each set: the exercise's solution, or a `solution.rasm` beside the expectations.
+    /// Checks each set against a correct program: the exercise's solution, or a `solution.rasm` next to the
+    /// expectations.
     ///
     /// # Errors
-    /// A line that it doesn't meet, which so is a mistake of the line.
+    /// A line that the correct program doesn't meet, and that therefore is wrong.
     pub fn check(&self, exercises: &[Exercise], running: TestRunning) -> Fallible {
         for exercise in exercises {
             if let Some(test) = self.of(exercise) {
@@ -94,7 +96,7 @@ impl HiddenTests {
     }
 }
 
-/// The exercise that an entry of the folder is for, and its file. Other files may be there too.
+/// Returns the exercise name and the file of a folder entry. Unrelated files are ignored.
 fn named(entry: &Path) -> Option<(String, PathBuf)> {
     if entry.is_dir() {
         let file = entry.join(EXPECTED);
@@ -143,7 +145,7 @@ impl HiddenTest {
         }
     }
 
-    /// A line that is a mistake.
+    /// Failure for a wrong line.
     fn refused(&self, exercise: &Exercise, (number, line): (usize, &str), miss: &Mismatch) -> Failure {
         let place = read::shown(&self.path);
         let message = format!(

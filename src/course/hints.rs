@@ -1,5 +1,6 @@
-//! Hints of an exercise: which of them fits. They are tried in order; the last one fits always. Mistakes that are the same in every exercise have
-//! hints of their own: those that hide what else is wrong (syntax, steps, memory, a missing cell), and garbage that is left.
+//! Choice of the hint that fits an attempt. An exercise's hints are tried in order; the last one always fits.
+//! Mistakes that are possible in every exercise have common hints: those that hide other mistakes (syntax, steps,
+//! memory, a missing cell), and leftover garbage.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +10,7 @@ use thiserror::Error;
 
 use super::score::FailureReason;
 
-/// A hint, which grows: what is wrong, where to look, what to read.
+/// Hint in three parts: the problem, the place, and the chapter to read.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExerciseHint {
@@ -18,41 +19,41 @@ pub struct ExerciseHint {
     pub what: String,
     #[serde(rename = "where")]
     pub place: String,
-    /// The chapter of the book, as its path in the sources.
+    /// Chapter of the book, as its path in the sources.
     pub lesson: String,
 }
 
-/// When a hint fits: all that is said here must hold.
+/// Condition of a hint; all given parts must hold.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HintCondition {
-    /// A text that occurs in the message of a trap, or of an error of the assembler.
+    /// Text that occurs in the message of a trap, or of an assembler error.
     pub trap: Option<String>,
-    /// How a line begins that isn't met.
+    /// Start of an expectation line that isn't met.
     pub fails: Option<String>,
-    /// A word of the language that the text uses.
+    /// Word of the language that the program uses.
     pub uses: Option<String>,
-    /// Whether the text is what it was at the start.
+    /// True if the program must be the initial one, false if it must be changed.
     pub start: Option<bool>,
 }
 
-/// What is known of an attempt.
+/// Facts about an attempt.
 #[derive(Debug, Default)]
 pub struct Attempt {
-    /// What traps and the assembler said.
+    /// Messages of traps and of the assembler.
     pub messages: Vec<String>,
-    /// The lines that aren't met, but for those that are about something else than garbage and have only that against them.
+    /// Lines that aren't met. Lines that only fail because of garbage are left out, unless they are about garbage.
     pub failing: Vec<String>,
-    /// Whether garbage is all that is wrong with it.
+    /// True if garbage is the only fault.
     pub has_only_garbage: bool,
-    /// The words of the language that the text uses.
+    /// Words of the language that the program uses.
     pub words: BTreeSet<String>,
     pub is_start: bool,
-    /// Why it has failed; none of what is as it was at the start.
+    /// Reason for the failure; `None` for the initial program.
     pub reason: Option<FailureReason>,
 }
 
-/// Why a text has no hints.
+/// Error in a file of hints.
 #[derive(Debug, Error)]
 pub enum NoHints {
     #[error("{0}")]
@@ -69,10 +70,10 @@ struct HintTables {
     hint: Vec<ExerciseHint>,
 }
 
-/// Reads hints.
+/// Parses the hints of an exercise.
 ///
 /// # Errors
-/// A text that has another form, or hints that are never given.
+/// The text has another structure, or a hint is unreachable.
 pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
     let HintTables { hint: hints } = toml::from_str(text)?;
     let is_last = |hint: &ExerciseHint| hint.when == HintCondition::default();
@@ -83,15 +84,15 @@ pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
     }
 }
 
-/// A hint that fits.
+/// Hint that fits an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct FittingHint<'h> {
-    /// Its number among those of the exercise, from 1; none where it is one for every exercise.
+    /// Number of the exercise's hint, from 1; `None` for a common hint.
     pub number: Option<usize>,
     pub hint: &'h ExerciseHint,
 }
 
-/// A hint that every exercise has.
+/// Creates a common hint.
 fn common(what: &str, place: &str, chapter: &str) -> ExerciseHint {
     ExerciseHint {
         when: HintCondition::default(),
@@ -157,7 +158,7 @@ static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     )
 });
 
-/// The hint about a mistake that is the same in every exercise, and hides what else is wrong.
+/// Returns the common hint for a mistake that hides other mistakes.
 fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     match reason {
         FailureReason::CheatingInclude => Some(&OTHERS_FILE),
@@ -177,8 +178,9 @@ fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     }
 }
 
-/// The first hint that fits. A fundamental mistake (syntax, steps, memory, a missing cell) has its hint before those of the exercise, unless
-/// one of these names the very message of the assembler. The hint about garbage comes before the last one of the exercise, which only guesses.
+/// Returns the first hint that fits. A fundamental mistake (syntax, steps, memory, a missing cell) has priority over
+/// the exercise's hints, unless one of these matches the assembler's message. The garbage hint comes before the
+/// exercise's last hint, which is only a guess.
 pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
     let common = |hint| FittingHint { number: None, hint };
     let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });

@@ -1,4 +1,4 @@
-//! The course: the book and the exercises, which are part of the program, and how what somebody made of the latter is graded. Prints nothing.
+//! The embedded course: the book, the exercises, and their grading. Prints nothing.
 
 pub mod book;
 pub mod children;

@@ -1,4 +1,4 @@
-//! The files that a graded program may include: those of its own folder, and no solution of the course.
+//! Files that a graded program may include: those of the student's folder, except solutions of the course.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -9,7 +9,7 @@ use reviver_assembler::files::Files;
 use super::set::{Exercise, SOLUTION};
 use super::words::same_words;
 
-/// The files of a student's folder, seen by a program that is graded.
+/// Files of a student's folder, as seen by a graded program.
 pub struct OwnFiles<'a> {
     folder: &'a FolderFiles,
     exercises: &'a [Exercise],
@@ -21,7 +21,7 @@ impl<'a> OwnFiles<'a> {
         OwnFiles { folder, exercises, was_refused: Cell::new(false) }
     }
 
-    /// True once an include was refused that would have been another person's work.
+    /// Returns true if an include was refused because it isn't the student's own work.
     pub fn was_refused(&self) -> bool {
         self.was_refused.get()
     }
@@ -47,7 +47,7 @@ impl Files for OwnFiles<'_> {
             return self.refuse(why);
         }
         let (name, bytes) = self.folder.read(path, from)?;
-        // A link has the name of what it leads to.
+        // The resolved name of a link is checked, too.
         if self.is_solution(path, &bytes) || self.is_solution(&name, &bytes) {
             return self.refuse(format!(
                 "`{path}` is a solution of the course: a program that is graded is one's own"

@@ -1,19 +1,19 @@
-//! Both output pipes of a child, read as bytes arrive. No thread is needed for it on Unix, so a system that starts no more threads
-//! changes nothing. Knows nothing of what is printed.
+//! Both output pipes of a child, read as bytes arrive. Unix needs no threads for it, so grading works even if no more
+//! threads can be started. This module doesn't interpret the output.
 
-/// A piece of what a child prints.
+/// Event on a child's output pipes.
 pub enum Received {
-    /// Bytes of its standard output.
+    /// Bytes of the standard output.
     Output(Vec<u8>),
-    /// Bytes of its standard error.
+    /// Bytes of the standard error.
     Complaint(Vec<u8>),
     EndOfOutput,
     EndOfComplaints,
-    /// Nothing has arrived in time.
+    /// Nothing arrived before the timeout.
     Nothing,
 }
 
-/// Bytes that are read at a time.
+/// Maximum number of bytes in one read.
 const PIECE: usize = 1 << 16;
 
 pub use system::ChildPipes;
@@ -29,7 +29,7 @@ mod system {
 
     use super::{PIECE, Received};
 
-    /// The pipes that haven't ended.
+    /// Pipes that haven't ended.
     pub struct ChildPipes {
         output: Option<ChildStdout>,
         complaints: Option<ChildStderr>,
@@ -41,10 +41,10 @@ mod system {
             ChildPipes { output: child.stdout.take(), complaints: child.stderr.take() }
         }
 
-        /// Waits at most this long for something to arrive. A signal ends the wait.
+        /// Waits at most `most` for an event. A signal ends the wait.
         ///
         /// # Errors
-        /// The system doesn't let wait, or read.
+        /// The system call to wait or read failed.
         pub fn receive(&mut self, most: Duration) -> io::Result<Received> {
             let mut waiting = Vec::with_capacity(2);
             waiting.extend(self.output.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
@@ -71,7 +71,7 @@ mod system {
         }
     }
 
-    /// The bytes that have arrived in a pipe; none at its end, where it is closed.
+    /// Reads the available bytes of a pipe. Returns `None` and closes the pipe at its end.
     fn piece<R: Read>(pipe: &mut Option<R>) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = vec![0; PIECE];
         let count = pipe.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut bytes))?;
@@ -94,8 +94,8 @@ mod system {
 
     use super::{PIECE, Received};
 
-    /// The pieces that two threads read. Where the system starts no thread, the pipes are read to their end first, so that the child has no
-    /// time limit.
+    /// Events from two reader threads. If no thread can be started, the pipes are first read to their end, and the
+    /// child has no time limit.
     pub struct ChildPipes {
         received: Receiver<Received>,
     }
@@ -116,10 +116,10 @@ mod system {
             ChildPipes { received }
         }
 
-        /// Waits at most this long for something to arrive.
+        /// Waits at most `most` for an event.
         ///
         /// # Errors
-        /// Never here.
+        /// Never returns an error on this system.
         pub fn receive(&mut self, most: Duration) -> io::Result<Received> {
             match self.received.recv_timeout(most) {
                 Ok(received) => Ok(received),
@@ -138,7 +138,7 @@ mod system {
                 break;
             }
         }
-        // It fails where the child isn't followed any more.
+        // Sending fails if the receiver is gone.
         sender.send(end).ok();
     }
 }

@@ -1,19 +1,19 @@
-//! Where somebody works on exercises: a folder with a folder for each, or one of these.
+//! Location of a student's exercises: a folder with a folder for each, or one of these.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::set::{Exercise, START};
 
-/// A folder of exercises.
+/// Folder of exercises, one subfolder each.
 #[derive(Clone, Debug)]
 pub struct CourseFolder {
-    /// As it was named.
+    /// Path as the user gave it.
     pub path: PathBuf,
 }
 
 impl CourseFolder {
-    /// The folder of exercises that a path means, and the exercise, if it is the folder of one.
+    /// Returns the folder of exercises that a path means, and the exercise if the path is an exercise's folder.
     pub fn of<'e>(path: &Path, exercises: &'e [Exercise]) -> (CourseFolder, Option<&'e Exercise>) {
         let whole = fs::canonicalize(path).ok();
         let name = whole.as_ref().and_then(|whole| whole.file_name()).and_then(|name| name.to_str());
@@ -24,23 +24,23 @@ impl CourseFolder {
         }
     }
 
-    /// Where the program lies that somebody works on.
+    /// Returns the path of the student's program.
     pub fn program(&self, exercise: &Exercise) -> PathBuf {
         self.file(exercise, START)
     }
 
-    /// A file of an exercise.
+    /// Returns the path of an exercise's file.
     pub fn file(&self, exercise: &Exercise, file: &str) -> PathBuf {
         plain(&self.path).join(&exercise.name).join(file)
     }
 
-    /// Whether there is anything of the course in it.
+    /// Returns true if the folder has any exercise of the course.
     pub fn has_any(&self, exercises: &[Exercise]) -> bool {
         exercises.iter().any(|exercise| self.program(exercise).exists())
     }
 }
 
-/// The folder that the folder of an exercise is in, as somebody would name it.
+/// Returns the parent of an exercise's folder, written as a user would.
 fn around(path: &Path, exercise: &Exercise) -> PathBuf {
     let is_named = path.file_name().is_some_and(|name| name == &*exercise.name);
     match path.parent().filter(|_| is_named) {
@@ -50,7 +50,7 @@ fn around(path: &Path, exercise: &Exercise) -> PathBuf {
     }
 }
 
-/// A folder in front of a name: of the present one nobody wants to read `./`.
+/// Returns the folder as a prefix for names; the current folder has none, to avoid `./`.
 fn plain(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }

@@ -1,4 +1,4 @@
-//! The score of a program: lines met, points, and the reason why it isn't passed.
+//! Score of a program: lines met, points, and the reason for a failure.
 
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_expectations::assessment::{AssessedLine, MissReason};
@@ -6,20 +6,20 @@ use reviver_expectations::expected::{Expectations, ExpectedLine};
 use reviver_expectations::grammar::Expectation;
 use reviver_isa::codes::ProblemCode;
 
-/// Lines and points.
+/// Lines and points of an exercise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Lines that are met.
+    /// Number of lines that are met.
     pub met: usize,
-    /// Lines that are asked.
+    /// Number of all lines.
     pub asked: usize,
     pub points: u32,
-    /// The points of all lines.
+    /// Points of all lines.
     pub most: u32,
 }
 
 impl Score {
-    /// The lines and points of sets of expectations, with nothing met.
+    /// Returns the totals of sets of expectations, with nothing met.
     pub fn asked<'e>(sets: impl IntoIterator<Item = &'e Expectations>) -> Score {
         let lines = sets.into_iter().flat_map(|set| &set.lines);
         lines.fold(Score::default(), |score, line| Score {
@@ -29,14 +29,14 @@ impl Score {
         })
     }
 
-    /// Everything that is asked is met.
+    /// Returns the full score.
     #[must_use]
     pub fn full(self) -> Score {
         Score { met: self.asked, points: self.most, ..self }
     }
 
-    /// The score of lines. A property such as `no garbage` holds for a program that does nothing, so properties give no points unless a
-    /// line that runs the program is met.
+    /// Returns the score of assessed lines. A program that does nothing meets properties such as `no garbage`.
+    /// Therefore properties earn points only if a line that runs the program is met.
     #[must_use]
     pub fn of(self, lines: &[(&ExpectedLine, &AssessedLine)]) -> Score {
         let met = || lines.iter().filter(|(_, assessed)| assessed.is_met());
@@ -50,30 +50,30 @@ fn is_property(line: &ExpectedLine) -> bool {
     matches!(line.read, Ok(Expectation::Property(_)))
 }
 
-/// Why an exercise isn't passed. Of several reasons the first of this list is told.
+/// Reason why an exercise isn't passed. If there are several, the first in this list is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureReason {
-    /// It includes a file that isn't the student's own.
+    /// An include of a file that isn't the student's own work.
     CheatingInclude,
-    /// Its file can't be read.
+    /// The program's file can't be read.
     Unreadable,
-    /// The text asks for more than is assembled: copies of macros, or nesting.
+    /// The text exceeds a limit of the assembler, such as copies of macros, or nesting.
     TooMuch,
     Syntax,
-    /// The process that graded it took too long.
+    /// The grading process timed out.
     Time,
-    /// Too much memory, in a run or in the process that graded it.
+    /// Too much memory, in a run or in the grading process.
     Memory,
-    /// The process that graded it printed too much.
+    /// The grading process printed too much.
     Output,
-    /// The process that graded it ended by itself.
+    /// The grading process ended unexpectedly.
     Crash,
     Steps,
     MissingCell,
     Trap,
     WrongValue,
     Garbage,
-    /// Another property doesn't hold: it erases, uses a forbidden word, takes too many steps.
+    /// Another property doesn't hold: the program erases, uses a forbidden word, or takes too many steps.
     Property,
 }
 
@@ -97,13 +97,13 @@ impl FailureReason {
         }
     }
 
-    /// Why a text is no program.
+    /// Returns the reason why a text isn't a program.
     pub fn of_text<'d>(mut errors: impl Iterator<Item = &'d Diagnostic>) -> FailureReason {
         let has_too_much = errors.any(|error| error.code == Some(ProblemCode::TooMuch));
         if has_too_much { FailureReason::TooMuch } else { FailureReason::Syntax }
     }
 
-    /// Why lines aren't met; none where all are.
+    /// Returns the reason why lines aren't met; `None` if all are.
     pub fn of_lines(lines: &[(&ExpectedLine, &AssessedLine)]) -> Option<FailureReason> {
         let misses = lines.iter().flat_map(|(expected, assessed)| {
             assessed.misses().iter().map(|miss| match miss.reason {

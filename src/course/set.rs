@@ -1,4 +1,4 @@
-//! The exercises, which are part of the program: a folder of the sources, read as it was built.
+//! The embedded exercises, read from a folder of the sources at build time.
 
 use std::sync::OnceLock;
 
@@ -11,41 +11,41 @@ use crate::failure::{Failure, Fallible};
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/exercises");
 
-/// The file that somebody works on.
+/// File that the student edits.
 pub const START: &str = "start.rasm";
 const TASK: &str = "task.md";
-/// One way to do it.
+/// File with a sample solution.
 pub const SOLUTION: &str = "solution.rasm";
-/// The lines that it is graded by.
+/// File with the expectations that grade the exercise.
 pub const EXPECTED: &str = "expect.txt";
 const HINTS: &str = "hints.toml";
-/// The files that no student gets.
+/// Files that only teachers get.
 const TEACHERS: [&str; 3] = [SOLUTION, EXPECTED, HINTS];
 
-/// An exercise.
+/// Exercise of the course.
 #[derive(Debug)]
 pub struct Exercise {
     pub number: u32,
-    /// The folder's: `03-or-forgets`.
+    /// Name of the exercise's folder: `03-or-forgets`.
     pub name: String,
     pub title: String,
-    /// The part of the book that it belongs to: `Chapter 1`.
+    /// Part of the book that the exercise belongs to: `Chapter 1`.
     pub chapter: String,
     pub start: String,
     pub solution: String,
     pub expectations: Expectations,
     pub hints: Vec<ExerciseHint>,
-    /// All of its files by their names.
+    /// All embedded files of the exercise, by name.
     files: Vec<(String, &'static [u8])>,
 }
 
 impl Exercise {
-    /// The files that are copied for a student: none that tells how it is done.
+    /// Returns the files that are copied for a student, without solution, expectations and hints.
     pub fn for_students(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
         self.files().filter(|(name, _)| !TEACHERS.contains(name))
     }
 
-    /// The files that are copied for a teacher: those that no student gets, and what they are run with.
+    /// Returns the files that are copied for a teacher: everything except the student's initial program.
     pub fn for_teachers(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
         self.files().filter(|(name, _)| *name != START)
     }
@@ -54,23 +54,23 @@ impl Exercise {
         self.files.iter().map(|(name, bytes)| (&**name, *bytes))
     }
 
-    /// Its files as they are in the program, for what its expectations name.
+    /// Returns the embedded files, to resolve references in expectations.
     pub fn references(&self) -> FilesInMemory {
         self.files.iter().fold(FilesInMemory::new(), |files, (name, bytes)| files.with(name, *bytes))
     }
 
-    /// Whether an argument means it: `3`, `03` or its name.
+    /// Returns true if an argument names this exercise: `3`, `03` or its name.
     pub fn is_called(&self, argument: &str) -> bool {
-        // Shells complete the name of a folder, with what is around it.
+        // Shells complete names of folders with `./` and `/`.
         let name = argument.trim_start_matches("./").trim_end_matches('/');
         name.parse() == Ok(self.number) || name == self.name
     }
 }
 
-/// All exercises, in their order.
+/// Returns all exercises, in order.
 ///
 /// # Errors
-/// Something is wrong with one that this program was built with.
+/// An embedded exercise is invalid.
 pub fn exercises() -> Fallible<&'static [Exercise]> {
     static EXERCISES: OnceLock<Vec<Exercise>> = OnceLock::new();
     if let Some(exercises) = EXERCISES.get() {
@@ -107,19 +107,19 @@ fn exercise(folder: &'static Dir<'static>) -> Fallible<Exercise> {
     })
 }
 
-/// The first line, without its number.
+/// Returns the title in the first line, without the number.
 fn title(task: &str) -> Option<String> {
     let heading = task.lines().next()?.strip_prefix("# ")?;
     heading.split_once(". ").map(|(_, title)| title.to_owned())
 }
 
-/// What stands in front of the first comma or full stop of the line that begins with the word.
+/// Returns the line that begins with `Chapter`, up to the first comma or full stop.
 fn chapter(task: &str) -> Option<String> {
     let line = task.lines().find(|line| line.starts_with("Chapter"))?;
     line.split([',', '.']).next().map(str::to_owned)
 }
 
-/// The program was built with an exercise that is none.
+/// Failure for an invalid embedded exercise.
 fn broken(exercise: &str, file: &str, why: &dyn std::fmt::Display) -> Failure {
     Failure::load(format_args!("the course in this program is broken: {exercise}/{file}: {why}"))
 }

@@ -1,4 +1,4 @@
-//! Programs of different people that are equal up to names and layout.
+//! Search for programs of different students that are equal except for names and layout.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,18 @@ use super::set::Exercise;
 use super::words::{NamelessWord, nameless};
 use crate::read;
 
-/// Programs of one exercise that are equal.
+/// Two folders with equal programs for an exercise.
 #[derive(Debug)]
 pub struct SimilarPair {
-    /// The places of both in the list of folders.
+    /// Indices of both in the list of folders.
     pub folders: (usize, usize),
     pub exercise: &'static Exercise,
-    /// Words that the program has and the start hasn't.
+    /// Number of words that the programs add to the initial program.
     pub own_words: usize,
 }
 
-/// All pairs of folders with equal programs. Programs that add less than `least` words to the start are left out: chance makes them equal.
+/// Returns all pairs of folders with equal programs. Programs that add fewer than `least` words are skipped, because
+/// equality may be chance.
 pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: usize) -> Vec<SimilarPair> {
     let mut pairs = Vec::new();
     for exercise in exercises {
@@ -27,7 +28,7 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
         let mut groups: BTreeMap<Vec<NamelessWord>, Vec<usize>> = BTreeMap::new();
         for (n, folder) in folders.iter().enumerate() {
             let path = folder.program(exercise);
-            // `report` says which files can't be read.
+            // `report` lists unreadable files.
             let Some(text) = path.is_file().then(|| read::text(&path).ok()).flatten() else { continue };
             groups.entry(nameless(&text, is_of_the_language)).or_default().push(n);
         }
@@ -45,7 +46,7 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
     pairs
 }
 
-/// The words between what a text begins with as another does and what it ends with as that one does.
+/// Counts the words between the common start and the common end of two texts.
 fn own(words: &[NamelessWord], start: &[NamelessWord]) -> usize {
     let same = |(a, b): &(&NamelessWord, &NamelessWord)| a == b;
     let before = words.iter().zip(start).take_while(same).count();

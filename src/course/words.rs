@@ -1,11 +1,11 @@
-//! The words of a text, without its comments and its layout.
+//! Words of a text, without comments and layout.
 
 use std::collections::HashMap;
 
 use reviver_assembler::lexer::{Lexer, TokenKind};
 use reviver_expectations::expected::unmarked;
 
-/// The kind and the text of each word.
+/// Returns the kind and the text of each word.
 pub fn words(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     let text = unmarked(text);
     let mut lexer = Lexer::new(text);
@@ -17,20 +17,21 @@ pub fn words(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     })
 }
 
-/// True if two texts differ in nothing but comments and layout.
+/// Returns true if two texts differ only in comments and layout.
 pub fn same_words(a: &str, b: &str) -> bool {
     words(a).map(|(_, word)| word).eq(words(b).map(|(_, word)| word))
 }
 
-/// A word of a text whose own names are replaced.
+/// Word of a text, with the program's own names replaced by numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NamelessWord {
-    /// The number of a name, in the order in which names occur first.
+    /// Number of a name, in the order of first occurrences.
     Name(usize),
     Other(String),
 }
 
-/// The words of a text with numbers in place of the names that it chooses itself. `is_known` tells words of the language.
+/// Returns the words of a text with its own names replaced by numbers. `is_known` returns true for words of the
+/// language.
 pub fn nameless(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<NamelessWord> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let word = |(kind, word): (TokenKind, &str)| {

@@ -1,5 +1,6 @@
-//! How many cells were in use at once that nobody gave and nobody gets: private ones, those of frames, and values on private stacks. A cell is in
-//! use while it isn't 0. Follows every step that writes, and counts what that changes.
+//! Maximum number of private cells in use at once: private globals, cells of frames, and values on private
+//! stacks. A cell is in use while it isn't 0. Every writing step is observed, and the count is updated
+//! incrementally.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use reviver_vm::{Program, State, Travel};
 
 use super::follow::Looker;
 
-/// Cells in use, by class.
+/// Number of cells in use, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InUse {
     pub ints: u64,
@@ -25,22 +26,23 @@ impl InUse {
     }
 }
 
-/// Which cells of a class count, and which of them are in use.
+/// The cells of a class that are counted, and those of them that are in use.
 struct CellTally {
     class: Class,
-    /// Cells that are there all the time: whether each counts. All behind them do.
+    /// Flags for the cells that always exist: true if the cell is counted. Cells after them are counted
+    /// without exception.
     counts: Vec<bool>,
     used: Vec<bool>,
     count: u64,
 }
 
-/// Counts while a program runs.
+/// Observer that counts the cells in use while a program runs.
 pub struct Ancillas {
     memory: Memory,
     ints: CellTally,
     reals: CellTally,
     bits: [u64; 2],
-    /// Whether the values on the stack of a class count.
+    /// True if the values on the stack of a class are counted, by class.
     stacks: [bool; 2],
     peak: InUse,
     peak_bits: u64,
@@ -59,12 +61,12 @@ impl Ancillas {
         ancillas
     }
 
-    /// Every instruction that writes, or that opens or closes a frame.
+    /// Returns all instructions, because any may write or open or close a frame.
     pub fn instructions(&self) -> Vec<u32> {
         (0..self.memory.program().module().code.len() as u32).collect()
     }
 
-    /// The most that was in use at once, and the most bits that took.
+    /// Returns the maximum number of cells in use at once, and their size in bits.
     pub fn peak(&self) -> (InUse, u64) {
         (self.peak, self.peak_bits)
     }
@@ -124,7 +126,7 @@ impl CellTally {
         }
     }
 
-    /// Frames come and go at the end of the cells.
+    /// Adapts to opened and closed frames. Their cells are at the end.
     fn resize(&mut self, state: &State) {
         let length = self.length(state);
         let gone = self.used.get(length..).unwrap_or_default();
@@ -138,7 +140,7 @@ impl CellTally {
         }
         let is_used = match self.class {
             Class::Int => state.ints.get(cell).is_some_and(|value| *value != 0),
-            // Both zeros of floats are vacant.
+            // Both zeros of floats count as vacant.
             Class::Real => {
                 state.reals.get(cell).is_some_and(|&bits| program.approximate(Value::Real(bits)) != 0.0)
             }

@@ -1,4 +1,4 @@
-//! The cells that an option names: `x`, `A`, `A[3]`, `M[1,2]`, and variables of main. Follows no run.
+//! Resolution of cell names in command-line options: `x`, `A`, `A[3]`, `M[1,2]`, and variables of main.
 
 use reviver_assembler::suggest::nearest;
 use reviver_debugger::memory::{Memory, Storage, Target};
@@ -10,7 +10,7 @@ use reviver_vm::values::element_name;
 use crate::failure::{Failure, Fallible};
 use crate::given::parts;
 
-/// A cell that is there as long as the program runs.
+/// A cell that exists during the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FollowedCell {
     pub name: String,
@@ -18,7 +18,7 @@ pub struct FollowedCell {
     pub target: Target,
 }
 
-/// The cells of all names, in order; an array stands for all of its cells.
+/// Returns the cells of all names, in order; an array expands to all of its cells.
 pub fn named(
     memory: &Memory,
     state: &State,
@@ -42,7 +42,7 @@ pub fn named(
     Ok(cells)
 }
 
-/// The one cell of a name.
+/// Returns the single cell of a name.
 pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<FollowedCell> {
     let mut found = named(memory, state, option, &[name.to_owned()], usize::MAX - 1)?;
     match (found.pop(), found.first()) {
@@ -83,7 +83,7 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
     }
 }
 
-/// An index that is none: a bracket isn't closed, or it is empty.
+/// Creates the error for an invalid index: a bracket isn't closed, or the index is empty.
 fn misnamed(option: &str, name: &str, base: &str) -> Failure {
     Failure::usage(format_args!(
         "{option}: `{name}` is no name of a cell: an index stands between `[` and `]`, and nothing behind it"
@@ -91,7 +91,7 @@ fn misnamed(option: &str, name: &str, base: &str) -> Failure {
     .help(format_args!("a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"))
 }
 
-/// All cells of a declaration.
+/// Returns all cells of a declaration.
 fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<FollowedCell>> {
     if storage.shape() == Shape::Stack {
         let failure =
@@ -105,7 +105,7 @@ fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<FollowedC
     Ok(cells.collect())
 }
 
-/// A variable of main, else a global.
+/// Resolves a name to a variable of main, or else to a global.
 fn declared(memory: &Memory, name: &str) -> Option<Base> {
     let program = memory.program();
     let variable = program.written_names(0).find(|(_, written)| *written == name);
@@ -113,7 +113,7 @@ fn declared(memory: &Memory, name: &str) -> Option<Base> {
     variable.map(|(n, _)| Base::Frame(n)).or_else(|| global().map(|n| Base::Global(n as u32)))
 }
 
-/// No cells were named that are to be drawn.
+/// Creates the error for a missing list of cells to draw.
 pub fn unchosen(memory: &Memory) -> Failure {
     let failure = Failure::usage("`--cells` isn't given: which cells are to be drawn?");
     match &names(memory)[..] {
@@ -124,7 +124,7 @@ pub fn unchosen(memory: &Memory) -> Failure {
     }
 }
 
-/// The names of all that is there as long as the program runs.
+/// Returns the names of all cells that exist during the whole run.
 fn names(memory: &Memory) -> Vec<&str> {
     let program = memory.program();
     let globals = program.module().globals.iter().map(|global| global.name.as_str());

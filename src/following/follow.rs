@@ -1,4 +1,4 @@
-//! A run that stops at some places so that somebody can look at the state behind them, and goes on. Knows no cells.
+//! Runs with observers: the run stops at some places, passes the state to the observer, and continues.
 
 use reviver_debugger::memory::{Memory, Target};
 use reviver_debugger::points::{WatchMode, candidates};
@@ -6,21 +6,23 @@ use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::{Course, CourseHalt};
 use reviver_vm::{State, Stop, Travel};
 
-/// Looks at states.
+/// An observer of states during a run.
 pub trait Looker {
-    /// Looks at a state behind the instruction of one of the places, or at one that was due or where a way ends.
+    /// Observes a state: after the instruction of one of the places, at a requested step, or at the end of
+    /// a direction.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
-    /// Looks at a state at one of the places, before the step over its instruction.
+    /// Observes a state at one of the places, before its instruction is executed.
     fn meet(&mut self, _: &State) {}
 
-    /// The most steps from here to the next state that it wants to see wherever that is; at least one.
+    /// Returns the maximum number of steps, at least one, to the next state that the observer must see
+    /// regardless of places.
     fn due(&self, _: &State) -> Option<u64> {
         None
     }
 }
 
-/// Several who look at the same places.
+/// Several observers of the same places.
 pub struct Several<'l>(pub Vec<&'l mut dyn Looker>);
 
 impl Looker for Several<'_> {
@@ -37,23 +39,23 @@ impl Looker for Several<'_> {
     }
 }
 
-/// Who looks, and where.
+/// An observer and the places that it observes.
 pub struct Follower<'l> {
     pub places: Stops,
     pub looks: &'l mut dyn Looker,
 }
 
-/// The instructions that may change one of some cells, as far as the text tells.
+/// Returns the instructions that may change one of some cells, judged by the program text.
 pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
     targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
 }
 
-/// The places from which a step leads over some instructions.
+/// Returns the places from which a step executes or undoes one of some instructions.
 pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> Stops {
     Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
 }
 
-/// Makes at most `budget` steps, as [`Course::run`] does.
+/// Executes at most `budget` steps like [`Course::run`], with an observer.
 pub fn run(
     course: &mut Course,
     follower: Option<&mut Follower<'_>>,

@@ -1,4 +1,5 @@
-//! `run --log`: a line of a file for each step at which one of the cells changed. Nothing is kept of the run but its last line.
+//! The log of `run --log`: a line of a file for each step at which one of the cells changed. Only the last
+//! line is kept in memory.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,10 +14,10 @@ use super::cells::{self, FollowedCell};
 use super::follow::{Looker, changes};
 use crate::failure::{Failure, Fallible};
 
-/// Cells beside each other at most: more are no table that anybody reads.
+/// Maximum number of cells in a log; wider tables aren't readable.
 const MOST: usize = 1000;
 
-/// A file that grows with the run.
+/// A log file that grows during the run.
 pub struct CellLog {
     memory: Memory,
     cells: Vec<FollowedCell>,
@@ -25,7 +26,7 @@ pub struct CellLog {
     failed: Option<csv::Error>,
 }
 
-/// The cells that are asked for; all that are declared where none are.
+/// Returns the requested cells, or all declared cells if none are requested.
 pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<FollowedCell>> {
     if !names.is_empty() {
         return cells::named(memory, state, "--log-cells", names, MOST);
@@ -37,7 +38,7 @@ pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<
 }
 
 impl CellLog {
-    /// Begins with what the cells hold at the start.
+    /// Creates the log, with the initial values of the cells as its first line.
     pub fn new(
         memory: Memory,
         cells: Vec<FollowedCell>,
@@ -54,13 +55,13 @@ impl CellLog {
         log
     }
 
-    /// Instructions that may change one of the cells.
+    /// Returns the instructions that may change one of the cells.
     pub fn instructions(&self) -> Vec<u32> {
         let targets: Vec<Target> = self.cells.iter().map(|cell| cell.target).collect();
         changes(&self.memory, &targets)
     }
 
-    /// The file appears, whole.
+    /// Completes the log; only then the file appears.
     pub fn finish(self) -> Fallible {
         let unwritten = |error: &(dyn std::error::Error + 'static)| {
             Failure::load(format_args!("can't write the log: {error}")).caused_by(error)

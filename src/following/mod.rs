@@ -1,4 +1,5 @@
-//! Runs that somebody looks on: where it is looked, which cells are looked at, and what is kept of them. Prints and draws nothing.
+//! Observed runs: the places to observe, the observed cells, and the recorded data. Printing and drawing
+//! are done elsewhere.
 
 pub mod ancillas;
 pub mod cells;

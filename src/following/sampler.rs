@@ -1,5 +1,5 @@
-//! What cells held on a way there and back, and by how much the way back missed what was there on the way there. Keeps as much as a picture
-//! shows, however long the way is.
+//! Values of cells during a round trip, and the drift: the difference between the reverse and the forward
+//! direction. Memory is bounded by the resolution of a picture, for runs of any length.
 
 use reviver_debugger::memory::{Memory, Target};
 use reviver_debugger::points::BreakPlace;
@@ -11,35 +11,36 @@ use super::cells::FollowedCell;
 use super::follow::{self, Looker, changes};
 use super::trace::{CellTrace, TraceMoment};
 
-/// What is looked at.
+/// The quantities to record.
 #[derive(Clone, Debug, Default)]
 pub struct Sampled {
-    /// The adjoints of the real cells too.
+    /// True if the adjoints of the real cells are recorded too.
     pub adjoints: bool,
-    /// How far the way back is from the way there.
+    /// True if the difference between the two directions is recorded.
     pub drift: bool,
-    /// Places: only there anything is looked at. Everywhere if there are none.
+    /// The places at which values are recorded; empty for all places.
     pub at: Vec<BreakPlace>,
 }
 
-/// Looks at cells on the way.
+/// Observer that records cells during a run.
 pub struct Sampler {
     memory: Memory,
-    /// The cells, and behind them the adjoints of those that are real.
+    /// The cells, followed by the adjoints of the real ones.
     targets: Vec<Target>,
     cells: usize,
     sampled: Sampled,
     first_step: i64,
     turn: Option<u64>,
-    /// What was seen last, and whether it is seen again though nothing has changed.
+    /// The values seen last, and a flag that forces recording although nothing has changed.
     last: Vec<f64>,
     insists: bool,
-    /// The last moment that was met at a place: whether on the way back, and when.
+    /// The last time point recorded at a place: true for the reverse direction, and the time.
     met: Option<(bool, u64)>,
     pub there: CellTrace,
     pub back: CellTrace,
     pub drift: CellTrace,
-    /// What the way there came to, the last moment on top: its step, and what the cells held.
+    /// States of the forward direction, compared while going back, the latest on top: step number and
+    /// values.
     marks: Vec<(i64, Vec<f64>)>,
 }
 
@@ -70,7 +71,7 @@ impl Sampler {
         sampler
     }
 
-    /// Where a run has to stop for it.
+    /// Returns the places at which a run must stop for this observer.
     pub fn places(&self) -> Stops {
         if self.sampled.at.is_empty() {
             return follow::places(&self.memory, self.instructions());
@@ -81,14 +82,14 @@ impl Sampler {
         Stops::new(program, nodes.flatten())
     }
 
-    /// Instructions that may change what is looked at; and those that erase something.
+    /// Returns the instructions that may change an observed cell, and those that erase.
     fn instructions(&self) -> Vec<u32> {
         let code = (0..).zip(&self.memory.program().module().code);
         let erasing = code.filter(|(_, i)| !i.update.is_reversible()).map(|(at, _)| at);
         changes(&self.memory, &self.targets).into_iter().chain(erasing).collect()
     }
 
-    /// The end of the way there, which the way back begins with.
+    /// Records the turning point: the end of the forward direction and the start of the reverse direction.
     pub fn turn_round(&mut self, state: &State) {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
@@ -100,12 +101,12 @@ impl Sampler {
         self.arrive(state);
     }
 
-    /// The steps of the way there; none before it is over.
+    /// Returns the number of steps of the forward direction, or `None` before its end.
     pub fn turned(&self) -> Option<u64> {
         self.turn
     }
 
-    /// Looks where a way ends.
+    /// Records the state at the end of a direction.
     pub fn arrive(&mut self, state: &State) {
         self.insists = true;
         match self.sampled.at.is_empty() {
@@ -114,12 +115,12 @@ impl Sampler {
         }
     }
 
-    /// Keeps what there is to see in a state.
+    /// Stores the values of a state in the trace of the current direction.
     fn keep(&mut self, time: u64, values: Vec<f64>) {
         if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
     }
 
-    /// Steps made so far, there and back.
+    /// Returns the number of steps so far, in both directions together.
     fn time(&self, state: &State) -> u64 {
         match self.turn {
             None => state.step.abs_diff(self.first_step),
@@ -130,12 +131,14 @@ impl Sampler {
         }
     }
 
-    /// How many cells and adjoints are looked at. Behind them a moment has the bits that were erased.
+    /// Returns the number of observed cells and adjoints. In a recorded state their values are followed by
+    /// the number of erased bits.
     pub fn width(&self) -> usize {
         self.targets.len()
     }
 
-    /// What the cells hold; behind that the bits that were erased, and the number of the program's own step.
+    /// Returns the values of the cells, followed by the number of erased bits and the program's own step
+    /// number.
     fn values(&self, state: &State) -> Vec<f64> {
         let program = self.memory.program();
         let value = |target: &Target| {
@@ -167,7 +170,8 @@ impl Looker for Sampler {
         if self.turn.is_some() {
             self.compare(state, time, &values);
         }
-        // Many instructions may change a cell that a parameter stands for, and few do. Bits, so that gaps are alike too.
+        // Many instructions may change a cell passed as a parameter, but few do. Bits are compared, so that
+        // NaN gaps are equal too.
         let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
         let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
         if std::mem::take(&mut self.insists) || is_changed {
@@ -179,7 +183,7 @@ impl Looker for Sampler {
     fn meet(&mut self, state: &State) {
         let (time, program) = (self.time(state), self.memory.program());
         let is_there = self.sampled.at.iter().any(|place| place.is_at(program, state));
-        // A run that was stopped goes on from where it was.
+        // A run that continues after a stop is at the same state again.
         if is_there && self.met != Some((self.turn.is_some(), time)) {
             self.met = Some((self.turn.is_some(), time));
             let values = self.values(state);

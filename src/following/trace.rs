@@ -1,39 +1,40 @@
-//! What is kept of a long row of numbers over time, in bounded memory: moments at which one of them was least or greatest. Knows
-//! neither cells nor pictures.
+//! Bounded recording of numbers over time: keeps the time points at which a number is minimal or maximal.
+//! Independent of cells and pictures.
 //!
-//! Time is cut into parts of equal length. Of each part the first and the last moment are kept, and those at which one of the numbers was
-//! least or greatest. When the parts become too many, two and two become one.
+//! Time is divided into parts of equal length. For each part the first and the last time point are kept,
+//! and those at which a number has its minimum or maximum. When there are too many parts, adjacent parts
+//! are merged in pairs.
 
-/// What was seen at a moment.
+/// The values at a time point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceMoment {
     pub time: u64,
-    /// Numbers that weren't there are NaN.
+    /// The values; missing ones are NaN.
     pub values: Vec<f64>,
 }
 
-/// A row of moments.
+/// A sequence of time points in bounded memory.
 #[derive(Clone, Debug)]
 pub struct CellTrace {
     parts: Vec<Vec<TraceMoment>>,
-    /// The length of a part.
+    /// The length of a part, in steps.
     length: u64,
-    /// Whether a moment was left out.
+    /// True if a time point was dropped.
     is_thinned: bool,
 }
 
 impl CellTrace {
-    /// Parts at most: as many as a picture has places beside each other.
+    /// Maximum number of parts: the horizontal resolution of a picture.
     const PARTS: usize = 1024;
 
-    /// So many moments are drawn one by one.
+    /// Maximum number of time points that are drawn one by one.
     const WHOLE: usize = 8 * CellTrace::PARTS;
 
     pub fn new() -> CellTrace {
         CellTrace { parts: Vec::new(), length: 1, is_thinned: false }
     }
 
-    /// Adds a moment; time doesn't go back.
+    /// Adds a time point; times must not decrease.
     pub fn add(&mut self, time: u64, values: Vec<f64>) {
         while time / self.length >= CellTrace::PARTS as u64 {
             self.halve();
@@ -50,7 +51,7 @@ impl CellTrace {
         }
     }
 
-    /// Everything that is kept, in order.
+    /// Returns all recorded time points, in order.
     pub fn moments(mut self) -> Vec<TraceMoment> {
         if !self.is_whole() {
             for part in &mut self.parts {
@@ -60,12 +61,13 @@ impl CellTrace {
         self.parts.into_iter().flatten().collect()
     }
 
-    /// Whether every moment is kept: a few thousand, as long as none of them had to go.
+    /// Returns true if every time point is recorded: none was dropped, and there are at most a few
+    /// thousand.
     pub fn is_whole(&self) -> bool {
         !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= CellTrace::WHOLE
     }
 
-    /// Moments of a part that are kept at most, of so many numbers.
+    /// Returns the maximum number of time points kept for a part with `width` numbers.
     fn kept_of(width: usize) -> usize {
         2 * width + 2
     }
@@ -83,7 +85,8 @@ impl CellTrace {
     }
 }
 
-/// Keeps the first moment and the last, and where a number was least or greatest. Whether any had to go.
+/// Keeps the first and last time points and those at which a number has its minimum or maximum. Returns
+/// true if any were dropped.
 fn thin(moments: &mut Vec<TraceMoment>) -> bool {
     let width = moments.first().map_or(0, |moment| moment.values.len());
     let before = moments.len();

@@ -1,6 +1,6 @@
-//! Lanes out of arrays of NumPy: `.npz`, with an array for each name, and `.npy`, whose columns are the inputs of a program. Names and
-//! lengths are compared with the program before any number is read; then the arrays are in memory as a whole, because a file has one
-//! behind the other.
+//! Lanes from NumPy arrays. A `.npz` has an array for each name; the columns of a `.npy` are the program's inputs in
+//! order. Names and lengths are compared with the program before any number is read. Then all arrays are loaded,
+//! because the file stores them one after the other.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::LaneReader;
 use crate::failure::{Failure, Fallible, counted};
 use crate::table::arrays::{ArrayHead, ArrayNumber, NumberArray, StoredArrays};
 
-/// Columns of arrays.
+/// Reader of lanes from arrays.
 pub struct ArrayInput {
     file: String,
     /// The file, until its numbers are needed.
@@ -22,11 +22,11 @@ pub struct ArrayInput {
     arrays: Vec<NumberArray>,
     columns: Vec<ArrayColumn>,
     lanes: usize,
-    /// How many lanes were read.
+    /// Number of lanes that were returned.
     read: usize,
 }
 
-/// A cell's numbers: part `part` of an array in each lane.
+/// Numbers of a cell: part `part` of an array in each lane.
 struct ArrayColumn {
     name: String,
     array: usize,
@@ -60,7 +60,7 @@ impl ArrayInput {
         Ok(ArrayInput { file, source: Some(source), arrays: Vec::new(), columns, lanes, read: 0 })
     }
 
-    /// Opens one array, whose columns are given to these cells.
+    /// Opens one array, with its columns assigned to `cells`.
     pub fn npy(path: &Path, cells: &[String]) -> Fallible<ArrayInput> {
         let source = StoredArrays::npy(path)?;
         let file = source.file.clone();
@@ -82,12 +82,12 @@ impl ArrayInput {
     }
 }
 
-/// The shape of an array without its lanes, which is that of the global of its name, if there is one.
+/// Returns the shape of an array in one lane. A global of that name must have the same shape.
 fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
     let name = &head.name;
     let own = head.lengths.get(1..).unwrap_or_default();
     let Some((_, global)) = program.global(name) else {
-        // One element of an array (`A[3]`), or a name that will be refused, whatever its lengths.
+        // The name is an element of an array (`A[3]`), or is unknown and refused later, for any lengths.
         return match own {
             [] => Ok(Shape::Scalar),
             _ => Ok(Shape::Vector(1)),
@@ -97,7 +97,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
         Shape::Scalar => (vec![], "(lanes,)".to_owned()),
         Shape::Vector(length) => (vec![length], format!("(lanes, {length})")),
         Shape::Matrix(rows, columns) => (vec![rows, columns], format!("(lanes, {rows}, {columns})")),
-        // Lanes have no stacks, which is said of all formats alike.
+        // Lanes have no stacks; a common check for all formats reports it.
         Shape::Stack => return Ok(Shape::Scalar),
     };
     let fits =
@@ -166,7 +166,7 @@ impl LaneReader for ArrayInput {
     }
 }
 
-/// The bits of a number in a cell of a class.
+/// Converts an array number to the bits of a cell.
 fn bits(program: &Program, class: Class, number: ArrayNumber) -> Result<u64, String> {
     let module = program.module();
     match (number.of_class(class)?, class) {
@@ -191,7 +191,7 @@ fn no_word(bits: u32, value: &dyn std::fmt::Display) -> String {
     format!("{value} is not an integer of {bits} bits")
 }
 
-/// An integer in a real cell, which must be equal to it there.
+/// Converts an integer to a real of exactly the same value.
 fn whole(program: &Program, value: i128) -> Result<u64, String> {
     let refusal = || format!("{value} is not exact in {}", program.module().real);
     program.exact_real(value).ok_or_else(refusal)

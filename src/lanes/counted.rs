@@ -1,10 +1,10 @@
-//! Readers that count the bytes that are read, for progress.
+//! Readers that count bytes, for progress.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
-/// Adds the bytes that are read to `seen`.
+/// Reader that adds the count of bytes read to `seen`.
 pub struct CountedReader<R> {
     pub inner: R,
     pub seen: Rc<Cell<u64>>,

@@ -1,4 +1,4 @@
-//! Lanes out of CSV: a line of names, then a line for each lane. Reads as it goes, whatever the length of the file.
+//! Lanes from CSV: a header line, then a line for each lane. Lines are read on demand, for files of any length.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,19 +13,19 @@ use crate::table::lines::TableLines;
 use crate::table::named::{names, number_count};
 use crate::table::no_number;
 
-/// A CSV file, or standard input.
+/// Reader of a CSV file, or standard input.
 pub struct CsvInput {
     file: String,
     lines: TableLines<'static>,
     names: Vec<String>,
-    /// The lines of the lanes of the last block.
+    /// Line numbers of the last block's lanes.
     numbers: Vec<u64>,
     seen: Rc<Cell<u64>>,
     length: Option<u64>,
 }
 
 impl CsvInput {
-    /// Reads the names.
+    /// Reads the header line.
     pub fn begin(open: OpenLanes) -> Fallible<CsvInput> {
         let (file, length, inner) = (open.file.clone(), open.length, open.reader());
         let seen = Rc::new(Cell::new(0));

@@ -1,4 +1,4 @@
-//! Results as CSV: a line of names, then a line for each lane, written as they come.
+//! Results as CSV: a header line, then a line for each lane, written as they are computed.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Fallible};
 use crate::output::batch::told;
 use crate::output::told::Object;
 
-/// Results that become lines.
+/// Writer of results as lines.
 pub struct CsvOutput {
     writer: Writer<LaneTarget>,
     columns: Vec<(usize, ResultColumn)>,
@@ -24,7 +24,7 @@ pub struct CsvOutput {
 }
 
 impl CsvOutput {
-    /// Writes the names.
+    /// Writes the header line.
     pub fn begin(lines: LaneTarget, plan: &LanePlan) -> Fallible<CsvOutput> {
         let columns = plan.shown().map(|(n, column)| (n, column.clone())).collect();
         let has_status = plan.options.keeps_going;
@@ -34,16 +34,16 @@ impl CsvOutput {
         Ok(output)
     }
 
-    /// The line of names, by which an earlier output is recognized.
+    /// Returns the header line, which identifies a file as an earlier output.
     pub fn header(plan: &LanePlan) -> Vec<u8> {
         let mut writer = WriterBuilder::new().from_writer(Vec::new());
-        // Memory takes what is written.
+        // Writing to memory can't fail.
         writer.write_byte_record(&names(plan)).ok();
         writer.into_inner().unwrap_or_default()
     }
 
     fn line(&mut self) -> Fallible {
-        // One empty field would be an empty line, which is none for who reads it.
+        // The writer quotes a single empty field, because readers skip empty lines.
         let written = self.writer.write_byte_record(&self.record);
         written.map_err(|error| self.unwritten(error))
     }

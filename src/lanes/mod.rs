@@ -1,5 +1,5 @@
-//! Files of lanes: what lanes are given, and what they came to. A file is read and written in blocks as far as its format permits.
-//! Knows cells by their names, and numbers by what the program says of them; carries out nothing.
+//! Files of lane inputs and lane results, read and written in blocks if the format allows it. This module knows cell
+//! names and number formats; it executes nothing.
 
 pub mod arrays;
 #[cfg(feature = "arrow")]
@@ -36,16 +36,16 @@ pub use target::LaneTarget;
 #[cfg(not(feature = "arrow"))]
 pub use without_arrow::{arrow_reader, arrow_writer};
 
-/// So many lanes are read, carried out and written at a time.
+/// Number of lanes in a block.
 pub const BLOCK: usize = 1 << 16;
 
-/// What lanes are given, as it is read.
+/// Source of lane inputs.
 pub trait LaneReader {
-    /// The names of the columns: each is one cell's.
+    /// Returns the column names; each names one cell.
     fn names(&self) -> Vec<String>;
 
-    /// Reads the lanes that follow into columns, which are empty, as the bits of the cells' numbers; at most so many. There are none left
-    /// where none come.
+    /// Reads at most `most` lanes into `columns`, which are empty, as bits of the cells. Columns that stay empty mark
+    /// the end.
     fn read(
         &mut self,
         program: &Program,
@@ -54,21 +54,21 @@ pub trait LaneReader {
         columns: &mut [Vec<u64>],
     ) -> Fallible<usize>;
 
-    /// The lines of the file that the lanes of the last block stand on, where there are lines. They are given away.
+    /// Takes the line numbers of the last block's lanes; empty if the format has no lines.
     fn take_lines(&mut self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// How much of the file has been read, between 0 and 1; nothing where nobody knows how long it is.
+    /// Returns the fraction of the file that has been read, from 0 to 1; `None` if the file's length is unknown.
     fn share_read(&self) -> Option<f64>;
 
-    /// What is to be said about the file once it is read.
+    /// Returns a warning about the file after it has been read, if there is one.
     fn doubt(&self) -> Option<String>;
 }
 
-/// The columns of a block that was carried out, and its lanes that failed.
+/// Executed block: its columns, and its failed lanes.
 pub struct DoneBlock<'b> {
-    /// The number of its first lane.
+    /// Number of the first lane.
     pub first: u64,
     pub lanes: usize,
     pub columns: &'b [&'b [u64]],
@@ -76,7 +76,7 @@ pub struct DoneBlock<'b> {
 }
 
 impl DoneBlock<'_> {
-    /// How a lane failed, if it did.
+    /// Returns the failure of a lane, if it failed.
     pub fn failure(&self, row: usize) -> Option<&LaneFailure> {
         let lane = self.first + row as u64;
         let found = self.failures.binary_search_by_key(&lane, |failure| failure.lane).ok()?;
@@ -84,35 +84,35 @@ impl DoneBlock<'_> {
     }
 }
 
-/// Where results go.
+/// Sink that receives results.
 pub trait LaneWriter {
-    /// Takes the lanes that follow.
+    /// Writes the next lanes.
     fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
 
-    /// All lanes are there, and their sums. What is told to programs instead of being written comes back.
+    /// Completes the output after the last lane. Returns results that belong into the JSON report instead of a file.
     fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>>;
 }
 
-/// Record batches of Arrow that follow each other, or that are a file with a table of contents.
+/// Encoding of record batches: a sequential stream, or a file with a footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrowForm {
     File,
     Stream,
 }
 
-/// Lanes out of record batches: what their first bytes are says whether they are a file or a stream.
+/// Opens a reader of record batches; the first bytes distinguish file and stream.
 #[cfg(feature = "arrow")]
 pub fn arrow_reader(open: OpenLanes) -> Fallible<Box<dyn LaneReader>> {
     Ok(Box::new(arrow::ArrowInput::begin(open)?))
 }
 
-/// Results as record batches.
+/// Opens a writer of record batches.
 #[cfg(feature = "arrow")]
 pub fn arrow_writer(target: LaneTarget, form: ArrowForm, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     Ok(Box::new(arrow::ArrowOutput::begin(target, form, plan)?))
 }
 
-/// How a file holds lanes.
+/// File format of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneFormat {
     Csv,
@@ -122,7 +122,7 @@ pub enum LaneFormat {
 }
 
 impl LaneFormat {
-    /// The format that the name of a file says; `-` says none.
+    /// Returns the format for a file extension; an error for `-`, which has none.
     pub fn of(path: &Path) -> Fallible<LaneFormat> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {

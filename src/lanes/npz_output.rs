@@ -1,5 +1,5 @@
-//! Results as arrays of NumPy, one for each declaration, with the lanes first; and results that are told in one JSON object. Both come once
-//! all lanes are there.
+//! Results as NumPy arrays, one for each declaration with lanes as the first dimension, and results in the JSON
+//! report. Both are written after the last lane.
 
 use std::io::{self, Write};
 
@@ -24,10 +24,10 @@ use crate::kinds;
 use crate::output::told::{self, Object, Tellable};
 use crate::read::shown;
 
-/// Columns that are kept until all of them are there.
+/// Result columns, buffered until all lanes are done.
 pub struct ColumnsKept {
     columns: Vec<(usize, ResultColumn, Vec<u64>)>,
-    /// The exit code that each lane would have had alone; kept only where lanes go on.
+    /// Exit code of each lane, as for a single run; only if lanes continue after failures.
     status: Option<Vec<u8>>,
 }
 
@@ -57,7 +57,7 @@ fn no_memory() -> Failure {
         .help("`-o` with a `.csv` writes them as they come")
 }
 
-/// For `--json`: columns become lists, by their names.
+/// Returns the columns as lists, by name, for `--json`.
 impl LaneWriter for ColumnsKept {
     fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
         self.keep(block)
@@ -85,7 +85,7 @@ impl LaneWriter for ColumnsKept {
     }
 }
 
-/// A `.npz` file.
+/// Writer of a `.npz` file.
 pub struct NpzOutput {
     kept: ColumnsKept,
     file: GrowingOutput,
@@ -120,7 +120,7 @@ impl LaneWriter for NpzOutput {
     }
 }
 
-/// The extra field that has the mark of an archive: an unregistered number.
+/// Identifier of the zip extra field that marks an archive as our output; not registered.
 const MARK_FIELD: u16 = 0x5652;
 
 fn archived(
@@ -130,7 +130,7 @@ fn archived(
     sums: &[SumOverLanes],
 ) -> io::Result<()> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
-    // Readers skip extra fields that they don't know.
+    // Readers skip unknown extra fields.
     let mut marked =
         FullFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     marked.add_extra_field(MARK_FIELD, kinds::BATCH_MARK, false)?;
@@ -161,7 +161,7 @@ fn archived(
     Ok(())
 }
 
-/// The numbers of all lanes in some columns.
+/// Writes the numbers of all lanes in some columns as an array.
 fn columns(
     out: &mut impl Write,
     program: &Program,
@@ -178,7 +178,7 @@ fn columns(
     numbers(out, program, (&array.name, class, &shape), bits)
 }
 
-/// An array of the type that its numbers have.
+/// Writes an array in the type of its numbers.
 fn numbers(
     out: &mut impl Write,
     program: &Program,

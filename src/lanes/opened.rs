@@ -1,4 +1,4 @@
-//! Files of lanes that are read as they are needed, and the bytes that tell Arrow from text. Reads no lanes.
+//! Opened lane files, and detection of Arrow by the first bytes. This module reads no lanes.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -10,16 +10,16 @@ use reviver_files::reason;
 use crate::failure::{Failure, Fallible};
 use crate::read::{self, PieceSource, shown};
 
-/// A file begins with this in the file format of Arrow, and ends with it.
+/// Mark at the start and end of an Arrow file.
 pub const FILE_MARK: &[u8] = b"ARROW1";
-/// A message begins with this, and so does a stream of them. No text has such bytes.
+/// Mark at the start of every message, and thus of a stream. No text contains these bytes.
 pub const MESSAGE_MARK: &[u8] = b"\xff\xff\xff\xff";
 
-/// A file of lanes, or standard input, from its beginning.
+/// Open file of lanes, or standard input, at its start.
 pub struct OpenLanes {
-    /// What it is called in messages.
+    /// File name for messages.
     pub file: String,
-    /// How long it is, as far as that is known.
+    /// Length in bytes, if known.
     pub length: Option<u64>,
     beginning: Vec<u8>,
     rest: PieceSource,
@@ -35,17 +35,17 @@ impl OpenLanes {
         Ok(OpenLanes { file, length, beginning, rest })
     }
 
-    /// Whether it begins as record batches of Arrow do.
+    /// Returns true if the first bytes are those of Arrow.
     pub fn is_arrow(&self) -> bool {
         [FILE_MARK, MESSAGE_MARK].contains(&&self.beginning[..])
     }
 
-    /// Everything in it.
+    /// Returns a reader of the whole content.
     pub fn reader(self) -> Box<dyn Read> {
         Box::new(WholeReader { beginning: Cursor::new(self.beginning), rest: self.rest })
     }
 
-    /// The file itself, if it is one that can be read from wherever one wants, and in the file format of Arrow.
+    /// Returns the file itself if it is seekable and in the Arrow file format.
     #[cfg(feature = "arrow")]
     pub fn into_arrow_file(self) -> Result<OpenInput, OpenLanes> {
         match self.rest {
@@ -55,7 +55,8 @@ impl OpenLanes {
     }
 }
 
-/// A source of which the first bytes were read, as if they weren't: who looks at what comes first sees as much as there is, not those alone.
+/// Reader that prepends bytes already read. One call returns these and further bytes, as if nothing had been read
+/// before.
 struct WholeReader {
     beginning: Cursor<Vec<u8>>,
     rest: PieceSource,
@@ -70,14 +71,14 @@ impl Read for WholeReader {
         }
         match self.rest.read(free) {
             Ok(more) => Ok(count + more),
-            // It is told where nothing comes before it.
+            // The error recurs on the next call, which has no prepended bytes.
             Err(_) if count > 0 => Ok(count),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The bytes up to where it is certain whether they are one of the marks: nobody waits for more than that.
+/// Reads the minimum number of bytes that decides whether they are a mark, so that a pipe isn't blocked.
 fn beginning(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     let is_open = |read: &[u8]| {

@@ -1,5 +1,5 @@
-//! A sample of a batch's lanes, whose derivatives are verified once all lanes are done. Each lane that arrived is in it
-//! with the same probability, and the same lanes are in it each time (Vitter, "Random sampling with a reservoir", 1985).
+//! Random sample of a batch's lanes, verified after the last lane. Each successful lane has the same probability, and
+//! the selection is deterministic (Vitter, "Random sampling with a reservoir", 1985).
 
 use reviver::Error;
 use reviver::batch::prepared::PreparedBatch;
@@ -7,40 +7,40 @@ use reviver_vm::differentiate::check::Check;
 
 use super::DoneBlock;
 
-/// The numbers of some lanes.
+/// Sample of lanes, with one slot for each.
 pub struct LaneSample {
     slots: Vec<Option<SampledLane>>,
 }
 
-/// A lane of the sample.
+/// Sampled lane with its inputs and results.
 pub struct SampledLane {
     pub lane: u64,
     inputs: Vec<u64>,
     results: Vec<u64>,
-    /// What its derivatives came to beside others; none until then.
+    /// Comparison of its derivatives; `None` before verification.
     pub check: Option<Check>,
 }
 
-/// What lanes of a block were given that are in the sample unless they failed.
+/// Inputs of a block's sampled lanes, including lanes that may fail.
 pub type PickedInputs = Vec<(u64, Vec<u64>)>;
 
 impl LaneSample {
-    /// A sample of so many lanes.
+    /// Creates a sample of `lanes` lanes.
     pub fn new(lanes: usize) -> LaneSample {
         LaneSample { slots: (0..lanes).map(|_| None).collect() }
     }
 
-    /// Whether any lanes are to be verified.
+    /// Returns true if lanes are to be verified.
     pub fn is_asked(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// The lanes that are verified.
+    /// Returns the lanes in the sample.
     pub fn lanes(&self) -> impl Iterator<Item = &SampledLane> {
         self.slots.iter().flatten()
     }
 
-    /// Adds the lanes of a block that were picked from its inputs by [`picked`], but for those that failed.
+    /// Adds the lanes of a block that [`picked`] selected, except failed ones.
     pub fn add(&mut self, picked: PickedInputs, block: &DoneBlock) {
         for (lane, inputs) in picked {
             let row = usize::try_from(lane - block.first).unwrap_or(usize::MAX);
@@ -66,7 +66,7 @@ impl LaneSample {
     }
 }
 
-/// Picks the inputs of a block's lanes that are in a sample of so many.
+/// Selects the inputs of a block's lanes that enter a sample of `most` lanes.
 pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> PickedInputs {
     let mut picked = PickedInputs::new();
     for row in 0..if most == 0 { 0 } else { lanes } {
@@ -79,13 +79,13 @@ pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> Pick
     picked
 }
 
-/// The place of a lane in a sample of so many, if it is in it until a later one takes its place.
+/// Returns the slot of a lane in a sample of `most` lanes, if it enters; a later lane may replace it.
 fn slot(most: usize, lane: u64) -> Option<usize> {
     let slot = if lane < most as u64 { lane } else { mixed(lane) % (lane + 1) };
     usize::try_from(slot).ok().filter(|&slot| slot < most)
 }
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// Mixes a number by SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

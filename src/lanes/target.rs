@@ -1,4 +1,5 @@
-//! Where results go that are written as they come: standard output, or a file that appears once it is whole. Knows no format.
+//! Sink of results that are written continuously: standard output, or a file that appears when complete. Knows no
+//! format.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -7,19 +8,19 @@ use reviver_files::GrowingOutput;
 use crate::failure::{Failure, Fallible};
 use crate::streams;
 
-/// Where results go.
+/// Sink for result files.
 pub enum LaneTarget {
     Printed(BufWriter<Stdout>),
     File(GrowingOutput),
 }
 
 impl LaneTarget {
-    /// Standard output.
+    /// Returns the sink of standard output.
     pub fn printed() -> LaneTarget {
         LaneTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
     }
 
-    /// What writing failed with.
+    /// Converts an error of writing.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             LaneTarget::Printed(_) => streams::unprintable(&error),
@@ -30,7 +31,7 @@ impl LaneTarget {
         }
     }
 
-    /// Everything is written: a file appears.
+    /// Completes the output; a file appears now.
     pub fn finish(self) -> Fallible {
         match self {
             LaneTarget::Printed(mut out) => out.flush().map_err(|error| streams::unprintable(&error)),

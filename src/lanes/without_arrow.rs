@@ -1,4 +1,4 @@
-//! What stands in for record batches of Arrow where they are left out of the build: words that say so. Reads nothing.
+//! Replacement for Arrow support in builds without it: error messages only.
 
 use reviver::batch::plan::LanePlan;
 

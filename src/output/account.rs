@@ -1,4 +1,4 @@
-//! The account of a run: text for people, members of an object for programs.
+//! Account of a run: text for users, JSON members for programs.
 
 use std::io::{self, Write};
 
@@ -66,7 +66,7 @@ impl Account {
     }
 }
 
-/// "1 bit", "3 bits".
+/// Formats a count of bits: "1 bit", "3 bits".
 pub fn bits(count: u64) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "bit")
 }

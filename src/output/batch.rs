@@ -1,5 +1,5 @@
-//! What a batch came to apart from the results of its lanes: how many there were, which failed, sums over all of them, and how long it
-//! took. Text for people, one JSON object for programs. Carries out nothing.
+//! Summary of a batch: number of lanes, failures, sums, and times. Text for users, a JSON object for programs.
+//! Executes nothing.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -21,12 +21,12 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::lanes::LaneSample;
 use crate::read;
 
-/// So many lanes that failed are told one by one.
+/// Maximum number of failed lanes in the JSON object.
 const TOLD: usize = 1000;
-/// And so many to people.
+/// Maximum number of failed lanes in the text.
 const WARNED: usize = 3;
 
-/// How long the parts of the work took.
+/// Times of the batch's phases.
 pub struct Stopwatch {
     last: Instant,
     pub load: Duration,
@@ -42,17 +42,17 @@ impl Stopwatch {
         Stopwatch { last: Instant::now(), load, compile, read, run, write }
     }
 
-    /// The program is loaded.
+    /// Ends the phase in which the program is loaded.
     pub fn loaded(&mut self) {
         self.load = self.lap();
     }
 
-    /// Its code is made, and the lanes are open.
+    /// Ends the phase in which code is compiled and the lanes are opened.
     pub fn compiled(&mut self) {
         self.compile = self.lap();
     }
 
-    /// Since another moment the results are where they belong.
+    /// Adds the time since `since` to that of writing.
     pub fn written(&mut self, since: Instant) {
         self.write += since.elapsed();
     }
@@ -64,27 +64,27 @@ impl Stopwatch {
     }
 }
 
-/// Everything that is said about a batch.
+/// Data of a batch summary.
 pub struct BatchPage {
     program: Program,
     device: String,
     all_native: bool,
-    /// Loops that a device carries out by a switch.
+    /// Loops that the device executes by a dispatch switch.
     switched_loops: u32,
     pub lanes: u64,
     pub watch: Stopwatch,
     pub sums: Vec<SumOverLanes>,
     outcome: BlockOutcome,
-    /// How many failed; the first of them are in the outcome.
+    /// Number of failed lanes; `outcome` has the first of them.
     failed: u64,
-    /// The lanes that are verified, as many as were asked for.
+    /// Lanes to verify, as many as requested.
     pub sample: LaneSample,
-    /// What is differentiated, and by what.
+    /// Names of the outputs to differentiate; `inputs` are the names to differentiate by.
     losses: Vec<String>,
     inputs: Vec<String>,
 }
 
-/// Names of the derivatives of a plan: of what is differentiated, and of what it is differentiated by.
+/// Returns the names of a plan's differentiated outputs, and of the inputs to differentiate by.
 fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
     let cells = || plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
     let name = |cell: usize| {
@@ -103,7 +103,7 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
 }
 
 impl BatchPage {
-    /// A page of a batch that verifies so many lanes.
+    /// Creates a page for a batch that verifies `verified` lanes.
     pub fn new(prepared: &PreparedBatch, watch: Stopwatch, verified: usize) -> BatchPage {
         let plan = prepared.plan();
         let [losses, inputs] = derivatives(plan);
@@ -123,14 +123,14 @@ impl BatchPage {
         }
     }
 
-    /// Adds what became of the lanes of a block.
+    /// Adds the outcome of a block.
     pub fn add(&mut self, outcome: BlockOutcome) {
         self.failed += outcome.failures.len() as u64;
         self.outcome.add(outcome);
         self.outcome.failures.truncate(TOLD);
     }
 
-    /// What the batch deserves to fail with.
+    /// Returns the verdict on the batch.
     pub fn verdict(&self) -> Fallible {
         if self.failed == 0 {
             return self.verified();
@@ -140,7 +140,7 @@ impl BatchPage {
         Err(Failure::new(Exit::Check, message).help("the column `status` says which, and why"))
     }
 
-    /// Fails unless the derivatives of all lanes of the sample are verified.
+    /// Fails unless the derivatives of all sampled lanes are verified.
     fn verified(&self) -> Fallible {
         let mut lines = Vec::new();
         let (mut differ, mut open, mut lanes) = (0, 0, 0);
@@ -171,12 +171,12 @@ impl BatchPage {
         Err(failure)
     }
 
-    /// The lanes that were verified, and what came of it.
+    /// Returns the verified lanes with their checks.
     fn checks(&self) -> impl Iterator<Item = (u64, &Check)> {
         self.sample.lanes().filter_map(|sampled| Some((sampled.lane, sampled.check.as_ref()?)))
     }
 
-    /// A check in the words of the program.
+    /// Passes a check with the program's names to `of`.
     fn told<T>(&self, check: &Check, of: impl FnOnce(&CheckTold) -> T) -> T {
         let input = |n: usize| self.inputs.get(n).cloned();
         let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
@@ -184,7 +184,7 @@ impl BatchPage {
         of(&CheckTold { program: &self.program, check, what, input: &input, output: &output })
     }
 
-    /// What lanes failed with, and what else is to be said of them, for stderr.
+    /// Returns failures and remarks as text for standard error.
     pub fn warnings(&self) -> String {
         let mut text = String::new();
         for failure in self.outcome.failures.iter().take(WARNED) {
@@ -212,7 +212,7 @@ impl BatchPage {
         text
     }
 
-    /// What there is besides results, for people.
+    /// Returns the summary as text, without the results.
     pub fn text(&self, options: &BatchArguments) -> String {
         let mut text = String::new();
         for sum in &self.sums {
@@ -246,7 +246,7 @@ impl BatchPage {
         text
     }
 
-    /// How long the parts of the work took. What is for a device only is a part of `run`.
+    /// Returns the times of the phases. Transfers to and from a device are part of `run`.
     fn times(&self) -> Vec<(&'static str, Duration)> {
         let Stopwatch { load, compile, read, write, .. } = self.watch;
         let compile = compile + self.outcome.compile;
@@ -259,12 +259,12 @@ impl BatchPage {
         times
     }
 
-    /// Whether no device but the cores of this machine carries lanes out.
+    /// Returns true if the CPU executes the lanes.
     fn is_by_cores(&self) -> bool {
         self.device == Device::cpu().name()
     }
 
-    /// How long lanes were carried out, without what was compiled for them on the way.
+    /// Returns the time of execution, without compilation during it.
     fn run(&self) -> Duration {
         self.watch.run.saturating_sub(self.outcome.compile)
     }
@@ -273,7 +273,7 @@ impl BatchPage {
         self.lanes as f64 / self.run().as_secs_f64().max(1e-9)
     }
 
-    /// For programs.
+    /// Returns the summary as JSON members.
     pub fn members<'a>(&self, options: &BatchArguments, results: Option<Object<'a>>) -> Object<'a> {
         let mut object = Object::default();
         object.insert("lanes", self.lanes);
@@ -330,7 +330,7 @@ impl BatchPage {
         object
     }
 
-    /// The lane that has ended the batch.
+    /// Failure for the lane that ended the batch.
     pub fn lane_failed(
         &self,
         options: &BatchArguments,
@@ -360,7 +360,7 @@ impl BatchPage {
     }
 }
 
-/// Whether all lanes agree: false if one differs, none if one isn't verified or there is none.
+/// Combines verdicts: false if one is false, `None` if one is unknown or there are none.
 fn agreement(mut lanes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let first = lanes.next()?;
     lanes.fold(first, |all, lane| match (all, lane) {
@@ -370,7 +370,7 @@ fn agreement(mut lanes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     })
 }
 
-/// What a lane failed with, in one line.
+/// Formats the error of a lane in one line.
 pub fn told(error: &Error) -> String {
     match error {
         Error::Trap { explanation, .. } => {

@@ -1,4 +1,4 @@
-//! What `bench` has measured: a table for people, one JSON object for programs. Measures nothing.
+//! Results of `bench`: a table for users, a JSON object for programs. Measures nothing.
 
 use std::io::{self, Write};
 
@@ -7,35 +7,35 @@ use serde_json::{Map, Value as Json, json};
 
 use super::told::Object;
 
-/// Everything that is said about how fast a program is.
+/// Data of a benchmark report.
 pub struct BenchPage {
     pub engines: Vec<(CompileOptions, EngineFigures)>,
-    /// Why there is no native code.
+    /// Reason why there is no native code.
     pub missing: Option<String>,
     pub rounds: u64,
-    /// A signal has ended it early: what wasn't timed yet is missing.
+    /// True if a signal ended the benchmark early; some figures are then missing.
     pub is_stopped: bool,
-    /// What all of it took.
+    /// Total time in seconds.
     pub seconds: f64,
 }
 
-/// What was measured of an engine.
+/// Measurements of one engine.
 #[derive(Default)]
 pub struct EngineFigures {
     pub forward: Option<Figure>,
     pub back: Option<Figure>,
     pub gradient: Option<Figure>,
-    /// What making native code took, and whether it leads all the way.
+    /// Compile time in seconds, and whether native code covers the whole program.
     pub native: Option<(f64, bool)>,
-    /// Why the program doesn't run back.
+    /// Reason why the program has no backward run.
     pub no_way_back: Option<String>,
-    /// Whether the way back of the gradient was made again with a history.
+    /// True if the gradient's reverse sweep was recomputed with a history.
     pub is_mended: bool,
-    /// Whether values that count may have been lost, of which `grad` tells.
+    /// True if relevant values may have been lost; `grad` shows details.
     pub is_doubtful: bool,
 }
 
-/// How programs are told of an engine.
+/// Returns the JSON key of an engine.
 fn key(CompileOptions { engine, level }: CompileOptions) -> String {
     match level {
         CheckLevel::Checked => engine.name().to_owned(),
@@ -43,7 +43,7 @@ fn key(CompileOptions { engine, level }: CompileOptions) -> String {
     }
 }
 
-/// And how people are.
+/// Returns the name of an engine in text.
 fn told(CompileOptions { engine, level }: CompileOptions) -> String {
     match level {
         CheckLevel::Checked => engine.name().to_owned(),
@@ -51,7 +51,7 @@ fn told(CompileOptions { engine, level }: CompileOptions) -> String {
     }
 }
 
-/// The time that a run took in the best part of the runs.
+/// Step count and time of a call; the time is from the fastest of its runs.
 #[derive(Clone, Copy)]
 pub struct Figure {
     pub steps: u64,
@@ -74,7 +74,7 @@ impl EngineFigures {
         figures.into_iter().filter_map(|(name, figure)| Some((name, figure?)))
     }
 
-    /// How many times as long as a run a gradient takes.
+    /// Returns the ratio of a gradient's time to a run's time.
     fn ratio(&self) -> Option<f64> {
         Some(self.gradient?.seconds / self.forward?.seconds.max(1e-9))
     }
@@ -142,7 +142,7 @@ impl BenchPage {
 }
 
 impl EngineFigures {
-    /// What the table doesn't hold.
+    /// Writes what the table has no columns for.
     fn told(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
             let mended = if self.is_mended { ", made again with a history" } else { "" };
@@ -162,7 +162,7 @@ impl EngineFigures {
     }
 }
 
-/// Seconds in the unit that they are best read in.
+/// Formats seconds in a suitable unit.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 1e-5 => format!("{:.1} ns", s * 1e9),
@@ -172,7 +172,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// A speed with its thousands apart, as far as it means anything.
+/// Formats a speed with separated thousands and a suitable number of digits.
 fn grouped(speed: f64) -> String {
     let digits = format!("{speed:.0}");
     let mut text = String::new();

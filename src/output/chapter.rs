@@ -1,4 +1,4 @@
-//! Chapters of the book: a list of them, and the text of one, of which paragraphs are folded to a terminal's width. Reads no book.
+//! Chapters of the book as text: a list, and one chapter with paragraphs wrapped to the terminal. Reads no book.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json};
 use super::told::Object;
 use crate::course::book::Chapter;
 
-/// On wider terminals lines are no longer than this, so that the eye finds the next one.
+/// Maximum columns of a line, even on wider terminals, for readability.
 const MOST_COLUMNS: usize = 100;
 
-/// The chapters, and how one is read.
+/// Lists the chapters, with how to read one.
 pub fn list(chapters: &[Chapter]) -> String {
     let mut text = String::new();
     for Chapter { number, title, name } in chapters {
@@ -22,14 +22,14 @@ pub fn list(chapters: &[Chapter]) -> String {
     text
 }
 
-/// The chapters as an object.
+/// Returns the chapters as a JSON object.
 pub fn members(chapters: &[Chapter]) -> Object<'static> {
     let mut object = Object::default();
     object.insert("chapters", chapters.iter().map(|chapter| Json::Object(named(chapter))).collect::<Json>());
     object
 }
 
-/// A chapter with its text, as an object.
+/// Returns a chapter with its text as a JSON object.
 pub fn whole(chapter: &Chapter, text: &str) -> Object<'static> {
     let mut object = Object::default();
     named(chapter).into_iter().for_each(|(name, value)| object.insert(&name, value));
@@ -47,7 +47,7 @@ fn named(Chapter { number, title, name }: &Chapter) -> Map<String, Json> {
     members
 }
 
-/// Markdown, of which paragraphs and items have rows of a terminal's width. Programs, sessions and tables stay as they are.
+/// Wraps paragraphs and list items of Markdown to `columns`. Programs, sessions and tables aren't wrapped.
 pub fn folded(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_owned() };
     let mut folded = String::new();
@@ -69,7 +69,7 @@ pub fn folded(text: &str, columns: Option<usize>) -> String {
     folded + &open.close(columns)
 }
 
-/// How far in the text of an item goes on, if a line begins one: `- ` or `12. `.
+/// Returns the indentation of a list item's text if the line begins one: `- ` or `12. `.
 fn item(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let mark = match text.strip_prefix("- ") {
@@ -83,10 +83,10 @@ fn item(line: &str) -> Option<usize> {
     Some(line.len() - text.len() + mark)
 }
 
-/// Text that is folded as one.
+/// Paragraph that is wrapped as a unit.
 #[derive(Default)]
 struct Paragraph {
-    /// Where rows but the first one begin.
+    /// Indentation of all rows except the first.
     indent: usize,
     words: String,
 }
@@ -99,7 +99,7 @@ impl Paragraph {
         self.words.push_str(line.trim());
     }
 
-    /// Its rows, and nothing is left of it.
+    /// Returns the rows, and clears the paragraph.
     fn close(&mut self, columns: usize) -> String {
         let Paragraph { indent, words } = std::mem::take(self);
         if words.is_empty() {
@@ -110,11 +110,11 @@ impl Paragraph {
     }
 }
 
-/// A blank at which no row ends.
+/// A no-break space, which wrapping keeps.
 const HELD: char = '\u{a0}';
 
-/// The words, of which none begins a row and would begin an item, a heading, a quotation or a table there: "21." at the end of a
-/// sentence, say.
+/// Joins words to their predecessors if they would be Markdown markup at the start of a row. An example is "21." at
+/// the end of a sentence.
 fn held(words: &str) -> String {
     let is_mark = |word: &str| {
         let begins_item = item(&format!("{word} ")).is_some() || ["*", "+"].contains(&word);

@@ -1,4 +1,4 @@
-//! Exercises and grades: text for people, objects for programs. Grades nothing.
+//! Exercises and grades: text for users, JSON objects for programs. Grades nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::course::set::Exercise;
 use crate::course::similar::SimilarPair;
 use crate::read::{shown, typed};
 
-/// The exercises, for who has none yet.
+/// Lists the exercises for a student without a folder of them.
 pub fn offered(exercises: &[Exercise]) -> String {
     let mut text = String::new();
     for exercise in exercises {
@@ -26,7 +26,7 @@ pub fn offered(exercises: &[Exercise]) -> String {
     text
 }
 
-/// The exercises, with what is passed.
+/// Lists the exercises with their states.
 pub fn list(folder: &CourseFolder, grades: &[Grade]) -> String {
     let mut text = String::new();
     for Grade { exercise, state, .. } in grades {
@@ -54,7 +54,7 @@ fn passed(grades: &[Grade]) -> usize {
     grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count()
 }
 
-/// What grades an exercise of a folder.
+/// Returns the command that grades an exercise of a folder.
 fn check(folder: &CourseFolder, exercise: &Exercise) -> String {
     match folder.path == Path::new(".") {
         true => format!("reviver course check {}", exercise.number),
@@ -67,7 +67,7 @@ fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
     format!("next: {}, {task}; `{}` grades it\n", next.title, check(folder, next))
 }
 
-/// An exercise, line by line, with the hint that fits. `more` is how much of it is said.
+/// Formats one exercise line by line, with the hint that fits. `more` is the number of further hint parts to show.
 pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: u8) -> String {
     let style = LineStyle::of_output();
     let Exercise { number, title, .. } = grade.exercise;
@@ -94,7 +94,7 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     text
 }
 
-/// All exercises, a line each, and the hints for those that were begun.
+/// Formats all exercises, one per line, and hints for those in progress.
 pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     let mut text = String::new();
     for grade in grades {
@@ -116,7 +116,7 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     text
 }
 
-/// As much of a hint as somebody wants.
+/// Formats the first `more + 1` parts of a hint.
 fn hinted(hint: &ExerciseHint, more: u8, indent: &str, style: LineStyle) -> String {
     let parts = [("what", hint.what.clone()), ("where", hint.place.clone()), ("read", lesson(&hint.lesson))];
     let known = parts.into_iter().take(usize::from(more) + 1);
@@ -130,7 +130,7 @@ fn hinted(hint: &ExerciseHint, more: u8, indent: &str, style: LineStyle) -> Stri
     text
 }
 
-/// A chapter as people call it, and how they read it.
+/// Formats a chapter reference, with the command to read it.
 fn lesson(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     match file.split('-').next().and_then(|number| number.parse::<u32>().ok()) {
@@ -139,7 +139,7 @@ fn lesson(path: &str) -> String {
     }
 }
 
-/// The exercises as an object.
+/// Returns the exercises as a JSON object.
 pub fn set(exercises: &[Exercise]) -> Object<'static> {
     let mut object = Object::default();
     object.insert(
@@ -158,7 +158,7 @@ fn named(exercise: &Exercise) -> Map<String, Json> {
     members
 }
 
-/// Grades as an object.
+/// Returns the grades as a JSON object.
 pub fn members(grades: &[Grade]) -> Object<'static> {
     let mut object = Object::default();
     object.insert("passed", passed(grades));
@@ -167,7 +167,7 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
     object
 }
 
-/// The members of an exercise that don't depend on a program: its names, the number of its lines, and its points.
+/// Returns the members of an exercise that don't depend on a program: names, number of lines, points.
 pub fn asked(exercise: &Exercise, score: Score) -> Map<String, Json> {
     let mut members = named(exercise);
     members.insert("asked".into(), score.asked.into());
@@ -210,12 +210,12 @@ fn graded_members(grade: &Grade) -> Map<String, Json> {
     members
 }
 
-/// A grade as an object.
+/// Returns a grade as a JSON object.
 pub fn graded(grade: &Grade) -> Json {
     Json::Object(graded_members(grade))
 }
 
-/// Pairs of equal programs, a line each.
+/// Lists pairs of equal programs, one per line.
 pub fn similar_lines(folders: &[CourseFolder], pairs: &[SimilarPair]) -> String {
     let mut text = String::new();
     for SimilarPair { folders: (one, other), exercise, own_words } in pairs {
@@ -234,7 +234,7 @@ pub fn similar_lines(folders: &[CourseFolder], pairs: &[SimilarPair]) -> String 
     text
 }
 
-/// The same as an object.
+/// Returns pairs of equal programs as a JSON object.
 pub fn similar(folders: &[CourseFolder], pairs: &[SimilarPair]) -> Object<'static> {
     let name = |n: usize| folders.get(n).map_or_else(String::new, |folder| shown(&folder.path));
     let pair = |pair: &SimilarPair| {

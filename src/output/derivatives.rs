@@ -1,5 +1,5 @@
-//! Jacobians, Hessians and Taylor series: text for people, one JSON object for programs. Numbers are
-//! spelled as the program's number system writes them.
+//! Jacobians, Hessians and Taylor series: text for users, JSON objects for programs. Numbers are formatted in the
+//! program's number system.
 
 use std::io::{self, Write};
 
@@ -14,14 +14,14 @@ use super::trust::Said;
 use crate::subject::Selection;
 use crate::vectors::SpelledVector;
 
-/// The path of a Taylor series: a cell that moves alone, or a direction.
+/// Path of a Taylor series: one moving cell, or a direction.
 pub enum SeriesPath {
-    /// One cell.
+    /// The only cell that moves.
     Cell(Variable),
     Direction(SpelledVector),
 }
 
-/// Names and numbers of one program.
+/// Formatter for names and numbers of one program.
 pub struct Spelling<'a>(pub &'a Subject);
 
 impl<'a> Spelling<'a> {
@@ -33,7 +33,7 @@ impl<'a> Spelling<'a> {
         self.0.program.text(Value::Real(bits))
     }
 
-    /// Numbers in a shape.
+    /// Returns numbers as formatted cells of a shape.
     fn cells(&self, shape: Shape, numbers: &'a [f64]) -> TellableCells<'a> {
         let spelling = Spelling(self.0);
         TellableCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
@@ -56,7 +56,7 @@ impl<'a> Spelling<'a> {
         })
     }
 
-    /// A vector with one component for each cell of the selections, by name.
+    /// Returns a vector as a JSON object, with one component for each cell of the selections.
     fn json_vector(&self, selections: &'a [Selection], components: &'a [f64]) -> Object<'a> {
         let shared = self.shared_out(selections, components);
         shared.map(|(selection, cells)| (selection.name.clone(), cells.into())).collect()
@@ -75,7 +75,7 @@ impl<'a> Spelling<'a> {
         })
     }
 
-    /// A vector by the names that spell it.
+    /// Returns a vector as a JSON object by the names in its option.
     fn by_selection(&self, vector: &'a SpelledVector) -> Object<'a> {
         let mut bits = &vector.bits[..];
         let parts = vector.selections.iter().map(|selection| {
@@ -89,7 +89,7 @@ impl<'a> Spelling<'a> {
         parts.collect()
     }
 
-    /// A line `name = …` for each selection; `spell` makes the name.
+    /// Writes a line `name = …` for each selection; `spell` makes the name.
     fn vector(
         &self,
         selections: &'a [Selection],
@@ -101,7 +101,7 @@ impl<'a> Spelling<'a> {
         lines.try_for_each(|(selection, cells)| writeln!(out, "{} = {cells}", spell(&selection.name)))
     }
 
-    /// The names of the columns, then a line for each row.
+    /// Writes the column names, then a line for each row.
     fn matrix(
         &self,
         rows: &'a [Variable],
@@ -153,7 +153,7 @@ impl<'a> Spelling<'a> {
         TellableCells::list(values.len(), value).of_numbers(&self.0.program)
     }
 
-    /// The product of a Jacobian with one vector.
+    /// Writes the product of a Jacobian with a vector.
     pub fn jacobian_product_text(
         &self,
         outputs: &'a [Selection],
@@ -181,12 +181,12 @@ impl<'a> Spelling<'a> {
         members
     }
 
-    /// How far derivatives can be trusted.
+    /// Returns the report on how far derivatives are verified.
     pub fn said<'b>(&self, trust: &'b Trust) -> Said<'b> {
         Said::new(&self.0.program, trust)
     }
 
-    /// `variables` are those of the selections.
+    /// Writes a Hessian; `variables` are those of the selections.
     pub fn hessian_text(
         &self,
         loss: &Variable,
@@ -198,7 +198,7 @@ impl<'a> Spelling<'a> {
         self.matrix(variables, variables, &hessian.products, out)
     }
 
-    /// The value and the gradient.
+    /// Writes the value and the gradient.
     fn first_order(
         &self,
         loss: &Variable,
@@ -232,7 +232,7 @@ impl<'a> Spelling<'a> {
         object
     }
 
-    /// The product of a Hessian with one vector.
+    /// Writes the product of a Hessian with a vector.
     pub fn product_text(
         &self,
         loss: &Variable,
@@ -252,7 +252,7 @@ impl<'a> Spelling<'a> {
         object
     }
 
-    /// A line for each cell.
+    /// Writes the series of each cell in a line.
     pub fn taylor_text(
         &self,
         outputs: &[Selection],
@@ -278,7 +278,7 @@ impl<'a> Spelling<'a> {
         })
     }
 
-    /// Arrays are nested by their shape, with a list of coefficients for each cell.
+    /// Returns Taylor series as JSON; arrays are nested by shape, with a list of coefficients for each cell.
     pub fn taylor_members(
         &self,
         outputs: &[Selection],
@@ -307,7 +307,7 @@ impl<'a> Spelling<'a> {
     }
 }
 
-/// How a component of a product is called in text.
+/// Returns the label of a product's component in text.
 fn product_name(name: &str) -> String {
     format!("product {name}")
 }

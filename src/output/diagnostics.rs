@@ -1,5 +1,4 @@
-//! What is wrong with a text or an image, as JSON. Knows the places; the text for people is the
-//! assembler's.
+//! Diagnostics of texts and images as JSON. The assembler renders them as text.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::places::place_of;
 
-/// A list for `"diagnostics"`: each with its place, the related places, and the cure.
+/// Returns diagnostics as a JSON list, each with its place, related places, and advice.
 pub fn json(sources: &Sources, diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(|diagnostic| object(sources, diagnostic)).collect()
 }
@@ -41,7 +40,8 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Lines and columns count from 1, columns in characters; the span is in bytes from the file's start.
+/// Returns a place as JSON. Lines and columns count from 1, columns in characters; the span is in bytes from the
+/// file's start.
 fn labelled(sources: &Sources, label: &Label) -> Map<String, Json> {
     let span = label.span;
     let (start, end) = (sources.position(span), sources.position(Span { start: span.end, ..span }));
@@ -56,8 +56,8 @@ fn labelled(sources: &Sources, label: &Label) -> Map<String, Json> {
     members
 }
 
-/// The same of the broken rules of an image (or of a text, in other numbers than its own), as far as it
-/// tells their places.
+/// Returns rule violations as JSON, with places as far as known. An image, or a text in another number system, may
+/// have them.
 pub fn violations(path: &Path, structure: &Structure, violations: &[Violation]) -> Json {
     violations.iter().map(|violation| violated(path, structure, violation)).collect()
 }
@@ -82,7 +82,7 @@ fn violated(path: &Path, structure: &Structure, violation: &Violation) -> Json {
     Json::Object(object)
 }
 
-/// The instruction that a rule is broken at.
+/// Returns the instruction of a violation, if it concerns one.
 pub fn instruction(site: Site) -> Option<u32> {
     match site {
         Site::Instruction(at) | Site::Operand(at, _) => Some(at),

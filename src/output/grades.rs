@@ -1,4 +1,4 @@
-//! The grades of a class, as tables and as the tests of a classroom. Takes the objects that the processes print which grade; grades nothing.
+//! Grades of a class, as tables and as GitHub Classroom tests. The input is the JSON of the grading processes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::course::score::Score;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
 
-/// A folder and the grades of its exercises.
+/// Folder with the grades of its exercises.
 #[derive(Clone, Debug)]
 pub struct GradedFolder {
     pub name: String,
@@ -26,7 +26,7 @@ impl GradedFolder {
         self.grades.iter().filter(|grade| text(grade, "state") == "passed").count()
     }
 
-    /// "ada: 1 of 37 passed, 11 of 402 points".
+    /// Formats the totals: "ada: 1 of 37 passed, 11 of 402 points".
     pub fn summary(&self) -> String {
         let (passed, of) = (self.passed(), self.grades.len());
         let (points, most) = (self.sum("points"), self.sum("max_points"));
@@ -34,7 +34,7 @@ impl GradedFolder {
     }
 }
 
-/// A member of a grade as a text; empty where there is none.
+/// Returns a member of a grade as text; empty if there is none.
 fn text(grade: &Json, member: &str) -> String {
     match grade.get(member) {
         Some(Json::String(text)) => text.clone(),
@@ -48,25 +48,25 @@ fn seconds(grade: &Json) -> String {
     format!("{seconds:.3}")
 }
 
-/// Which table is written.
+/// Layout of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GradeTable {
     /// A row for each exercise of each folder.
     Exercises,
-    /// A row for each folder, as Moodle imports it.
+    /// A row for each folder, in Moodle's import format.
     Moodle,
 }
 
-/// The columns of a row for each exercise.
+/// Columns of the table by exercise.
 pub const COLUMNS: &str = "folder,exercise,state,met,asked,points,max_points,reason,seconds";
-/// The first columns of a row for each folder.
+/// First columns of the table by folder.
 pub const MOODLE_COLUMNS: &str = "Identifier,Full name,Username,Grade,Maximum grade,Feedback comments";
 
 impl GradeTable {
-    /// The line of the names of the columns.
+    /// Returns the header line.
     ///
     /// # Errors
-    /// It can't be written.
+    /// The line can't be encoded.
     pub fn head(self, exercises: &[Exercise]) -> Fallible<Vec<u8>> {
         match self {
             GradeTable::Exercises => rows([COLUMNS.split(',').map(str::to_owned).collect()]),
@@ -77,10 +77,10 @@ impl GradeTable {
         }
     }
 
-    /// The rows of a folder.
+    /// Returns the rows of a folder.
     ///
     /// # Errors
-    /// They can't be written.
+    /// The rows can't be encoded.
     pub fn rows(self, folder: &GradedFolder) -> Fallible<Vec<u8>> {
         match self {
             GradeTable::Exercises => rows(folder.grades.iter().map(|grade| {
@@ -102,8 +102,8 @@ impl GradeTable {
     }
 }
 
-/// A row of Moodle's: a folder that Moodle has made is called `Full Name_12345_assignsubmission_file`, and is `Participant 12345` in
-/// its grading worksheet. Every other folder has the name of a user.
+/// Returns a row for Moodle. Moodle names a folder `Full Name_12345_assignsubmission_file`, and the participant
+/// `Participant 12345` in its grading worksheet. Any other folder name is a user name.
 fn moodle(folder: &GradedFolder) -> Vec<String> {
     let name = Path::new(&folder.name)
         .file_name()
@@ -123,7 +123,7 @@ fn moodle(folder: &GradedFolder) -> Vec<String> {
     row.into_iter().chain(folder.grades.iter().map(|grade| text(grade, "points"))).collect()
 }
 
-/// The full name and the number in the name of a folder of submissions.
+/// Returns the full name and number in a Moodle folder name.
 fn participant(name: &str) -> Option<(&str, &str)> {
     let (before, _) = name.split_once("_assignsubmission_")?;
     let (full, number) = before.rsplit_once('_')?;
@@ -141,7 +141,7 @@ fn rows(rows: impl IntoIterator<Item = Vec<String>>) -> Fallible<Vec<u8>> {
     table.map_err(|error| Failure::load(format_args!("can't write the table: {}", error.error())))
 }
 
-/// Folders with their grades as an object.
+/// Returns folders with their grades as a JSON object.
 pub fn class(graded: &[GradedFolder]) -> Object<'static> {
     let folder = |folder: &GradedFolder| {
         let mut members = Map::new();
@@ -158,8 +158,8 @@ pub fn class(graded: &[GradedFolder]) -> Object<'static> {
     object
 }
 
-/// The tests of GitHub Classroom's `autograding.json`, one for each exercise, with its points; of a folder that was graded, what each has
-/// come to.
+/// Returns the tests of GitHub Classroom's `autograding.json`, one for each exercise, with its points. For a graded
+/// folder, returns the outcomes.
 pub fn classroom<'e>(
     exercises: impl Iterator<Item = (&'e Exercise, Score)>,
     minutes: u32,

@@ -1,4 +1,4 @@
-//! A gradient: text for people, one JSON object for programs, warnings.
+//! Gradients: text for users, a JSON object for programs, and warnings.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -22,15 +22,15 @@ use crate::failure::counted;
 use crate::objective::Objective;
 use crate::subject::Selection;
 
-/// Everything that is said about a gradient.
+/// Data of a gradient report.
 pub struct GradientPage {
     pub subject: Subject,
     pub objective: Objective,
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
-    /// Whether it is told what going back took.
+    /// True to report the cost of the reverse sweep.
     pub stats: bool,
-    /// What `--verify` compared.
+    /// Comparison of `--verify`.
     pub check: Option<Check>,
 }
 
@@ -70,7 +70,7 @@ impl GradientPage {
         out.write_all(self.told(|told| told.map_or_else(String::new, CheckTold::line)).as_bytes())
     }
 
-    /// What it tells programs, but for what the command fails with.
+    /// Returns the JSON members, except those of a failure.
     pub fn members(&self) -> Object<'_> {
         let gradient = &self.gradient;
         let grad = self.inputs.iter().map(|input| (input.name.clone(), self.adjoints(input)));
@@ -107,7 +107,7 @@ impl GradientPage {
         object
     }
 
-    /// What `--verify` compared, in the words of the program.
+    /// Passes the comparison of `--verify` with the program's names to `of`.
     pub fn told<T>(&self, of: impl FnOnce(Option<&CheckTold>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
@@ -121,10 +121,11 @@ impl GradientPage {
         of(self.check.as_ref().map(told).as_ref())
     }
 
-    /// How it was gone back over.
+    /// Returns the retention strategy of the reverse sweep.
     fn strategy(&self) -> StrategyTold {
         let Gradient { taken, cost, steps, .. } = self.gradient;
-        // Of a history alone `--exact` says enough; a file that is gone on with brings its strategy along.
+        // A plain history needs no remark, because `--exact` requested it. A resumed gradient uses the strategy in
+        // its file.
         let is_told = |taken: &Taken| {
             self.subject.retention.is_some() || (taken.strategy, taken.why) != (Strategy::Reverse, Why::Asked)
         };
@@ -132,12 +133,12 @@ impl GradientPage {
         StrategyTold { taken, cost, steps, stats: self.stats }
     }
 
-    /// How many adjoints were dropped. Native code that isn't checked counts none.
+    /// Returns the number of dropped adjoints. Unchecked native code doesn't count them.
     fn drops(&self) -> Option<u64> {
         self.subject.level.is_checked().then_some(self.gradient.drops)
     }
 
-    /// The line of the `uncompute` before which the pass turned round, if that wasn't the end.
+    /// Returns the line of the `uncompute` at the turning point, unless that is the end of the program.
     fn turned_at(&self) -> Option<u32> {
         let turned = self.gradient.turned?;
         let blocks = self.subject.program.module().structure.blocks.iter();
@@ -150,12 +151,12 @@ impl GradientPage {
         self.subject.program.text(Value::Real(bits))
     }
 
-    /// How far the gradient can be trusted.
+    /// Returns the report on how far the gradient is verified.
     pub fn said(&self) -> Said<'_> {
         Said::new(&self.subject.program, &self.gradient.trust)
     }
 
-    /// For stderr: what was lost or mended, and what makes a gradient doubtful.
+    /// Returns warnings for standard error: lost values, recomputation, and reasons for doubt.
     pub fn warnings(&self, file: &str) -> String {
         let mut text = self.said().warnings(file);
         if self.is_unreached() {
@@ -168,7 +169,7 @@ impl GradientPage {
         text
     }
 
-    /// A number for each seeded cell, by the names of the results.
+    /// Returns a number for each seeded cell, by the names of the results.
     fn by_result<'a>(
         &'a self,
         bits: impl Fn(usize) -> Option<u64> + Copy + 'a,
@@ -181,7 +182,7 @@ impl GradientPage {
         })
     }
 
-    /// The name of a number that is differentiated by: of cells first, then of reals on the tape.
+    /// Returns the name of input `n` of the gradient: cells come first, then reals on the tape.
     pub fn input_name(&self, n: usize) -> Option<String> {
         let mut variables = self.inputs.iter().flat_map(|input| &input.variables);
         let cells = variables.clone().count();
@@ -189,7 +190,7 @@ impl GradientPage {
             return variables.nth(n).map(|variable| self.subject.name(variable));
         }
         let entries = &self.subject.start.input;
-        // The machine reads from the end.
+        // The machine reads the tape from the end.
         let reals = entries.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
         let (entry, _) = { reals }.nth(n - cells)?;
         Some(format!("tape[{}]", self.subject.program.told_at(Tape::Input, entries.len(), entry)))
@@ -207,7 +208,7 @@ impl GradientPage {
         !self.subject.start.input.is_empty()
     }
 
-    /// The adjoints of the input tape in the order in which it is told; integers have none.
+    /// Returns the adjoints of the input tape in display order; integers have none.
     fn tape(&self) -> TellableCells<'_> {
         let entries = &self.subject.start.input;
         let shape = Shape::Vector(u32::try_from(entries.len()).unwrap_or(u32::MAX));
@@ -227,7 +228,7 @@ impl GradientPage {
     }
 }
 
-/// Cells by their names, as members of an object.
+/// Returns cells as a JSON object by name.
 fn told_by_name<'a>(cells: impl Iterator<Item = (String, TellableCells<'a>)>) -> Object<'a> {
     cells.map(|(name, cells)| (name, cells.into())).collect()
 }

@@ -1,4 +1,4 @@
-//! A run for programs: one object, with only the keys that apply and numbers in full.
+//! A run as a JSON object, with only the keys that apply and with all digits of numbers.
 
 use reviver_isa::module::{Global, Shape};
 use reviver_vm::Travel;
@@ -11,7 +11,7 @@ use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_ta
 use crate::cli::RunOptions;
 use crate::journey::{Ending, Report, RoundTrip};
 
-/// Everything that a run tells, but for what it fails with.
+/// Returns the JSON members of a run, except those of a failure.
 pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     let mut object = Object::default();
     if !report.assumed.is_empty() {
@@ -34,7 +34,7 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     object.insert("history_bytes", report.history_bytes);
     object.insert("erased_bits", erased(report));
     if options.stats {
-        // Native code that isn't checked counts none.
+        // Unchecked native code doesn't count discarded bits.
         if !options.start.checking.unchecked {
             object.insert("discarded_bits", report.state().counters.discarded_bits);
         }
@@ -78,10 +78,10 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
     }
 }
 
-/// What kept a direction from its end.
+/// Adds the reason why the run ended early.
 fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
     match ending {
-        // A trap is a failure, which brings its own words.
+        // A trap is a failure, with members of the failure.
         Ending::Arrived | Ending::Trapped(_) | Ending::Full { .. } => {}
         Ending::Limited => {
             object.insert("step_limit", options.start.max_steps);
@@ -96,12 +96,12 @@ fn outputs<'r>(report: &'r Report) -> Object<'r> {
     result_cells(report).map(|cell| cells(report, cell)).collect()
 }
 
-/// A global and what it holds.
+/// Returns a global's name and cells.
 fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>) {
     (cell.1.name.clone(), TellableCells::of(&report.program, report.state(), cell).into())
 }
 
-/// Declared garbage, and every cell that differs although it must not.
+/// Returns declared garbage, and every cell with a forbidden difference.
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);

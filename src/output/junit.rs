@@ -1,4 +1,4 @@
-//! What came of tests, as build servers read it: a suite for each file, a case for each line.
+//! Test results in JUnit format: a suite for each file, a case for each line.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use reviver_escape::xml_characters;
@@ -8,10 +8,10 @@ use super::tests::told;
 use crate::failure::{Failure, Fallible};
 use crate::testing::tested::TestedFile;
 
-/// The report as XML.
+/// Returns the report as XML.
 ///
 /// # Errors
-/// It can't be written as XML.
+/// The report can't be encoded as XML.
 pub fn report(tested: &[TestedFile]) -> Fallible<String> {
     let mut report = Report::new("reviver test");
     report.add_test_suites(tested.iter().map(suite));

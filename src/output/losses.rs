@@ -1,4 +1,4 @@
-//! What a gradient pass lost on the way: with its place and size, as warnings and as JSON.
+//! Values lost in a gradient pass, with place and size, as warnings and JSON.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use serde_json::{Map, Value as Json};
 
 use super::places::place;
 
-/// An instruction as people look it up.
+/// Source place of an instruction.
 pub struct LossSpot {
     pub instruction: String,
     pub procedure: String,
     pub line: Option<u32>,
-    /// The included file that the line is of.
+    /// Included file that contains the line.
     pub file: Option<String>,
 }
 
 impl LossSpot {
-    /// The instruction of this index; none where there is none.
+    /// Returns the place of the instruction at index `at`; `None` if there is no such instruction.
     pub fn of(program: &Program, at: u32) -> Option<LossSpot> {
         let module = program.module();
         let instruction = module.code.get(at as usize)?;
@@ -39,13 +39,13 @@ impl LossSpot {
         })
     }
 
-    /// The place, and the instruction below it.
+    /// Formats the place with the instruction below it.
     pub fn text(&self, file: &str) -> String {
         let place = place(file, self.file.as_deref(), self.line);
         format!("  --> {place}, in `{}`\n   | {}\n", self.procedure, self.instruction)
     }
 
-    /// `instruction`, `line` and, of an included one, `file`.
+    /// Returns the members `instruction`, `line` and, for an included file, `file`.
     pub fn json(&self) -> Map<String, Json> {
         let mut members = Map::new();
         members.insert("instruction".into(), self.instruction.as_str().into());
@@ -57,7 +57,7 @@ impl LossSpot {
     }
 }
 
-/// Something that was lost at one instruction, and where another of the same line undoes that.
+/// Loss at one instruction, merged with that of the instruction that undoes it in the same line.
 pub struct ReportedLoss {
     at: u32,
     loss: Loss,
@@ -65,8 +65,8 @@ pub struct ReportedLoss {
     spot: LossSpot,
 }
 
-/// Reports in the words of the program, in the order of its instructions. What a statement computes and takes back its author has written
-/// once, and is told of once.
+/// Returns the losses with their places, in instruction order. A statement that computes and uncomputes is reported
+/// once, because its author wrote it once.
 pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
     let mut all: Vec<ReportedLoss> = Vec::new();
     for (at, loss, tally) in reports.iter() {
@@ -82,7 +82,7 @@ pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
     all
 }
 
-/// Whether an instruction undoes another one of the same line.
+/// Returns true if an instruction undoes another one of the same line.
 fn takes_back(program: &Program, first: u32, at: u32) -> bool {
     let module = program.module();
     let place = |at| module.structure.line(at).map(|line| (module.structure.file(at), line));
@@ -93,7 +93,7 @@ fn takes_back(program: &Program, first: u32, at: u32) -> bool {
     }) && place(first).is_some_and(|first| place(at) == Some(first))
 }
 
-/// Warnings for stderr, one for each place.
+/// Returns the warnings for standard error, one for each place.
 pub fn warnings(reported: &[ReportedLoss], file: &str) -> String {
     reported.iter().map(|reported| reported.warning(file)).collect()
 }
@@ -110,7 +110,7 @@ impl ReportedLoss {
         Json::Object(members)
     }
 
-    /// For stderr.
+    /// Returns the warning for standard error.
     pub fn warning(&self, file: &str) -> String {
         let times = match self.tally.count {
             1 => "once".to_owned(),

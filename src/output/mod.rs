@@ -1,4 +1,4 @@
-//! What a run prints: text for people, one JSON object for programs. Here is what both tell.
+//! Output of a run: text for users, a JSON object for programs. This module has the parts that both share.
 
 mod account;
 pub mod batch;
@@ -45,7 +45,7 @@ use told::{Object, TellableCells};
 pub use text::garbage;
 pub use trap::trap;
 
-/// The whole output for stdout. For people, without the tape if it has gone to a file.
+/// Writes the whole standard output. Text excludes the tape unless `with_tape`.
 pub fn render(
     report: &Report,
     options: &RunOptions,
@@ -59,7 +59,7 @@ pub fn render(
     }
 }
 
-/// The one object that a command prints for programs: what it found, and what it fails with.
+/// Writes the JSON object of a command: its results, and its failure.
 pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> io::Result<()> {
     if let Err(failure) = verdict {
         members.extend(failure.members());
@@ -67,7 +67,7 @@ pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> i
     members.write(out)
 }
 
-/// The same for a command that runs a program, with the engine that made steps of it: native code, if it made any.
+/// Writes the JSON object of a command that runs a program. The engine is native code if any step used it.
 pub fn ran(
     mut members: Object,
     runner: Option<&Arc<dyn Runner>>,
@@ -80,13 +80,13 @@ pub fn ran(
     object(members, verdict, out)
 }
 
-/// How a run was gone back over, if a strategy was asked for.
+/// Returns the retention strategy of the backward run, if one was requested.
 fn strategy(report: &Report, options: &RunOptions) -> StrategyTold {
     let (taken, cost, steps) = (report.taken, report.cost, report.steps);
     StrategyTold { taken, cost, steps, stats: options.stats && taken.is_some() }
 }
 
-/// The cells that are results in the direction of the run, declared garbage aside.
+/// Returns the cells that are results in the direction of the run, except declared garbage.
 fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r Global)> {
     let travel = report.travel;
     report.program.module().globals.iter().enumerate().filter(move |(_, global)| match travel {
@@ -95,14 +95,14 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
     })
 }
 
-/// The resulting tape, in the order in which tapes of the program are told.
+/// Returns the resulting tape, in display order.
 pub fn resulting_tape<'r>(report: &'r Report) -> TellableCells<'r> {
     let entries = resulting_entries(report);
     TellableCells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
         .of_numbers(&report.program)
 }
 
-/// A value of the resulting tape; none behind the last.
+/// Returns a value of the resulting tape; `None` after the last.
 pub fn tape_value(report: &Report, n: usize) -> Option<String> {
     let entries = resulting_entries(report);
     let at = report.program.told_at(Tape::resulting(report.travel), entries.len(), n);
@@ -123,7 +123,7 @@ fn entry_text(program: &Program, entry: TapeEntry) -> String {
     })
 }
 
-/// Whether the program can leave anything on the tape that results.
+/// Returns true if the program can leave anything on the resulting tape.
 fn uses_tape(report: &Report) -> bool {
     let wanted = match report.travel {
         Travel::Forward => [Update::Write, Update::Unwrite],
@@ -136,7 +136,7 @@ fn erased(report: &Report) -> u64 {
     report.state().counters.erased_bits
 }
 
-/// Memory of a state, the room that its vectors have for growth not counted.
+/// Returns the memory of a state in bytes, without spare capacity of its vectors.
 pub fn state_bytes(state: &State) -> usize {
     size_of::<State>()
         + size_of_val(&state.ints[..])

@@ -1,4 +1,4 @@
-//! Where pictures go: into files, to standard output, or as characters to somebody who looks at a terminal.
+//! Output of pictures: to a file, to standard output, or as characters on a terminal.
 
 use std::io::{IsTerminal as _, stdout};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Fallible};
 use crate::write::OutputTarget;
 use crate::{kinds, streams};
 
-/// Where a picture goes that was asked for; none where nobody has said it.
+/// Returns the target of a picture; `None` if no option names one.
 pub fn target(options: &Drawn) -> Fallible<Option<OutputTarget>> {
     let target = |path: &Path| OutputTarget::new(path, &kinds::PICTURE, options.force.force);
     options.output.as_deref().map(target).transpose()
@@ -23,7 +23,7 @@ pub fn write(svg: &str, target: Option<OutputTarget>) -> Fallible {
     target.unwrap_or(OutputTarget::Printed).write(svg.as_bytes())
 }
 
-/// Writes or prints a plot; on a terminal in characters.
+/// Writes or prints a plot, as characters if standard output is a terminal.
 pub fn write_plot(plot: &Plot, target: Option<OutputTarget>) -> Fallible {
     if target.is_none() && stdout().is_terminal() {
         return print_plot(plot, streams::columns().unwrap_or(USUAL_COLUMNS));
@@ -31,10 +31,10 @@ pub fn write_plot(plot: &Plot, target: Option<OutputTarget>) -> Fallible {
     write(&plot.svg().map_err(Failure::load)?, target)
 }
 
-/// Columns of a terminal that doesn't tell.
+/// Assumed width of a terminal that doesn't report it.
 const USUAL_COLUMNS: usize = 80;
 
-/// Prints a plot to a terminal that has so many columns.
+/// Prints a plot to a terminal of `columns` columns.
 fn print_plot(plot: &Plot, columns: usize) -> Fallible {
     let text = plot.text(columns);
     let rows = text.lines().map(|line| match width(line) <= columns {

@@ -1,4 +1,4 @@
-//! What was seen of a run as curves, and in words for those who don't see them.
+//! Plots of a run, as curves and as a description in words.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::names::adjoint_name;
@@ -11,30 +11,30 @@ use crate::following::cells::FollowedCell;
 use crate::following::sampler::Sampler;
 use crate::following::trace::{CellTrace, TraceMoment};
 
-/// A plot in the making.
+/// Data of a plot.
 pub struct PlotPage<'p> {
     pub file: String,
-    /// The last one lies along the axis, if any cell does.
+    /// Cells to plot. The last one is the horizontal axis if `has_against`.
     pub cells: Vec<FollowedCell>,
     pub has_against: bool,
-    /// The loss whose derivatives the adjoints are.
+    /// Name of the loss that the adjoints are derivatives of.
     pub adjoints_of: Option<&'p str>,
-    /// Whether each cell has a panel of its own.
+    /// True if each cell has its own panel.
     pub is_apart: bool,
     pub shows_drift: bool,
     pub shows_erased: bool,
-    /// The place at which alone the cells were looked at.
+    /// Name of the only place at which cells were sampled.
     pub at: Option<String>,
     pub sampler: Sampler,
 }
 
-/// What was kept of both ways.
+/// Samples of the forward and the backward run.
 struct SeenWays {
     there: Vec<TraceMoment>,
     back: Vec<TraceMoment>,
     drift: Vec<TraceMoment>,
     is_whole: bool,
-    /// What a cell did from one moment to the next.
+    /// Interpolation between two samples.
     between: Between,
 }
 
@@ -43,7 +43,7 @@ impl PlotPage<'_> {
         let kept = |trace: &CellTrace| trace.clone().moments();
         let Sampler { there, back, drift, .. } = &self.sampler;
         let is_whole = there.is_whole() && back.is_whole();
-        // Who looks at a place doesn't know what was between.
+        // Samples at one place say nothing about the time between them.
         let between = if is_whole && self.at.is_none() { Between::Step } else { Between::Line };
         let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole, between };
         match self.has_against {
@@ -81,7 +81,7 @@ impl PlotPage<'_> {
         Plot { words, along: along.into(), extent, shaded, panels }
     }
 
-    /// The cells in one panel, or in a panel each.
+    /// Returns the cells in one panel, or in a panel each.
     fn values(&self, curves: Vec<Curve>) -> Vec<Panel> {
         let panel = |curves| Panel { name: "value".into(), curves };
         match self.is_apart {
@@ -90,7 +90,7 @@ impl PlotPage<'_> {
         }
     }
 
-    /// A curve for each cell.
+    /// Returns a curve for each cell.
     fn curves<'m>(
         &self,
         moments: impl Iterator<Item = &'m TraceMoment> + Clone,
@@ -103,7 +103,7 @@ impl PlotPage<'_> {
         self.cells.iter().enumerate().map(curve).collect()
     }
 
-    /// A curve for each adjoint, on the way back, in the colour of its cell.
+    /// Returns a curve for each adjoint in the backward run, in the color of its cell.
     fn adjoints(&self, seen: &SeenWays) -> Vec<Curve> {
         let real = self.cells.iter().enumerate().filter(|(_, cell)| cell.class == Class::Real);
         let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
@@ -114,13 +114,13 @@ impl PlotPage<'_> {
         real.enumerate().map(curve).collect()
     }
 
-    /// The cells over the last one, the way back dashed.
+    /// Plots the cells over the last one, with the backward run dashed.
     fn against(&self, seen: &SeenWays) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
         let way = |moments: &[TraceMoment], n: usize| {
             moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
         };
-        // What was between is known only where every moment was kept.
+        // The path between samples is known only if every moment was sampled.
         let is_known = self.at.is_none() && seen.is_whole;
         let between = if is_known { Between::Line } else { Between::Nothing };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {

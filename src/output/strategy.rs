@@ -1,4 +1,5 @@
-//! What a way back kept and made again, and what a plan would do: text for people, members of an object for programs.
+//! Retention strategies: kept and recomputed steps of a backward run, and plans. Text for users, JSON members for
+//! programs.
 
 use std::io::{self, Write};
 
@@ -11,22 +12,22 @@ use serde_json::{Map, Value as Json, json};
 use super::told::Object;
 use crate::failure::counted;
 
-/// The strategy of a way back, and what it cost.
+/// Strategy of a backward run, and its cost.
 #[derive(Clone, Copy)]
 pub struct StrategyTold {
-    /// None where nobody has asked for a strategy.
+    /// The strategy; `None` if none was requested.
     pub taken: Option<Taken>,
     pub cost: CourseCost,
-    /// Steps of the way there, or of all ways there.
+    /// Steps of the forward run, or of all forward runs.
     pub steps: u64,
-    /// Whether the cost is told.
+    /// True to report the cost.
     pub stats: bool,
 }
 
 impl StrategyTold {
-    /// Of several ways.
+    /// Combines several backward runs.
     pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyTold {
-        // Of a history alone `--exact` says enough.
+        // A plain history needs no remark, because `--exact` requested it.
         let taken = journeys.map(|all| all.taken).filter(|_| subject.retention.is_some());
         let cost = journeys.map(|all| all.cost).unwrap_or_default();
         let steps = journeys.map_or(0, |all| all.steps);
@@ -67,7 +68,7 @@ impl StrategyTold {
     }
 }
 
-/// A strategy with its bounds, and why it was taken.
+/// Returns a strategy as JSON, with its parameters and the reason for its choice.
 fn strategy(strategy: Strategy, why: Option<Why>) -> Json {
     let mut members = Map::new();
     members.insert("name".into(), strategy.name().into());
@@ -90,25 +91,25 @@ fn strategy(strategy: Strategy, why: Option<Why>) -> Json {
     Json::Object(members)
 }
 
-/// What a strategy would do.
+/// Data of a plan.
 pub struct PlanPage {
     pub retention: Retention,
     pub plan: Plan,
-    /// Whether the program loses nothing, so that nothing is to be kept.
+    /// True if the program loses nothing, so that nothing needs to be kept.
     pub is_lossless: bool,
 }
 
-/// So many actions are printed as text, and as an object.
+/// Maximum number of actions in text; `MANY` is that in JSON.
 const FEW: usize = 40;
 const MANY: usize = 1 << 20;
 
 impl PlanPage {
-    /// What is kept where nothing is lost is nothing, unless it is a tape.
+    /// Returns true if nothing is kept. A tape is kept even by lossless programs.
     fn keeps_nothing(&self) -> bool {
         self.is_lossless && self.retention.strategy != Strategy::Tape
     }
 
-    /// With the slots and the leaf that the memory has room for.
+    /// Returns the strategy with the numbers of slots and leaves that fit into memory.
     fn planned(&self) -> Strategy {
         match self.retention.strategy {
             Strategy::Checkpoint { .. } => Strategy::Checkpoint {

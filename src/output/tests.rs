@@ -1,4 +1,4 @@
-//! What came of tests: lines for people, one JSON object for programs. Runs nothing.
+//! Test results: lines for users, a JSON object for programs. Runs nothing.
 
 use clap::builder::styling::AnsiColor;
 use reviver_assembler::render::render;
@@ -13,7 +13,7 @@ use crate::failure::counted;
 use crate::streams;
 use crate::testing::tested::TestedFile;
 
-/// How many lines came to what.
+/// Counts of lines by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TestCounts {
     pub files: usize,
@@ -44,21 +44,21 @@ impl TestCounts {
     }
 }
 
-/// How lines stand on what they are printed to.
+/// Style of lines on an output.
 #[derive(Clone, Copy, Debug)]
 pub struct LineStyle {
     pub colors: bool,
-    /// Longer lines are folded.
+    /// Width at which lines are wrapped; `None` for no wrapping.
     pub columns: Option<usize>,
 }
 
 impl LineStyle {
-    /// That of standard output.
+    /// Returns the style of standard output.
     pub fn of_output() -> LineStyle {
         LineStyle { colors: streams::colors(), columns: streams::columns() }
     }
 
-    /// A line, escaped, in rows if it is too long for one.
+    /// Escapes a line, and wraps it if it is too long.
     pub fn folded(self, line: &str) -> String {
         let line = escape::line(line);
         let rows = match self.columns {
@@ -68,7 +68,7 @@ impl LineStyle {
         rows.join("\n") + "\n"
     }
 
-    /// The same behind a word, which may have a colour.
+    /// Formats a line after a word, which may be colored.
     fn headed(self, word: &str, color: AnsiColor, line: &str) -> String {
         let text = self.folded(&format!("  {word}  {line}"));
         match self.colors {
@@ -78,7 +78,7 @@ impl LineStyle {
     }
 }
 
-/// A file and its lines; `only_missed` leaves out those that are met.
+/// Formats a file and its lines; `only_missed` omits lines that are met.
 pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String {
     let mut text = style.folded(&tested.name);
     if tested.program.module.is_none() {
@@ -91,7 +91,7 @@ pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String 
     text
 }
 
-/// A line, and below it what was expected and what was found. `place` stands in front of what it says.
+/// Formats a line, followed by expected and actual values. `place` is a prefix.
 pub fn line(line: &AssessedLine, place: &str, style: LineStyle) -> String {
     let said = format!("{place}{}", line.text);
     match &line.assessment {
@@ -113,10 +113,10 @@ pub fn line(line: &AssessedLine, place: &str, style: LineStyle) -> String {
     }
 }
 
-/// Arrays of more values than so many aren't told whole to people.
+/// Maximum number of values of an array that the text shows.
 const MOST_VALUES: usize = 16;
 
-/// Inputs with the beginnings of long arrays: `A=1,0,1,… (256 values), n=3`.
+/// Shortens long arrays in inputs: `A=1,0,1,… (256 values), n=3`.
 fn shortened(inputs: &str) -> String {
     let short = |input: &str| {
         let count = input.split(',').count();
@@ -129,7 +129,7 @@ fn shortened(inputs: &str) -> String {
     inputs.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 
-/// What was expected and what was found, on one line, with all of the inputs.
+/// Formats expected and actual values on one line, with all inputs.
 pub fn told(miss: &Mismatch) -> String {
     let on = miss.on.as_ref().map_or_else(String::new, |inputs| format!("on {inputs}: "));
     format!("{on}{}", found(miss))
@@ -139,7 +139,7 @@ fn found(miss: &Mismatch) -> String {
     format!("expected {}, found {}", miss.expected, miss.found)
 }
 
-/// Everything that was found.
+/// Returns all results as a JSON object.
 pub fn members(tested: &[TestedFile], counts: &TestCounts) -> Object<'static> {
     let mut object = Object::default();
     object.insert("expectations", counts.expectations);
@@ -160,12 +160,12 @@ fn file_object(tested: &TestedFile) -> Json {
     Json::Object(members)
 }
 
-/// What keeps a text from being a program.
+/// Returns the diagnostics of a text that doesn't assemble.
 pub fn program_diagnostics(tested: &TestedFile) -> Json {
     diagnostics::json(&tested.program.sources, &tested.program.diagnostics)
 }
 
-/// A line as an object: `met` is null where it couldn't be judged.
+/// Returns a line as a JSON object; `met` is null if it couldn't be judged.
 pub fn line_object(line: &AssessedLine) -> Json {
     let mut members = Map::new();
     members.insert("line".into(), line.line.into());

@@ -1,4 +1,4 @@
-//! A run for people.
+//! Text output of a run.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -103,7 +103,7 @@ fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io:
     writeln!(out, "digest: {}", state_digest(report.state()))
 }
 
-/// Cells that aren't as they must be, for stderr.
+/// Lists cells that violate the rules at the end of a run, for standard error.
 pub fn garbage(report: &Report) -> String {
     let mut text = String::from(match report.travel {
         Travel::Forward => "garbage: what must end as it began, and doesn't:\n",

@@ -1,5 +1,5 @@
-//! What is told of arrays, however large: each entry is spelled when it is written, so that neither a text
-//! nor an object of all of them is ever in memory. Knows shapes; doesn't know what the entries mean.
+//! Output of arrays of any size: each entry is formatted when it is written, so the whole text or object is never in
+//! memory. This module knows shapes, not the meaning of entries.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,21 +14,21 @@ use reviver_vm::{Program, State};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq as _, Serializer};
 use serde_json::{Map, Number, Value as Json};
 
-/// A number with all its digits; other text as a string.
+/// Returns a number as JSON with all its digits; other text as a string.
 pub fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 
-/// A value of a program.
+/// Returns a value of a program as a scalar.
 pub fn value<'a>(program: &Program, value: Value) -> Tellable<'a> {
     let text = program.text(value);
     TellableCells::new(Shape::Scalar, move |_| Some(text.clone())).of_numbers(program).into()
 }
 
-/// Spells the entry of a number; some have nothing to be told.
+/// Formats the entry at an index; `None` for entries without a value.
 type Spell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
 
-/// How so many values of a declaration are told: those of a stack as a vector.
+/// Returns the display shape of `count` values of a declaration; a stack is shown as a vector.
 pub fn told_shape(shape: Shape, count: usize) -> Shape {
     match shape {
         Shape::Stack => Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)),
@@ -36,7 +36,7 @@ pub fn told_shape(shape: Shape, count: usize) -> Shape {
     }
 }
 
-/// Numbers in a shape: a scalar as it is, a vector in brackets, a matrix as a vector of rows.
+/// Numbers in a shape: a scalar, a vector in brackets, or a matrix as a vector of rows.
 #[derive(Clone)]
 pub struct TellableCells<'a> {
     shape: Shape,
@@ -50,7 +50,7 @@ impl<'a> TellableCells<'a> {
         TellableCells { shape, spell: Rc::new(spell), fraction_bits: None }
     }
 
-    /// The same, as numbers of a program.
+    /// Marks the entries as numbers of a program.
     pub fn of_numbers(mut self, program: &Program) -> TellableCells<'a> {
         self.fraction_bits = match program.module().real {
             RealSystem::Fixed(bits) => Some(bits),
@@ -59,19 +59,19 @@ impl<'a> TellableCells<'a> {
         self
     }
 
-    /// A list of so many.
+    /// Creates a vector of `count` entries.
     pub fn list(count: usize, spell: impl Fn(usize) -> String + 'a) -> TellableCells<'a> {
         TellableCells::new(Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)), move |n| Some(spell(n)))
     }
 
-    /// What a state holds in the cells of a global, or on the stack that it names.
+    /// Returns the values of a global's cells in a state, or those of its stack.
     pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> TellableCells<'a> {
         let shape = told_shape(global.shape, program.count(state, n));
         let spell = move |element| program.value(state, n, element).map(|value| program.text(value));
         TellableCells::new(shape, spell).of_numbers(program)
     }
 
-    /// An entry for programs; `found` is set where it has units. Integers have no point.
+    /// Returns an entry as JSON; sets `found` if it has units. Integers have no decimal point.
     fn json(&self, n: usize, found: &Cell<bool>) -> Json {
         let Some(text) = (self.spell)(n) else { return Json::Null };
         match self.fixed(&text) {
@@ -87,7 +87,7 @@ impl<'a> TellableCells<'a> {
         self.fraction_bits.filter(|_| text.contains('.')).and_then(|bits| fixed_for_readers(bits, text))
     }
 
-    /// The integer that an entry is, if no f64 is the number.
+    /// Returns the integer of a fixed-point entry, if no `f64` equals the entry.
     fn units(&self, n: usize) -> Option<i64> {
         (self.spell)(n).and_then(|text| self.fixed(&text)).and_then(|fixed| fixed.units)
     }
@@ -109,7 +109,7 @@ impl fmt::Display for TellableCells<'_> {
                 let of = move |row: usize, column: usize| row * columns as usize + column;
                 listed(f, rows, |row, f| listed(f, columns, |column, f| self.entry(of(row, column), f)))
             }
-            // What lies on a stack has the shape of a vector; of the name alone nothing is known.
+            // Values on stacks are shown as vectors; a shape of `Stack` alone has no entries.
             Shape::Stack => listed(f, 0, |n, f| self.entry(n, f)),
         }
     }
@@ -130,11 +130,11 @@ fn listed(
     f.write_str("]")
 }
 
-/// A part of what is told to programs.
+/// Part of the JSON output.
 pub enum Tellable<'a> {
     Json(Json),
     Cells(TellableCells<'a>),
-    /// So many parts, each of which is made when it is told.
+    /// List of a number of parts, each created when it is written.
     List(usize, Rc<dyn Fn(usize) -> Tellable<'a> + 'a>),
     Object(Object<'a>),
 }
@@ -144,7 +144,7 @@ impl<'a> Tellable<'a> {
         Tellable::List(count, Rc::new(part))
     }
 
-    /// Parts in a shape.
+    /// Returns parts nested by a shape.
     pub fn shaped(shape: Shape, part: impl Fn(usize) -> Tellable<'a> + 'a) -> Tellable<'a> {
         match shape {
             Shape::Scalar => part(0),
@@ -179,7 +179,7 @@ impl<'a> From<Object<'a>> for Tellable<'a> {
     }
 }
 
-/// A part while it is written; `found` is set where a number has units.
+/// Serializer of a part; sets `found` if a number has units.
 struct WithUnits<'t, 'a> {
     told: &'t Tellable<'a>,
     found: &'t Cell<bool>,
@@ -216,7 +216,7 @@ impl Serialize for WithUnits<'_, '_> {
     }
 }
 
-/// A row of a matrix while it is written.
+/// Serializer of a row of a matrix.
 struct Row<'t, 'a> {
     cells: &'t TellableCells<'a>,
     cells_before: usize,
@@ -231,12 +231,12 @@ impl Serialize for Row<'_, '_> {
     }
 }
 
-/// Members in the order in which they are told.
+/// JSON object with members in output order.
 #[derive(Default)]
 pub struct Object<'a>(Vec<(String, Tellable<'a>)>);
 
 impl<'a> Object<'a> {
-    /// Adds a member, in the place of another one of that name.
+    /// Adds a member, replacing any of the same name.
     pub fn insert(&mut self, key: &str, told: impl Into<Tellable<'a>>) {
         let told = told.into();
         match self.0.iter_mut().find(|(name, _)| name == key) {
@@ -260,14 +260,14 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Of members whose names differ.
+/// Collects members; names must be distinct.
 impl<'a> FromIterator<(String, Tellable<'a>)> for Object<'a> {
     fn from_iter<I: IntoIterator<Item = (String, Tellable<'a>)>>(members: I) -> Self {
         Object(members.into_iter().collect())
     }
 }
 
-/// The whole object, with `units` behind it where numbers have some.
+/// Serializes the object, followed by the member `units` if numbers have some.
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let found = Cell::new(false);
@@ -282,7 +282,7 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// The integers of the numbers that no f64 holds, each under its JSON pointer (RFC 6901).
+/// Integers of the fixed-point numbers that no `f64` equals, by JSON pointer (RFC 6901).
 struct Units<'t, 'a>(&'t Object<'a>);
 
 impl Serialize for Units<'_, '_> {
@@ -304,7 +304,7 @@ fn units_of<M: SerializeMap>(told: &Tellable, to: &str, map: &mut M) -> Result<(
         Tellable::Json(_) => Ok(()),
         Tellable::Cells(cells) => {
             let mut entry = |n: usize, to: &str| match cells.units(n) {
-                // As text: a reader of f64 would round it.
+                // The integer is a string, because JSON readers may round numbers to `f64`.
                 Some(units) => map.serialize_entry(to, &units.to_string()),
                 None => Ok(()),
             };

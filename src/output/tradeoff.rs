@@ -1,4 +1,4 @@
-//! What `tradeoff` has measured: a table and a picture for people, one JSON object for programs. Measures nothing.
+//! Results of `tradeoff`: a table and a picture for users, a JSON object for programs. Measures nothing.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::told::Object;
 use crate::account::landauer;
 
-/// A method, and what it took.
+/// Method and its measurements.
 pub struct TradeoffRow {
     pub name: String,
     pub steps: u64,
@@ -18,29 +18,29 @@ pub struct TradeoffRow {
     pub erased_bits: u64,
 }
 
-/// All methods; the first one is the program as it is.
+/// Measurements of all methods; the first is the original program.
 pub struct TradeoffPage {
-    /// In kelvins.
+    /// Temperature for Landauer's bound, in kelvins.
     pub temperature: f64,
     pub rows: Vec<TradeoffRow>,
-    /// Why Bennett's method is none of them, if it isn't.
+    /// Reason why Bennett's method is missing.
     pub uncut: Option<UncutProgram>,
 }
 
-/// A program that can't be cut into segments, or whose segments can't be run.
+/// Program that can't be cut into segments, or that traps in segments.
 pub struct UncutProgram {
-    /// Of the error or the trap that says why.
+    /// Code of the error or trap.
     pub code: Option<&'static str>,
     pub message: String,
 }
 
 impl TradeoffPage {
-    /// The least heat that erasing the bits makes, in joules.
+    /// Returns the minimum heat of erasing the bits, in joules (Landauer's bound).
     fn energy(&self, row: &TradeoffRow) -> f64 {
         landauer(row.erased_bits as f64, self.temperature)
     }
 
-    /// How often the steps of the program as it is were doubled.
+    /// Returns log₂ of the ratio of steps to the original program's steps.
     fn level(&self, row: &TradeoffRow) -> f64 {
         let own = self.rows.first().map_or(1, |row| row.steps).max(1);
         (row.steps.max(1) as f64 / own as f64).log2()
@@ -68,7 +68,7 @@ impl TradeoffPage {
         })
     }
 
-    /// Steps over memory. Methods that differ in how far they go are a family: their names begin with the same word.
+    /// Plots steps over memory. Methods with a common first word in their names form a family, connected by a line.
     pub fn picture(&self, file: &str) -> Tradeoff {
         let family = |row: &TradeoffRow| row.name.split(' ').next().unwrap_or_default().to_owned();
         let mut families: Vec<String> = self.rows.iter().map(family).collect();

@@ -1,5 +1,4 @@
-//! A trap as a failure: a report with the lines of the text for people, the same as an object for
-//! programs.
+//! Traps as failures: a report with source lines for users, a JSON object for programs.
 
 use std::fmt::Write as _;
 
@@ -14,7 +13,7 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// A trap of the program in a file; `way` tells the direction where it isn't the usual one: " on the way back".
+/// Returns a trap as a failure. `way` names an unusual direction: " on the way back".
 pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{way}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
@@ -23,7 +22,7 @@ pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Fai
     Failure::styled(exit, summary, text).detail("trap", object(explanation))
 }
 
-/// With the lines that the trap has to do with; none where the text hasn't got its place.
+/// Renders a trap with its source lines; `None` if the text doesn't contain the place.
 fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option<String> {
     let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
     let primary = span(explanation.spot.as_ref()?)?;
@@ -45,7 +44,7 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
     Some(render::report(sources, &report, load::color()))
 }
 
-/// As far as an image tells it.
+/// Renders a trap with the information that an image has.
 fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
     let (included, line) = match &explanation.spot {
         Some(spot) => (spot.file.as_deref(), Some(spot.line)),
@@ -67,7 +66,7 @@ fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
     text
 }
 
-/// What happened, where, and the facts.
+/// Returns the trap as JSON: event, place, and facts.
 pub fn object(explanation: &Explanation) -> Json {
     let mut members = Map::new();
     members.insert("code".into(), explanation.code.text().into());
@@ -112,7 +111,7 @@ fn call_object(OpenCall { caller, statement, spot, task }: &OpenCall) -> Json {
     Json::Object(members)
 }
 
-/// `columns` are the first and the last one, in characters from 1.
+/// Returns a place as JSON. `columns` are the first and last column, in characters from 1.
 fn located(spot: &Spot) -> Map<String, Json> {
     let mut members = Map::new();
     if let Some(file) = &spot.file {

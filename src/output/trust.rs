@@ -1,5 +1,5 @@
-//! How far derivatives can be trusted: what was mended on the way back, and what was lost. Notes and
-//! warnings for people, members of an object for programs, and the verdict of `--strict`.
+//! Verification reports of derivatives: recomputation and lost values. Notes and warnings for users, JSON members for
+//! programs, and the verdict of `--strict`.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value as Json};
 use super::losses::{self, LossSpot, ReportedLoss, reported};
 use crate::failure::{Exit, Failure, Fallible, counted};
 
-/// What is to be said about some derivatives.
+/// Verification report of some derivatives.
 pub struct Said<'a> {
     trust: &'a Trust,
     reported: Vec<ReportedLoss>,
-    /// Where the way back went astray, as far as one instruction shows it.
+    /// Place of the divergence of the reverse sweep, if one instruction shows it.
     spot: Option<LossSpot>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Said<'a> {
         Said { trust, reported: reported(program, &trust.reports), spot }
     }
 
-    /// For stderr.
+    /// Returns the warnings for standard error.
     pub fn warnings(&self, file: &str) -> String {
         let mut text = losses::warnings(&self.reported, file);
         if let Some(astray) = &self.trust.mended {
@@ -38,7 +38,7 @@ impl<'a> Said<'a> {
         text
     }
 
-    /// The line of derivatives that nobody has judged; nothing of others.
+    /// Returns the line for derivatives that weren't verified; empty for others.
     pub fn line(&self) -> &'static str {
         match self.trust.loss_error {
             Some(_) => "",
@@ -46,7 +46,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// `level` where that isn't the usual one, `reported`, `loss_error` and `mended`.
+    /// Returns the members `level` (unless checked), `reported`, `loss_error` and `mended`.
     pub fn members(&self) -> Map<String, Json> {
         let mut members = Map::new();
         if self.trust.loss_error.is_none() {
@@ -58,12 +58,12 @@ impl<'a> Said<'a> {
         members
     }
 
-    /// What was lost, place by place.
+    /// Returns the losses by place.
     pub fn reported(&self) -> Json {
         self.reported.iter().map(ReportedLoss::json).collect()
     }
 
-    /// What `--strict` says.
+    /// Returns the verdict of `--strict`.
     pub fn verdict(&self, strict: bool) -> Fallible {
         if !strict || self.reported.is_empty() {
             return Ok(());
@@ -84,7 +84,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The index of the one instruction that shows how a way back went astray.
+/// Returns the index of the instruction that shows a divergence, if there is only one.
 fn place(astray: &Astray) -> Option<u32> {
     match astray {
         Astray::Freed(freed) => Some(freed.at),

@@ -1,4 +1,4 @@
-//! What the comparison of derivatives with tangents and differences came to: in words, and as JSON.
+//! Comparison of derivatives with tangents and finite differences, in words and as JSON.
 
 use std::fmt::Write as _;
 
@@ -8,20 +8,21 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::failure::{Exit, Failure, Fallible};
 
-/// A check in the words of its program.
+/// Comparison with the names of its program.
 pub struct CheckTold<'a> {
     pub program: &'a Program,
     pub check: &'a Check,
-    /// What was checked: ``the gradient of `y` ``.
+    /// Subject of the check: ``the gradient of `y` ``.
     pub what: &'a str,
-    /// The name of an input, by its place.
+    /// Returns the name of the input at an index.
     pub input: &'a dyn Fn(usize) -> Option<String>,
-    /// The name of a result, by its place; none where there is only one.
+    /// Returns the name of the result at an index; `None` if there is only one.
     pub output: &'a dyn Fn(usize) -> Option<String>,
 }
 
 impl CheckTold<'_> {
-    /// One line for stdout if all derivatives are verified, else nothing: [`CheckTold::verdict`] says why.
+    /// Returns one line for standard output if all derivatives are verified; otherwise nothing, see
+    /// [`CheckTold::verdict`].
     pub fn line(&self) -> String {
         match (self.check.verdict(), &self.check.comparisons[..]) {
             (Verdict::Differs | Verdict::NotVerified(_), _) | (_, []) => String::new(),
@@ -50,7 +51,7 @@ impl CheckTold<'_> {
         Err(failure)
     }
 
-    /// What is wrong, or not known, one a line: which input, both numbers, and the error that would have been fine.
+    /// Lists mismatches and unverified derivatives, one per line: the input, both numbers, and the tolerated error.
     pub fn lines(&self) -> Vec<String> {
         let differs = self.check.verdict() == Verdict::Differs;
         let shown = |comparison: &&Comparison| (comparison.verdict() == Verdict::Differs) == differs;
@@ -101,12 +102,12 @@ impl CheckTold<'_> {
         )
     }
 
-    /// What a comparison is about.
+    /// Returns the noun for a comparison's subject.
     fn noun(&self, comparison: &Comparison) -> &'static str {
         if (self.output)(comparison.output).is_some() { "the derivative" } else { "the gradient" }
     }
 
-    /// Which derivative was compared.
+    /// Formats which derivative was compared.
     fn direction(&self, comparison: &Comparison) -> String {
         let output = (self.output)(comparison.output).map(|name| format!("`{name}` ")).unwrap_or_default();
         match comparison.input.and_then(self.input) {
@@ -115,12 +116,12 @@ impl CheckTold<'_> {
         }
     }
 
-    /// `verify` of the command's object.
+    /// Returns the member `verify` of the command's object.
     pub fn member(&self) -> Map<String, Json> {
         [("verify".to_owned(), Json::Object(self.members()))].into_iter().collect()
     }
 
-    /// `agrees`, `why` and `comparisons`.
+    /// Returns the members `agrees`, `why` and `comparisons`.
     pub fn members(&self) -> Map<String, Json> {
         let estimate = |e: Estimate| json!({ "value": e.value, "error": e.error });
         let comparison = |c: &Comparison| {
@@ -153,12 +154,12 @@ fn differences(comparison: &Comparison) -> String {
     format!("differences {}", told.collect::<Vec<_>>().join(" and "))
 }
 
-/// One digit of an error.
+/// Formats an error with one digit.
 fn size(error: f64) -> String {
     if error == 0.0 { "0".into() } else { format!("{error:.0e}") }
 }
 
-/// Why there are no differences.
+/// Reason for missing finite differences.
 const NO_DIFFERENCES: &str =
     "no differences: at inputs near by the program traps, or its result jumps or is too inexact";
 
@@ -178,7 +179,7 @@ fn summary(comparisons: &[Comparison]) -> String {
     text + "\n"
 }
 
-/// Where there are custom rules, one of them may be wrong.
+/// Names the custom rules, because one of them may be wrong.
 fn rules(program: &Program) -> Option<String> {
     let procedures = &program.module().procedures;
     let named: Vec<String> =

@@ -1,5 +1,5 @@
-//! Files of NumPy: a `.npy` with one array, a `.npz` with an array for each name. What a file claims (types, lengths, sizes) is checked
-//! before any number is decompressed or memory is taken for it. Knows no program.
+//! NumPy files: a `.npy` has one array, a `.npz` one for each name. Claimed types, lengths and sizes are checked
+//! before any number is decompressed, or memory is allocated. This module knows no program.
 
 use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
 use std::path::Path;
@@ -16,25 +16,25 @@ use super::lines::shown_field;
 use crate::failure::{Failure, Fallible};
 use crate::read::{self, shown};
 
-/// The longest text in front of an array that is read. Arrays of numbers have some hundred bytes.
+/// Maximum length of an array header; those of number arrays have some hundred bytes.
 const LONGEST_HEADER: usize = 1 << 16;
-/// The most bytes that deflate makes of one.
+/// Upper bound on the decompressed bytes for each byte of deflate data.
 const LARGEST_RATIO: u64 = 1032;
 
-/// The header of an array.
+/// Header of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayHead {
-    /// Its name in an archive; empty in a `.npy`.
+    /// Name in the archive; empty in a `.npy`.
     pub name: String,
     pub lengths: Vec<usize>,
     is_fortran: bool,
     is_big_endian: bool,
     kind: NumberKind,
-    /// Bytes in front of the numbers.
+    /// Length of the header in bytes.
     offset: usize,
 }
 
-/// The types of numbers that are read, each with its width in bytes.
+/// Supported number types, each with its width in bytes.
 #[derive(Clone, Copy, Debug)]
 enum NumberKind {
     Bool,
@@ -54,20 +54,20 @@ impl NumberKind {
     }
 }
 
-/// A number of an array.
+/// Number of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayNumber {
     Signed(i64),
-    /// A pattern of bits for an integer cell, as base 16 is in a text.
+    /// Bit pattern for an integer cell, like a hexadecimal literal in a program text.
     Unsigned(u64),
     Real(f64),
 }
 
 impl ArrayNumber {
-    /// The number as a cell of a class takes it: a float without a fraction is an integer there.
+    /// Converts the number for a cell of a class; a float without a fraction becomes an integer.
     ///
     /// # Errors
-    /// A float that is no integer of 64 bits.
+    /// A float that isn't an integer of 64 bits.
     pub fn of_class(self, class: Class) -> Result<ArrayNumber, String> {
         match (self, class) {
             (ArrayNumber::Real(value), Class::Int) => {
@@ -78,7 +78,7 @@ impl ArrayNumber {
         }
     }
 
-    /// A text that reads back as the number.
+    /// Formats the number so that it reads back exactly.
     fn text(self) -> String {
         match self {
             ArrayNumber::Signed(value) => value.to_string(),
@@ -88,7 +88,7 @@ impl ArrayNumber {
     }
 }
 
-/// An array in memory.
+/// Loaded array of numbers.
 #[derive(Debug)]
 pub struct NumberArray {
     pub lengths: Vec<usize>,
@@ -96,7 +96,7 @@ pub struct NumberArray {
     numbers: Numbers,
 }
 
-/// Numbers in the order of their file.
+/// Numbers in file order.
 #[derive(Debug)]
 enum Numbers {
     Signed(Vec<i64>),
@@ -105,7 +105,7 @@ enum Numbers {
 }
 
 impl NumberArray {
-    /// How many numbers it has.
+    /// Returns the count of numbers.
     pub fn count(&self) -> usize {
         match &self.numbers {
             Numbers::Signed(values) => values.len(),
@@ -114,7 +114,7 @@ impl NumberArray {
         }
     }
 
-    /// The indices of an element, counted with the last index running fastest.
+    /// Returns the indices of an element in row-major order.
     pub fn index(&self, n: usize) -> Vec<usize> {
         let mut rest = n;
         let mut index: Vec<usize> = self
@@ -131,7 +131,7 @@ impl NumberArray {
         index
     }
 
-    /// The position of an element in the file's order.
+    /// Returns the position of an element in file order.
     fn stored(&self, n: usize) -> usize {
         if !self.is_fortran {
             return n;
@@ -144,13 +144,14 @@ impl NumberArray {
         at
     }
 
-    /// Part `part` of each of the things that its first index counts: where that of the first one is, and the step to the next one's.
+    /// Returns the position of part `part` in the first lane, and the stride between lanes; lanes are the first
+    /// dimension.
     pub fn column(&self, part: usize) -> (usize, usize) {
         let parts = self.lengths.iter().skip(1).product();
         if self.is_fortran { (self.stored(part), 1) } else { (part, parts) }
     }
 
-    /// The number at a place of the file's order.
+    /// Returns the number at a position in file order.
     pub fn number(&self, at: usize) -> Option<ArrayNumber> {
         match &self.numbers {
             Numbers::Signed(values) => values.get(at).copied().map(ArrayNumber::Signed),
@@ -159,7 +160,7 @@ impl NumberArray {
         }
     }
 
-    /// An element, counted with the last index running fastest, as a text that cells of the class read.
+    /// Formats an element, counted in row-major order, as text that cells of the class accept.
     ///
     /// # Errors
     /// A float that an integer cell can't hold.
@@ -172,7 +173,7 @@ impl NumberArray {
     }
 }
 
-/// A file of arrays of which nothing was read but what they say of themselves.
+/// File of arrays of which only the headers were read.
 pub struct StoredArrays {
     pub file: String,
     heads: Vec<ArrayHead>,
@@ -185,10 +186,10 @@ enum ArraySource {
 }
 
 impl StoredArrays {
-    /// Opens one array.
+    /// Opens a file with one array.
     ///
     /// # Errors
-    /// A file that can't be read, isn't an array of numbers, or has fewer or more bytes than it claims.
+    /// A file that can't be read, isn't a number array, or has fewer or more bytes than claimed.
     pub fn npy(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = read::open_file(path)?;
@@ -209,7 +210,7 @@ impl StoredArrays {
     /// Opens an archive of arrays.
     ///
     /// # Errors
-    /// As for one array; two arrays of one name, parts that overlap, or that claim more than their bytes can hold.
+    /// The errors of one array; duplicate names, overlapping parts, or claims that exceed the file's bytes.
     pub fn npz(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = BufReader::with_capacity(1 << 16, read::open_file(path)?);
@@ -223,15 +224,15 @@ impl StoredArrays {
         Ok(StoredArrays { file, heads, source: ArraySource::Npz(archive) })
     }
 
-    /// The headers of the arrays.
+    /// Returns the headers of the arrays.
     pub fn heads(&self) -> &[ArrayHead] {
         &self.heads
     }
 
-    /// Reads all arrays, and checks that nothing follows and that checksums are right.
+    /// Reads all arrays, and checks for trailing bytes and wrong checksums.
     ///
     /// # Errors
-    /// A part that is damaged or cut short; no memory.
+    /// A part that is damaged or truncated, or memory exhaustion.
     pub fn arrays(self) -> Fallible<Vec<NumberArray>> {
         let StoredArrays { file, heads, source } = self;
         let arrays = match source {
@@ -254,10 +255,10 @@ impl StoredArrays {
     }
 }
 
-/// The array of a `.npy`.
+/// Reads the array of a `.npy` file.
 ///
 /// # Errors
-/// As for [`StoredArrays::npy`] and [`StoredArrays::arrays`].
+/// The errors of [`StoredArrays::npy`] and [`StoredArrays::arrays`].
 pub fn npy(path: &Path) -> Fallible<NumberArray> {
     let file = StoredArrays::npy(path)?;
     let name = file.file.clone();
@@ -266,14 +267,14 @@ pub fn npy(path: &Path) -> Fallible<NumberArray> {
         .ok_or_else(|| Failure::load(format_args!("can't read {name}: there is no array in it")))
 }
 
-/// Why an array isn't read.
+/// Reason why an array can't be read.
 #[derive(Debug)]
 enum BrokenArray {
-    /// Its bytes aren't those of an array.
+    /// Bytes that aren't a valid array.
     Damaged(String),
-    /// It is an array of something else than numbers, or of numbers that aren't read.
+    /// An array of unsupported elements.
     Foreign(String),
-    /// It is compressed in another way.
+    /// An unsupported compression method.
     Method(String),
 }
 
@@ -331,7 +332,7 @@ impl BrokenArray {
     }
 }
 
-/// Refuses what isn't an archive from its first byte on.
+/// Checks that the first bytes are those of an archive.
 fn archive(source: &mut BufReader<OpenInput>) -> Result<(), BrokenArray> {
     let mut mark = [0; 4];
     source.read_exact(&mut mark)?;
@@ -342,7 +343,7 @@ fn archive(source: &mut BufReader<OpenInput>) -> Result<(), BrokenArray> {
     }
 }
 
-/// The headers of the arrays of an archive.
+/// Reads the headers of an archive's arrays.
 fn heads(archive: &mut ZipArchive<BufReader<OpenInput>>) -> Result<Vec<ArrayHead>, BrokenArray> {
     if archive.has_duplicate_names() {
         return Err("two of its arrays have the same name".into());
@@ -373,7 +374,7 @@ fn heads(archive: &mut ZipArchive<BufReader<OpenInput>>) -> Result<Vec<ArrayHead
     Ok(heads)
 }
 
-/// Compares what an array claims with the bytes that there are.
+/// Compares the claimed size of an array with the available bytes.
 fn check_size(head: &ArrayHead, size: u64) -> Result<(), BrokenArray> {
     let (count, width) = (head.count() as u64, head.kind.width());
     let claimed = count.checked_mul(width).and_then(|bytes| bytes.checked_add(head.offset as u64));
@@ -390,19 +391,19 @@ fn check_size(head: &ArrayHead, size: u64) -> Result<(), BrokenArray> {
 }
 
 impl ArrayHead {
-    /// How many numbers it claims.
+    /// Returns the claimed count of numbers.
     fn count(&self) -> usize {
         self.lengths.iter().product()
     }
 
-    /// The lengths as NumPy writes them.
+    /// Formats the shape as NumPy does.
     pub fn shape(&self) -> String {
         let lengths: Vec<String> = self.lengths.iter().map(usize::to_string).collect();
         format!("({}{})", lengths.join(", "), if lengths.len() == 1 { "," } else { "" })
     }
 }
 
-/// The header of an array.
+/// Reads the header of an array.
 fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> {
     let bytes = header(source)?;
     let offset = bytes.len();
@@ -434,8 +435,8 @@ fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> 
     })
 }
 
-/// The bytes in front of an array, which are checked before they are parsed: they say how long they are, and the product of the lengths
-/// has to be a number.
+/// Reads the bytes of a header, and validates its length and that the product of its dimensions doesn't overflow. The
+/// parser assumes both.
 fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     let mut start = [0u8; 10];
     source.read_exact(&mut start)?;
@@ -463,7 +464,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     Ok(head)
 }
 
-/// True if the lengths behind `shape` have a product.
+/// Returns true if the product of the dimensions after `shape` doesn't overflow.
 fn has_product(text: &str) -> bool {
     let behind = text.split_once("shape").map_or("", |(_, behind)| behind);
     let inside = behind
@@ -477,7 +478,8 @@ fn has_product(text: &str) -> bool {
         .is_some()
 }
 
-/// The numbers of an array, and the end behind them. `is_checked`: its size was compared with what there is.
+/// Reads the numbers of an array up to its end. `is_checked` is true if the size has been compared with the available
+/// bytes.
 fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<NumberArray, BrokenArray> {
     let count = head.count();
     let numbers = Decoder { count, is_checked, is_big_endian: head.is_big_endian };
@@ -509,7 +511,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
         }
         NumberKind::Float(_) => Numbers::Reals(numbers.decoded(source, f64::from_be_bytes)?),
     };
-    // Reading on to the end has an archive compare the checksum.
+    // Reading at the end makes the archive compare the checksum.
     match source.read(&mut [0]) {
         Ok(0) => Ok(NumberArray { lengths: head.lengths.clone(), is_fortran: head.is_fortran, numbers }),
         Ok(_) => Err(BrokenArray::Damaged(format!("more follows behind its {count} numbers"))),
@@ -517,7 +519,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
     }
 }
 
-/// The error of reading after all bytes were there.
+/// Converts an error of reading at the end.
 fn damaged(error: &io::Error) -> BrokenArray {
     let text = error.to_string();
     match text.contains("checksum") {
@@ -526,7 +528,7 @@ fn damaged(error: &io::Error) -> BrokenArray {
     }
 }
 
-/// NumPy writes 0 and 1.
+/// Converts booleans, which NumPy stores as 0 and 1.
 fn truths(bytes: Vec<u8>) -> Result<Vec<i64>, BrokenArray> {
     match bytes.iter().find(|byte| **byte > 1) {
         Some(byte) => Err(BrokenArray::Damaged(format!("one of its `bool` has the byte {byte}"))),
@@ -534,7 +536,7 @@ fn truths(bytes: Vec<u8>) -> Result<Vec<i64>, BrokenArray> {
     }
 }
 
-/// Reads numbers of a fixed width.
+/// Reader of fixed-width numbers.
 #[derive(Clone, Copy)]
 struct Decoder {
     count: usize,
@@ -543,7 +545,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// All numbers; `wide` takes their bytes with the most significant one first.
+    /// Reads all numbers; `wide` converts their big-endian bytes.
     fn decoded<const WIDTH: usize, V>(
         self,
         source: &mut impl Read,
@@ -578,7 +580,7 @@ impl Decoder {
     }
 }
 
-/// Reads as many bytes as there are, at most all that are asked for.
+/// Fills a buffer as far as there are bytes, and returns their count.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, BrokenArray> {
     let mut there = 0;
     while there < bytes.len() {
@@ -592,7 +594,7 @@ fn filled(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, BrokenArray
     Ok(there)
 }
 
-/// A float of 16 bits: a sign, an exponent of 5 bits and a fraction of 10.
+/// Converts a float of 16 bits: sign, 5 bits of exponent, 10 bits of fraction.
 fn of_half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let size = match exponent {

@@ -1,8 +1,8 @@
-//! Fields of a table as texts: which of them are numbers, and how they are shown in messages.
+//! Classification of table fields, and their display in messages.
 
 use std::borrow::Cow;
 
-/// A text, shortened where it is too long for a message.
+/// Shortens a text for a message.
 pub fn cut(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {
@@ -11,7 +11,7 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// True if a text is what a spreadsheet shows in place of a number: `#N/A`, `#DIV/0!`, `#NAME?`, `#####`, `Err:502`.
+/// Returns true for a spreadsheet's error value: `#N/A`, `#DIV/0!`, `#NAME?`, `#####`, `Err:502`.
 pub fn is_spreadsheet_error(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('#') else {
         let number = text.strip_prefix("Err:").unwrap_or_default();
@@ -30,8 +30,8 @@ pub fn is_spreadsheet_error(text: &str) -> bool {
     }
 }
 
-/// True if a text is a number, right or wrong, rather than the name of a column: it begins with a digit behind signs and points, is not
-/// finite, or stands in a spreadsheet for a number.
+/// Returns true if a text resembles a number instead of a column name. It has a digit after signs and points, isn't
+/// finite, or is a spreadsheet's error value.
 pub fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-', '.']);

@@ -1,9 +1,9 @@
-//! Lines of fields, the one reader of every text of numbers: `--lanes`, `--set A=@FILE`, `--tape`, `--times` and `--inputs`.
-//! Understands commas, semicolons, tabs and blanks, quotes, comments before the first line, and a spreadsheet's `sep=` line. Knows no
-//! program: whether a field is a number is for the caller to say.
+//! Reader for lines of fields, used for all numeric texts: `--lanes`, `--set A=@FILE`, `--tape`, `--times` and
+//! `--inputs`. Supports commas, semicolons, tabs and blanks as delimiters, quotes, comments before the first line,
+//! and a spreadsheet's `sep=` line. Callers decide whether a field is a number.
 //!
-//! A field never goes on in the next line, since neither a number nor a name does. So an unclosed quote is an error of its own line, and
-//! the memory that is needed is that of one line, which is bounded: a device, or a file without line ends, can't take more.
+//! A field can't contain a line end, because numbers and names don't. Therefore an unclosed quote is an error of its
+//! line. Memory is bounded by one line of limited length, even for a device or a file without line ends.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,25 +13,25 @@ use serde_json::json;
 use super::fields::{cut, is_spreadsheet_error};
 use crate::failure::{Failure, Fallible};
 
-/// The most bytes of a line: a vector of some million numbers.
+/// Maximum length of a line in bytes: a vector of about a million numbers.
 const LONGEST_LINE: usize = 64 << 20;
-/// The most bytes of a field. The longest f64 has some 1,100 characters.
+/// Maximum length of a field in bytes. The longest f64 has about 1,100 characters.
 const LONGEST_FIELD: usize = 4 << 10;
-/// The most blank lines and comments that may follow each other.
+/// Maximum number of consecutive blank lines and comments.
 const MOST_SKIPPED: u64 = 1 << 20;
 
-/// The separator of two fields of a line.
+/// Separator between the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// An ASCII character.
+    /// A single ASCII character.
     Character(u8),
     /// Any number of blanks and tabs.
     Blanks,
 }
 
 impl Delimiter {
-    /// The delimiter of a line: a tab, else a semicolon, since then commas may be decimal ones, else a comma. Quoted text doesn't count.
-    /// Blanks separate where there is none of these, or where a part between tabs has blanks inside.
+    /// Detects the delimiter of a line, ignoring quoted text. Priority: a tab, a semicolon (commas may then be
+    /// decimal), a comma. Blanks separate if there is none of these, or if a part between tabs contains blanks.
     fn of(line: &str) -> Delimiter {
         let mut is_quoted = false;
         let outside: Vec<u8> = line
@@ -58,34 +58,34 @@ impl Delimiter {
     }
 }
 
-/// The place of a field in its line, in bytes.
+/// Byte range of a field in its line.
 #[derive(Clone, Copy, Debug)]
 struct FieldSpan {
-    /// The first byte, which may be a quote.
+    /// First byte, which may be a quote.
     at: usize,
-    /// The text without the quotes and blanks around it.
+    /// Start of the text inside quotes and blanks; `end` is its end.
     start: usize,
     end: usize,
 }
 
-/// A text of which one line at a time is in memory.
+/// Text of which one line at a time is in memory.
 pub struct TableLines<'s> {
     file: String,
     source: BufReader<Box<dyn Read + 's>>,
     line: String,
     fields: Vec<FieldSpan>,
-    /// From 1; that of the line in memory.
+    /// Number of the current line, from 1.
     number: u64,
     delimiter: Option<Delimiter>,
-    /// Blank lines and comments before the line in memory.
+    /// Count of blank lines and comments before the current line.
     skipped: u64,
-    /// A line has ended with a carriage return, so that a line feed that follows belongs to it.
+    /// True if a line ended with a carriage return; a following line feed then belongs to it.
     has_returned: bool,
     has_line_end: bool,
 }
 
 impl<'s> TableLines<'s> {
-    /// A text that is called `file` in messages.
+    /// Creates a reader; messages call the text `file`.
     pub fn new(file: String, source: impl Read + 's) -> TableLines<'s> {
         TableLines {
             file,
@@ -100,11 +100,11 @@ impl<'s> TableLines<'s> {
         }
     }
 
-    /// Goes to the first line that is neither blank nor a comment; false if there is none. The delimiter is that of this line, unless a
-    /// line `sep=` before it says otherwise.
+    /// Advances to the first line that is neither blank nor a comment; returns false if there is none. This line, or
+    /// a `sep=` line before it, determines the delimiter.
     ///
     /// # Errors
-    /// Another encoding than UTF-8, a line or a field that is too long, a quote that isn't closed.
+    /// An encoding other than UTF-8, a line or field that is too long, or an unclosed quote.
     pub fn first(&mut self) -> Fallible<bool> {
         self.check_encoding()?;
         loop {
@@ -122,11 +122,11 @@ impl<'s> TableLines<'s> {
         Ok(true)
     }
 
-    /// Goes to the next line that isn't blank; false at the end. `#` begins no comment here: a spreadsheet writes `#N/A` where a number
-    /// is missing.
+    /// Advances to the next nonblank line; returns false at the end. `#` begins no comment here, because spreadsheets
+    /// write `#N/A` for missing numbers.
     ///
     /// # Errors
-    /// As [`TableLines::first`].
+    /// The errors of [`TableLines::first`].
     pub fn next(&mut self) -> Fallible<bool> {
         let is_there = self.significant(|_| false)?;
         if is_there {
@@ -135,25 +135,26 @@ impl<'s> TableLines<'s> {
         Ok(is_there)
     }
 
-    /// The delimiter of the lines that follow is found anew in the next one, unless the line in memory has one: a single name above
-    /// columns of numbers says nothing of what separates these.
+    /// Detects the delimiter again in the next line, unless the current line has one. A single column name doesn't
+    /// show the delimiter of the numbers below it.
     pub fn reconsider_delimiter(&mut self) {
         if self.delimiter == Some(Delimiter::Blanks) && self.fields.len() <= 1 {
             self.delimiter = None;
         }
     }
 
-    /// The fields of the line in memory.
+    /// Returns the fields of the current line.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
         self.fields.iter().map(|field| self.line.get(field.start..field.end).unwrap_or_default())
     }
 
-    /// How many fields the line in memory has.
+    /// Returns the number of fields in the current line.
     pub fn count(&self) -> usize {
         self.fields.len()
     }
 
-    /// Drops an empty field at the end of a line that has more than `wanted` fields: some writers end each line with a delimiter.
+    /// Drops an empty last field if the line has more than `wanted` fields, because some writers end each line with a
+    /// delimiter.
     pub fn drop_trailing(&mut self, wanted: usize) {
         let is_empty =
             self.fields.last().is_some_and(|field| field.start == field.end && field.at == field.start);
@@ -162,33 +163,33 @@ impl<'s> TableLines<'s> {
         }
     }
 
-    /// True if commas separate the fields.
+    /// Returns true if commas separate the fields.
     pub fn is_by_commas(&self) -> bool {
         self.delimiter == Some(Delimiter::Character(b','))
     }
 
-    /// The number of the line in memory, from 1.
+    /// Returns the number of the current line, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// True if lines were skipped between the line in memory and the one before it.
+    /// Returns true if lines were skipped before the current line.
     pub fn has_skipped(&self) -> bool {
         self.skipped > 0
     }
 
-    /// True if the last line that was read had an end.
+    /// Returns true if the last line read had a line end.
     pub fn has_line_end(&self) -> bool {
         self.has_line_end
     }
 
-    /// An error in a field of the line in memory; in the line as a whole where there is no such field.
+    /// Failure for a field of the current line, or for the whole line if there is no such field.
     pub fn fault(&self, field: Option<usize>, what: &str) -> Failure {
         let at = field.map(|n| self.fields.get(n).map_or(self.line.len(), |field| field.at));
         self.fault_at(at, what)
     }
 
-    /// The help for a field that isn't a number, where its text shows what was meant.
+    /// Returns advice for a field that isn't a number, if its text shows the intention.
     pub fn hint(text: &str) -> Option<&'static str> {
         let is_decimal = |text: &str| {
             text.split_once(',').is_some_and(|(whole, rest)| {
@@ -211,7 +212,7 @@ impl<'s> TableLines<'s> {
         fault(&self.file, self.number, column, what)
     }
 
-    /// Refuses what isn't UTF-8 text by its first bytes, and skips a byte order mark.
+    /// Refuses input that isn't UTF-8 text, judged by its first bytes, and skips a byte order mark.
     fn check_encoding(&mut self) -> Fallible {
         let file = &self.file;
         let beginning = self.source.fill_buf().map_err(|error| unreadable(file, &error))?;
@@ -237,7 +238,7 @@ impl<'s> TableLines<'s> {
         Ok(())
     }
 
-    /// Goes to the next line that is neither blank nor skipped by the caller.
+    /// Advances to the next line that is neither blank nor skipped by the caller.
     fn significant(&mut self, skips: impl Fn(&str) -> bool) -> Fallible<bool> {
         self.skipped = 0;
         while self.line()? {
@@ -254,7 +255,7 @@ impl<'s> TableLines<'s> {
         Ok(false)
     }
 
-    /// Reads a line, which ends with a line feed, a carriage return, or both; false at the end of the text.
+    /// Reads a line, which ends with a line feed, a carriage return, or both; returns false at the end of the text.
     fn line(&mut self) -> Fallible<bool> {
         let mut bytes = std::mem::take(&mut self.line).into_bytes();
         bytes.clear();
@@ -309,7 +310,7 @@ impl<'s> TableLines<'s> {
         Ok(is_there)
     }
 
-    /// Finds the fields of the line in memory.
+    /// Splits the current line into fields.
     fn split(&mut self) -> Fallible {
         let delimiter = *self.delimiter.get_or_insert_with(|| Delimiter::of(&self.line));
         let mut fields = std::mem::take(&mut self.fields);
@@ -319,7 +320,7 @@ impl<'s> TableLines<'s> {
     }
 }
 
-/// An error at a place of a file.
+/// Failure for a place in a file.
 pub fn fault(file: &str, line: u64, column: Option<usize>, what: &str) -> Failure {
     let place = match column {
         Some(column) => format!("{file}:{line}:{column}"),
@@ -333,7 +334,7 @@ fn unreadable(file: &str, error: &io::Error) -> Failure {
     Failure::load(format_args!("can't read {file}: {error}")).caused_by(error)
 }
 
-/// The fields of a line without the blanks and quotes around them, or the byte where a field isn't one.
+/// Splits a line into fields without surrounding blanks and quotes. The error has the byte of a malformed field.
 fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Result<(), (usize, &'static str)> {
     let bytes = line.as_bytes();
     let end = line.trim_end_matches(' ').len();
@@ -382,7 +383,7 @@ fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Resul
     }
 }
 
-/// The quote that closes the one at a byte; two in a row are one inside.
+/// Returns the position of the closing quote; a doubled quote is a quote in the text.
 fn closing_quote(bytes: &[u8], at: usize) -> Option<usize> {
     let mut from = at + 1;
     loop {
@@ -400,12 +401,12 @@ fn trimmed(line: &str, at: usize, from: usize, to: usize) -> FieldSpan {
     FieldSpan { at, start, end: start + text.trim().len() }
 }
 
-/// The beginning of a line, up to a delimiter.
+/// Returns the start of a line, up to a delimiter.
 fn first_field(line: &str) -> &str {
     line.split([',', ';', '\t']).next().unwrap_or_default().trim().trim_matches('"')
 }
 
-/// The delimiter that a line `sep=;` says, as spreadsheets write it.
+/// Returns the delimiter in a spreadsheet's line such as `sep=;`.
 fn separator(line: &str) -> Option<u8> {
     let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
     let (word, separator) = line.split_at_checked(4)?;
@@ -417,7 +418,7 @@ fn separator(line: &str) -> Option<u8> {
     }
 }
 
-/// A field as it is shown in a message.
+/// Formats a field for a message.
 pub fn shown_field(text: &str) -> String {
     reviver_isa::names::printable(&cut(text)).into_owned()
 }

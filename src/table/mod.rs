@@ -1,6 +1,6 @@
-//! Numbers in files, as text (`lines`) or as arrays of NumPy (`arrays`): what `--set A=@FILE`, `--tape` and `--times` read. Lanes
-//! (`crate::lanes`) and distributions of inputs (`crate::entropy`) read the same texts and arrays, column by column. What has another
-//! shape than was asked for is an error. Knows no program: whether a text is a number it asks.
+//! Numbers in files, as text (`lines`) or NumPy arrays (`arrays`), for `--set A=@FILE`, `--tape` and `--times`. Lanes
+//! (`crate::lanes`) and input distributions (`crate::entropy`) read the same formats column by column. A wrong shape
+//! is an error. This module knows no program; callers parse the numbers.
 
 pub mod arrays;
 mod fields;
@@ -22,14 +22,14 @@ use self::lines::{TableLines, shown_field};
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::read::{self, shown};
 
-/// Reads a text as a number.
+/// Function that parses a text as a number.
 pub type ReadNumber<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
 
-/// The numbers of a file that has a shape, row after row. A vector is one row or one column; a matrix has its rows as lines, or all of its
-/// cells as one line or one column, row by row. `name` says what they are for.
+/// Reads numbers of a given shape from a file, in row-major order. A vector is one row or one column. A matrix has a
+/// line for each row, or all cells in one line or one column. `name` is the cell's name, for messages.
 ///
 /// # Errors
-/// Another shape, lines of different lengths, something that is no number, with their places.
+/// Another shape, lines of different lengths, or a field that isn't a number, with its place.
 pub fn cells<T>(
     path: &Path,
     (name, shape, class): (&str, Shape, Class),
@@ -44,10 +44,10 @@ pub fn cells<T>(
     Ok(table.numbers)
 }
 
-/// All numbers of a file, line after line.
+/// Reads all numbers of a file, line by line.
 ///
 /// # Errors
-/// Something that is no number, a header too, with its place.
+/// A field that isn't a number, even in a header, with its place.
 pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     let table = match array(path)? {
         Some(array) => NumberTable::of_array(path, &array, None, parse)?,
@@ -56,7 +56,7 @@ pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     Ok(table.numbers)
 }
 
-/// Why a field isn't a number of a cell, and what helps. `fault` adds the place.
+/// Failure for a field that isn't a valid number of the cell, with advice. `fault` adds the place.
 pub fn no_number(
     program: &Program,
     cell: &str,
@@ -85,7 +85,7 @@ pub fn no_number(
     }
 }
 
-/// The words of an error, with its text cut and escaped.
+/// Formats an error, with its text shortened and escaped.
 fn told(error: ValueError) -> String {
     match error {
         ValueError::NotAnInteger { text, bits } => {
@@ -98,23 +98,23 @@ fn told(error: ValueError) -> String {
     }
 }
 
-/// The purpose of the numbers of a file.
+/// Purpose of a file's numbers.
 enum Purpose<'n> {
     Cells { name: &'n str, shape: Shape },
     Tape,
 }
 
-/// The numbers of a file, and how many of them are on each line.
+/// Numbers of a file, with their count in each line.
 struct NumberTable<T> {
     file: String,
-    /// The number of the line of names, if there is one.
+    /// Line number of the header, if there is one.
     header: Option<u64>,
     lines: usize,
     width: usize,
     numbers: Vec<T>,
 }
 
-/// The array that a file is, if its name says so.
+/// Reads the file as an array if its extension says so.
 fn array(path: &Path) -> Fallible<Option<NumberArray>> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_deref().and_then(|ending| ending.to_str()) {
@@ -160,7 +160,7 @@ impl<T> NumberTable<T> {
         Ok(table)
     }
 
-    /// Adds the numbers of a line.
+    /// Parses and adds the numbers of a line.
     fn line(&mut self, lines: &TableLines<'_>, parse: ReadNumber<'_, T>) -> Fallible {
         self.reserve(lines.count())?;
         for (n, text) in lines.fields().enumerate() {
@@ -174,7 +174,7 @@ impl<T> NumberTable<T> {
         Ok(())
     }
 
-    /// The numbers of an array: one of two lengths has lines, one of a single length is one line.
+    /// Converts an array: two dimensions give several lines, one gives a single line.
     fn of_array(
         path: &Path,
         array: &NumberArray,
@@ -220,7 +220,8 @@ impl<T> NumberTable<T> {
                 (self.lines, self.width) == (rows as usize, columns as usize)
                     || is_flat(rows as usize * columns as usize)
             }
-            // As many as there are, none too; but a file with nothing but a header was meant to have some.
+            // A stack takes any number of values, even none. A file with only a header is an error, because it should
+            // have values.
             Shape::Stack if self.lines == 0 => self.header.is_none(),
             Shape::Stack => self.lines == 1 || self.width <= 1,
         };
@@ -267,12 +268,12 @@ impl<T> NumberTable<T> {
     }
 }
 
-/// True if a line names columns: it has a name, and nothing like a number.
+/// Returns true if a line is a header: it has a nonempty field, and no field resembles a number.
 fn is_header(lines: &TableLines<'_>) -> bool {
     lines.fields().any(|text| !text.is_empty()) && !lines.fields().any(looks_like_number)
 }
 
-/// `A[6]`, as declarations say it.
+/// Formats a declaration, such as `A[6]`.
 fn declared(name: &str, shape: Shape) -> String {
     match shape {
         Shape::Scalar => format!("`{name}`"),

@@ -1,13 +1,13 @@
-//! Tables whose first line names their columns: the names, and lines that have a number in each of them.
+//! Tables with column names in the first line, and a number in each column of every other line.
 
 use super::fields::looks_like_number;
 use super::lines::{TableLines, shown_field};
 use crate::failure::{Fallible, counted};
 
-/// The names in the line in memory, without blanks.
+/// Returns the column names in the current line, without blanks.
 ///
 /// # Errors
-/// A column without a name, a number for a name, a name that is there twice or lacks a bracket.
+/// A missing name, a number in place of a name, a duplicate name, or a missing bracket.
 pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     lines.drop_trailing(1);
     let mut names: Vec<String> = Vec::new();
@@ -39,15 +39,15 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     Ok(names)
 }
 
-/// True if a name is a word, as a cell that is called `inf` has.
+/// Returns true if a name starts with a letter, such as that of a cell called `inf`.
 fn is_word(name: &str) -> bool {
     name.starts_with(|sign: char| sign.is_alphabetic())
 }
 
-/// Checks that the line in memory has a field for each of so many columns, and that no line is missing before it.
+/// Checks that the current line has a number for each of `columns` columns, and that no line is missing before it.
 ///
 /// # Errors
-/// Another number of fields; a blank line before it where there is one column, since that may be a number that is missing.
+/// A wrong number of fields, or a blank line before a single-column line, where a number may be missing.
 pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
     lines.drop_trailing(columns);
     let found = lines.count();

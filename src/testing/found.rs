@@ -1,4 +1,4 @@
-//! From arguments to files: a file, a folder with all that is below it, or a pattern. Reads no file.
+//! Expansion of arguments to files: a file, a folder with everything below it, or a glob pattern. Reads no files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,14 +9,14 @@ use glob::Pattern;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
 
-/// A file, and whether somebody named it, or it was come across in a folder or by a pattern.
+/// File to test. `is_named` is true if an argument names it, false if a folder or pattern contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
     pub path: PathBuf,
     pub is_named: bool,
 }
 
-/// The files that arguments mean, each once, in their order; those of a folder by their names.
+/// Returns the files that the arguments mean, each once, in argument order; files of a folder are sorted by name.
 ///
 /// # Errors
 /// A pattern that no file matches, or a folder that can't be read.
@@ -28,7 +28,7 @@ pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
             let is_named = path == *argument;
             let new = if path.is_dir() { below(&path)? } else { vec![FoundFile { path, is_named }] };
             for file in new {
-                // However it is written, it is one file.
+                // Different paths may refer to one file.
                 let own = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
                 if seen.insert(own) {
                     found.push(file);
@@ -39,7 +39,7 @@ pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
     Ok(found)
 }
 
-/// What a pattern stands for. What is there under just this name is no pattern.
+/// Expands a pattern. An argument that exists as a file isn't a pattern.
 fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     let pattern =
         argument.to_str().filter(|text| text.contains(['*', '?', '['])).filter(|_| !argument.exists());
@@ -53,8 +53,8 @@ fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether a part of a path begins with a dot that no part of the pattern has. Shells pass over it as well; the library can't be asked to,
-/// because it takes every name for UTF-8 then.
+/// Returns true if a path component begins with a dot that the pattern doesn't have, as shells do. The option of the
+/// `glob` library for this assumes that all names are UTF-8.
 fn is_hidden(path: &Path, pattern: &str) -> bool {
     let dotted = pattern.split('/').filter(|part| part.starts_with('.'));
     let dotted: Vec<Pattern> = dotted.filter_map(|part| Pattern::new(part).ok()).collect();
@@ -67,7 +67,7 @@ fn is_hidden(path: &Path, pattern: &str) -> bool {
     })
 }
 
-/// The texts in a folder and below it. Links aren't followed, and hidden folders aren't entered.
+/// Returns the program texts below a folder. Links aren't followed, and hidden folders are skipped.
 fn below(folder: &Path) -> Fallible<Vec<FoundFile>> {
     let unreadable = |path: &Path, error: std::io::Error| {
         Failure::load(format_args!("can't read the folder {}: {error}", shown(path)))

@@ -1,4 +1,4 @@
-//! Programs of others under test: which files are meant, how they are read and run, and what was found.
+//! Tests of user programs: which files to test, how to read and run them, and the results.
 
 pub mod found;
 pub mod tested;

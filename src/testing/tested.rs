@@ -1,4 +1,5 @@
-//! A file under test: read, assembled with nothing but its own folder, and held to its expectations. Finds; prints nothing.
+//! Test of one file: read it, assemble it with access to its own folder only, and check its expectations. Prints
+//! nothing.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -22,23 +23,23 @@ use crate::failure::{Failure, Fallible};
 use crate::interrupt;
 use crate::read::{self, files, shown};
 
-/// What was found of a file.
+/// Test results of a file.
 #[derive(Debug)]
 pub struct TestedFile {
-    /// As it was named.
+    /// Name as the user gave it.
     pub name: String,
     pub program: ProgramUnderTest,
     pub lines: Vec<AssessedLine>,
 }
 
 impl TestedFile {
-    /// Whether it does all that it is expected to, and there is something.
+    /// Returns true if there are expectations and all are met.
     pub fn is_met(&self) -> bool {
         self.program.module.is_some() && !self.lines.is_empty() && is_met(&self.lines)
     }
 }
 
-/// A file that can't be tested, which is what is missed of it.
+/// Returns the result of a file that can't be tested, as a missed line.
 pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
     let name = read::name(path);
     let line = AssessedLine {
@@ -47,13 +48,13 @@ pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
         assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
         took: Duration::ZERO,
     };
-    // Nothing was assembled, so there is nothing to say of a text.
+    // Nothing was assembled, so diagnostics would be meaningless.
     let mut program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
     program.diagnostics.clear();
     TestedFile { name, program, lines: vec![line] }
 }
 
-/// A text and what it may include.
+/// Text under test, with the files that it may include.
 pub struct TestedText {
     pub name: String,
     pub text: String,
@@ -61,10 +62,10 @@ pub struct TestedText {
 }
 
 impl TestedText {
-    /// Reads a program. Its own folder is all that it may read.
+    /// Reads a program, with access to its own folder only.
     ///
     /// # Errors
-    /// It can't be read, or is an image, which has no header.
+    /// The file can't be read, or is an image, which has no header.
     pub fn read(path: &Path) -> Fallible<TestedText> {
         if read::is_image(path, &[]) {
             let failure = Failure::usage(format_args!("{}: an image has no header", shown(path)));
@@ -77,25 +78,25 @@ impl TestedText {
         Ok(TestedText { name: read::name(path), text, files })
     }
 
-    /// The text, and the files of its folder.
+    /// Returns the text, and the files of its folder.
     pub fn apart(self) -> (String, FolderFiles) {
         (self.text, self.files)
     }
 
-    /// What its own lines expect.
+    /// Returns the expectations in the text's header.
     pub fn expectations(&self) -> Expectations {
         Expectations::of(&self.name, &self.text)
     }
 
-    /// The files of its folder.
+    /// Returns the files of the text's folder.
     pub fn files(&self) -> &FolderFiles {
         &self.files
     }
 
-    /// Holds it to expectations, whose references come from `references`.
+    /// Tests the text against expectations; `references` has their reference files.
     ///
     /// # Errors
-    /// There is no such engine here.
+    /// The requested engine isn't available.
     pub fn tested(
         self,
         expectations: &Expectations,
@@ -107,11 +108,11 @@ impl TestedText {
     }
 }
 
-/// Holds a text, whose includes come from `files`, to sets of expectations, each with the files that its references come from. The lines
-/// of the sets follow each other; the properties of a set are judged by its own runs.
+/// Tests a text against sets of expectations, each with the files for its references; includes come from `files`. The
+/// result has the lines of all sets in order. Properties of a set are judged by that set's runs.
 ///
 /// # Errors
-/// There is no such engine here.
+/// The requested engine isn't available.
 pub fn tested(
     name: String,
     text: String,
@@ -142,11 +143,11 @@ pub fn tested(
     }
 }
 
-/// Who makes the steps, and what is usual where no limit is given.
+/// Execution engine, and default limits.
 #[derive(Clone, Copy)]
 pub struct Runs {
     pub running: TestRunning,
     pub usual: TestLimits,
-    /// A signal stops runs, and the lines that it leaves unjudged are reported; otherwise a signal ends the process.
+    /// True if a signal stops runs and reports the unjudged lines; false if a signal ends the process.
     pub heeds_signals: bool,
 }

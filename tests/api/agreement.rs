@@ -1,4 +1,4 @@
-//! What the library finds is what the machine finds, to the last bit: on every program of the repository, at its defaults.
+//! Library results equal the machine's to the last bit, for every program of the repository at its defaults.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use reviver_vm::{Machine, ShownMark, State, Stop, Travel};
 
 use crate::support::{ENGINES, programs};
 
-/// Steps that suffice for every program of the repository.
+/// Step limit that suffices for every program of the repository.
 const ENOUGH: u64 = 200_000_000;
 
-/// Where the interpreter comes to, or its trap in words.
+/// Returns the interpreter's final state, or its trap in words.
 fn travelled(program: &Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
     let mut machine = Machine::resume(program.clone(), start, None);
     machine.state_mut().counters.shown = ShownMark::SILENT;
@@ -28,13 +28,13 @@ fn travelled(program: &Arc<Program>, start: State, travel: Travel) -> Result<Sta
     }
 }
 
-/// The globals that are cells, with their numbers.
+/// Returns the globals that are cells, with their indices.
 fn arrays(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     let globals = program.module().globals.iter().enumerate();
     globals.filter(|(_, global)| global.shape != Shape::Stack)
 }
 
-/// Every cell of a program where a call has arrived, as numbers of Rust.
+/// Returns every cell of a program after a call, as Rust numbers.
 fn read(executable: &Executable, call: &reviver::Workspace) -> Vec<Vec<u64>> {
     let each = arrays(executable.program()).map(|(_, global)| match global.class {
         Class::Int => {
@@ -53,7 +53,7 @@ fn read(executable: &Executable, call: &reviver::Workspace) -> Vec<Vec<u64>> {
     each.collect()
 }
 
-/// The same of a state.
+/// Returns every cell of a state, as Rust numbers.
 fn expected(program: &Program, state: &State) -> Vec<Vec<u64>> {
     let number = |value| match value {
         Value::Int(value) => value as u64,
@@ -104,7 +104,7 @@ fn runs_back_find_the_same_bits() {
         let program = assembled.program();
         let start = Machine::at_begin(program.clone()).unwrap().into_state();
         let Ok(end) = travelled(program, start, Travel::Forward) else { continue };
-        // What lies on stacks and tapes at the end can't be given, and adjoints aren't results.
+        // Values left on stacks and tapes can't be given as results, and adjoints aren't results.
         if !(end.input.is_empty()
             && end.output.is_empty()
             && end.int_stack.is_empty()
@@ -154,7 +154,7 @@ fn give_results(executable: &Executable, call: &mut reviver::Workspace, end: &St
                     values.iter().map(|v| if let Value::Real(v) = v { *v } else { 0 }).collect();
                 let cells = executable.reals(&global.name).unwrap();
                 call.give_result_bits(cells, &bits).unwrap();
-                // Floats are floats.
+                // Floats can be given as `f64` as well.
                 if !matches!(program.module().real, RealSystem::Fixed(_)) {
                     let reals: Vec<f64> = values.iter().map(|v| program.approximate(*v)).collect();
                     call.give_result_reals(cells, &reals).unwrap();
@@ -164,7 +164,7 @@ fn give_results(executable: &Executable, call: &mut reviver::Workspace, end: &St
     }
 }
 
-/// The first cell of every real result, differentiated by every real input.
+/// Differentiates the first cell of every real result by every real input.
 #[test]
 fn gradients_are_the_same_bits() {
     let (mut found, mut native) = (0, 0);

@@ -1,4 +1,4 @@
-//! Lanes come to what single runs come to, to the last bit, on however many threads; a lane that fails fails alone.
+//! Lanes give the same bits as single runs, on any number of threads. A failing lane doesn't affect others.
 
 use reviver::batch::plan::LaneTask;
 use reviver::{
@@ -13,7 +13,7 @@ use reviver_vm::{Machine, Program, ShownMark, Stop, Travel};
 
 use crate::support::{ENGINES, compiled, programs, said};
 
-/// Steps that suffice for most lanes here, however far other inputs lead a program.
+/// Step limit that suffices for most lanes, even if inputs lead a program far.
 const ENOUGH: u64 = 20_000_000;
 const LANES: usize = 6;
 
@@ -21,12 +21,12 @@ fn arrays(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     program.module().globals.iter().enumerate().filter(|(_, global)| global.shape != Shape::Stack)
 }
 
-/// Whether each lane has a number of its own there; what lanes share has its `default`.
+/// Returns true if each lane has its own number for a global; shared globals have their `default`.
 fn is_own(program: &Program, global: &Global, travel: Travel) -> bool {
     program.takes(global.role, travel) && !(global.is_shared && travel == Travel::Forward)
 }
 
-/// What lanes are given: the program's own numbers at one end, in lane 0, and others beside them.
+/// Returns lane inputs: the program's own numbers in lane 0, and variations in the others.
 fn varied(program: &Program, own: &State, travel: Travel) -> Vec<(String, Class, Vec<u64>)> {
     let mut columns = Vec::new();
     for (n, global) in arrays(program).filter(|(_, global)| is_own(program, global, travel)) {
@@ -54,7 +54,7 @@ fn lanes(columns: &[(String, Class, Vec<u64>)]) -> LaneInputs<'_> {
     columns.iter().fold(LaneInputs::new(LANES), |lanes, (name, _, bits)| lanes.bits_of(name, &bits[..]))
 }
 
-/// One lane as a state where a run begins.
+/// Returns the start state of one lane.
 fn start(
     program: &std::sync::Arc<Program>,
     columns: &[(String, Class, Vec<u64>)],
@@ -79,7 +79,7 @@ fn start(
     state
 }
 
-/// Where the interpreter comes to from there, or what its trap says.
+/// Returns the interpreter's final state from there, or the message of its trap.
 fn single(program: &std::sync::Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
     let mut machine = Machine::resume(program.clone(), start, None);
     match machine.run(travel, ENOUGH) {
@@ -97,7 +97,7 @@ fn batch(executable: &Executable, threads: usize) -> Batch {
     Batch::new(executable, Device::cpu_with(threads)).with(options)
 }
 
-/// What each lane failed with, in few words.
+/// Returns the failure of each lane in a few words.
 fn failures(results: &LaneResults) -> Vec<Option<String>> {
     let mut failures = vec![None; results.len()];
     for failure in results.failures() {
@@ -109,7 +109,7 @@ fn failures(results: &LaneResults) -> Vec<Option<String>> {
     failures
 }
 
-/// Holds lanes in one direction against single runs; how many lanes arrived.
+/// Compares lanes in one direction with single runs. Returns the number of completed lanes.
 fn agree(executable: &Executable, columns: &[(String, Class, Vec<u64>)], travel: Travel) -> usize {
     let program = executable.program();
     let go = |threads| match travel {
@@ -238,7 +238,7 @@ fn a_lane_that_fails_fails_alone() {
     let y = results.ints("y").unwrap();
     assert_eq!((y[3], y[4], y[9999]), (0, 16, 99_980_001));
     assert_eq!(results.leftovers().count, 9_997, "`n` is never used up, but where it is 0");
-    // Whoever doesn't want to go on hears of the first one, on however many threads.
+    // A batch that ends at a failure reports the first failed lane, on any number of threads.
     for threads in [1, 2, 7] {
         let error = Batch::new(&program, Device::cpu_with(threads)).run(&lanes()).unwrap_err();
         assert!(error.to_string().starts_with("lane 3: test.rasm:3"), "{error}");
@@ -279,7 +279,7 @@ fn a_long_lane_beside_short_ones() {
     let results = batch(&program, 2).run(&LaneInputs::new(100).ints("n", numbers)).unwrap();
     let y = results.ints("y").unwrap();
     assert_eq!((y[49], y[50], y[51]), (0, 499_999_500_000, 0));
-    // A limit is each lane's own.
+    // Each lane has its own step limit.
     let limited = BatchOptions { most_steps: 1000, keeps_going: true, ..BatchOptions::default() };
     let mut numbers = vec![1; 100];
     numbers[50] = 1_000_000;
@@ -298,7 +298,7 @@ fn lanes_whose_neighbours_go_other_ways_have_their_own_derivatives() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/besselj.rasm");
     let programs =
         [EngineChoice::Jit, EngineChoice::Interp].map(|engine| open(path).unwrap().compile(engine).unwrap());
-    // Numbers by chance, so that neighbours differ in how many terms they take and in which function they are of; some have none.
+    // Pseudorandom inputs, so that neighbors differ in their number of terms and in their function; some lanes fail.
     let chance = |lane: usize, of: u64| (lane as u64 * of).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let points: Vec<f64> = (0..LANES).map(|lane| 0.25 + (chance(lane, 1) % 9_000) as f64 / 1_000.0).collect();
     let orders: Vec<i64> =
@@ -332,7 +332,7 @@ fn what_lanes_share_has_one_derivative() {
     let lanes = LaneInputs::new(x.len()).reals("x", &x[..]).reals("t", &t[..]);
     let results = batch(&program, 1).gradient(&loss, &[], &lanes).unwrap();
     assert!(results.names().eq(["loss", "x'", "t'"]), "{:?}", results.names().collect::<Vec<_>>());
-    // The tree over the numbers of lanes, as it is defined.
+    // Sums over the tree of lane numbers, as defined.
     fn tree(values: &[f64]) -> f64 {
         match values {
             [] => 0.0,
@@ -351,13 +351,13 @@ fn what_lanes_share_has_one_derivative() {
         let again = batch(&program, threads).gradient(&loss, &[], &lanes).unwrap();
         assert_eq!(again.sums(), results.sums());
     }
-    // Given for all of them, another number counts; a column of its own it can't have.
+    // A shared value replaces the default; a column for a shared cell is refused.
     let other =
         batch(&program, 2).gradient(&loss, &[], &lanes.clone().shared_reals("w", vec![1.0, 0.0])).unwrap();
     assert_ne!(other.sum("loss").unwrap(), results.sum("loss").unwrap());
     let own = lanes.clone().reals("w[0]", &x[..]);
     assert!(said(batch(&program, 1).gradient(&loss, &[], &own)).contains("declared to be `shared`"));
-    // In blocks of any length the sums are the same.
+    // Sums don't depend on the lengths of blocks.
     let prepared = batch(&program, 2)
         .prepare(LaneTask::Gradient { loss, by: Vec::new() }, &["x", "t"], &LaneInputs::new(0))
         .unwrap();
@@ -396,10 +396,10 @@ fn jacobians_are_gradients_of_each_result() {
     );
 }
 
-/// The most results of a program whose rows are compared here.
+/// Maximum number of results of a program in comparisons of rows.
 const ROWS: usize = 6;
 
-/// The bits of a column in lanes that haven't failed.
+/// Returns the bits of a column in lanes that didn't fail.
 fn arrived<'r>(results: &'r LaneResults, name: &str, failed: &'r [bool]) -> impl Iterator<Item = u64> + 'r {
     results.bits(name).unwrap().iter().zip(failed).filter(|(_, failed)| !**failed).map(|(bits, _)| *bits)
 }
@@ -450,7 +450,7 @@ fn rows_of_jacobians_have_the_bits_of_gradients() {
     assert!(rows > 1000, "only {rows} derivatives were compared");
 }
 
-/// The middle row's own way back isn't vouched for: what rounding takes from `x` counts there beside nothing else.
+/// A program with a middle row that can't be verified alone: rounding of `x` is significant there.
 const SENSITIVE: &str = "
 .inout x: real
 .inout z: real

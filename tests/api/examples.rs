@@ -1,4 +1,4 @@
-//! The examples are run: what they assert holds, and what they print is what they say.
+//! Runs the examples, and checks their assertions and their output.
 
 #[path = "../../examples/newton.rs"]
 mod newton;

@@ -1,10 +1,10 @@
-//! Derivatives: their values, how far they can be trusted, and what is no derivative.
+//! Derivatives: values, verification, and refusals.
 
 use reviver::{EngineChoice, Error, open};
 
 use crate::support::{ENGINES, compiled};
 
-/// y = x₀²·x₁ + sin(x₁), by a loop that sums n times.
+/// Program for y = x₀²·x₁ + sin(x₁), as a loop over n terms.
 const LOOP: &str = "
 .in n default 3
 .inout x[2]: real default {0.5, 2}
@@ -57,7 +57,7 @@ fn second_derivatives_are_those_of_the_formula() {
     }
 }
 
-/// A way back that compares rounded numbers otherwise is made again, and says so.
+/// A reverse sweep with diverging comparisons of rounded numbers is recomputed, and the report says so.
 #[test]
 fn a_way_back_that_went_astray_is_mended() {
     for engine in ENGINES {
@@ -101,7 +101,7 @@ fn an_erased_cell_that_counts_is_doubtful_and_has_a_place() {
         let program = compiled(text, engine);
         let loss = program.loss("y").unwrap();
         let mut call = program.workspace().unwrap();
-        // Without a history nothing leads back over it.
+        // Without a history the reverse sweep can't pass this instruction.
         let said = call.gradient(&loss).unwrap_err().to_string();
         assert!(said.starts_with("test.rasm:5") && said.contains("on the way back"), "{said}");
         call.keep_history(true);
@@ -131,7 +131,7 @@ fn gradients_trap_where_the_program_does_and_heed_limits() {
             call.give_ints(n, &[1]).unwrap();
             call.gradient_at(&loss, x, &[4.0], &mut slope).unwrap();
             assert_eq!(slope, [0.25]);
-            // The value is there, but not its derivative.
+            // The value exists, its derivative doesn't.
             let said = call.gradient_at(&loss, x, &[0.0], &mut slope).unwrap_err().to_string();
             assert!(said.starts_with("test.rasm:5"), "{said}");
         }
@@ -162,7 +162,8 @@ fn a_run_between_two_gradients_changes_nothing() {
     }
 }
 
-/// `y` is final before `uncompute`, and `z` behind it: their gradients turn at different places, with other calls in place.
+/// Program with `y` final before `uncompute`, and `z` after it: their gradients have different turning points and
+/// inlined calls.
 const TURNS: &str = "
 .inout x: real default 3
 .out y: real
@@ -206,7 +207,7 @@ fn losses_that_turn_at_different_places_share_a_workspace() {
     }
 }
 
-/// f is 4x, made of a function that has no derivative at 0; by c the second result has none there.
+/// Program with f = 4x, built from a function without a derivative at 0. With c the second result has none there.
 const ROOTS: &str = "
 .inout x: real default 0, c: real default 0
 .out f: real, g: real

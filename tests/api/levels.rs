@@ -1,4 +1,5 @@
-//! Native code that leaves checks out: wherever a checked run arrives it comes to the same, and tells that nobody has judged its gradients.
+//! Unchecked native code: it gives the same results as checked runs that complete, and reports its gradients as not
+//! verified.
 
 use std::sync::Arc;
 
@@ -11,10 +12,10 @@ use reviver_vm::{Program, State};
 use crate::support::{compiled, programs};
 
 const UNCHECKED: CompileOptions = CompileOptions { engine: EngineChoice::Jit, level: CheckLevel::Unchecked };
-/// Runs that take longer aren't compared.
+/// Step limit; longer runs aren't compared.
 const ENOUGH: u64 = 1_000_000;
 
-/// Programs that are shipped, in their own numbers and in fixed point.
+/// Returns the shipped programs, in their own number system and in fixed point.
 fn shipped() -> Vec<(String, Arc<Program>)> {
     let own = programs().into_iter().map(|path| (path.display().to_string(), open(&path).unwrap()));
     let all = own.flat_map(|(name, assembled)| {
@@ -27,7 +28,7 @@ fn shipped() -> Vec<(String, Arc<Program>)> {
     all.filter_map(|(name, program)| Some((name, program?))).collect()
 }
 
-/// Runs a program from its beginning; none where that doesn't arrive.
+/// Runs a program from the start; `None` if it doesn't complete.
 fn arrived(executable: &Executable) -> Option<(Workspace, u64)> {
     let mut call = executable.workspace().unwrap();
     call.limit_steps(ENOUGH);
@@ -35,7 +36,7 @@ fn arrived(executable: &Executable) -> Option<(Workspace, u64)> {
     Some((call, steps))
 }
 
-/// Whether nothing is put back that would be found again but for rounding.
+/// Returns true if save and restore can't change bits, compared with uncomputation and its rounding.
 fn is_same_to_the_bit(program: &Program) -> bool {
     let module = program.module();
     module.real.is_exact() || module.structure.blocks.iter().all(|block| block.kind != BlockKind::Compute)

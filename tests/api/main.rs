@@ -1,4 +1,4 @@
-//! The library that a Rust program calls Reviver by.
+//! Tests of the library for Rust programs.
 
 mod agreement;
 mod batches;

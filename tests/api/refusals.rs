@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Refused calls, and their messages.
 
 use reviver::{EngineChoice, Error, FilesInMemory, GivenConstant, assemble, assemble_with, open};
 
@@ -79,7 +79,7 @@ fn handles_of_another_program_are_refused() {
     call.run().unwrap();
     assert!(matches!(call.real(y), Err(Error::Foreign)));
     assert!(matches!(call.adjoints(y, &mut [0.0]), Err(Error::Foreign)));
-    // A copy is the same program.
+    // A clone is the same program.
     assert!(one.clone().workspace().unwrap().give_ints(n, &[1]).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Runs in both directions: what is given stays, numbers are those of the program, threads don't meet.
+//! Runs in both directions: inputs persist, numbers are the program's, and threads are independent.
 
 use std::thread;
 
@@ -76,7 +76,7 @@ fn numbers_are_those_of_the_program() {
     }
 }
 
-/// More digits than an `f64` has come through as bits.
+/// Bits pass more digits than an `f64` has.
 #[test]
 fn fixed_point_is_exact_as_bits() {
     let program = compiled(".real fixed 43\n.inout x: real\n.out y: real\nadd y, x\n", EngineChoice::Jit);
@@ -118,7 +118,7 @@ fn elements_of_matrices_have_names() {
     assert_eq!(call.real(one).unwrap(), 8.0);
 }
 
-/// The machine has open frames where a call traps in a procedure; the next call knows nothing of them.
+/// A trap in a procedure leaves open frames in the machine, which the next call ignores.
 #[test]
 fn a_workspace_is_as_good_as_new_after_an_error() {
     let text = ".in n default 1\n.out q\ncall work(q, n)\n.proc work(inout q, in n)\n.ancilla k[4]\n\
@@ -218,7 +218,7 @@ fn what_threads_share_may_be_shared() {
     is_thrown::<Error>();
 }
 
-/// Native code looks at no adjoints that aren't there.
+/// Native code doesn't access adjoints that aren't allocated.
 #[test]
 fn programs_that_name_adjoints_are_called_as_others_are() {
     for engine in ENGINES {
@@ -249,7 +249,7 @@ fn a_state_that_no_run_begins_with_is_refused() {
     assert_eq!(call.run().unwrap(), 1);
 }
 
-/// Tapes have no names: a state brings them.
+/// Tapes have no names, so a state provides their values.
 #[test]
 fn a_run_begins_with_a_state_that_has_a_tape() {
     let text = ".in n\nread r0\nadd n, r0\nwrite n\nwrite r0\n";
@@ -271,7 +271,7 @@ fn a_run_begins_with_a_state_that_has_a_tape() {
         call.run_back().unwrap();
         assert_eq!(call.state().unwrap().input, [TapeEntry::Int(30)]);
         assert_eq!(call.int(n).unwrap(), 12);
-        // At the other end nothing begins, and with other cells neither.
+        // A state at the other end, or with other cells, is refused.
         assert!(matches!(
             call.begin_with(Travel::Backward, start.try_clone().unwrap()),
             Err(Error::NoBeginning)

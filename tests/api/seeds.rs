@@ -5,7 +5,7 @@ use reviver::{Device, Error, LaneInputs};
 
 use crate::support::{ENGINES, compiled, said};
 
-/// y = (x₀², x₀·x₁), z = eˣ¹.
+/// Program for y = (x₀², x₀·x₁), z = eˣ¹.
 const PAIR: &str = "
 .inout x[2]: real default {3, 0.5}
 .inout n default 1
@@ -30,7 +30,7 @@ fn a_seeded_gradient_is_that_of_the_weighted_sum() {
             assert!((found.value - value).abs() < 1e-12 * value.abs(), "{found:?}");
             let wanted = [20.0 * a - b, -a + 2.0 * b.exp()];
             assert!(slope.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-12));
-            // Other seeds, which are those of a loss.
+            // Seeds that are equivalent to a single loss.
             let one = seeded.with_seeds(&[0.0, 1.0, 0.0]).unwrap();
             let mut other = [0.0; 2];
             let found = call.gradient_at(&one, x, &[a, b], &mut slope).unwrap();
@@ -44,7 +44,7 @@ fn a_seeded_gradient_is_that_of_the_weighted_sum() {
 fn bits_are_seeds_in_fixed_point() {
     let program = compiled(&format!(".real fixed\n{PAIR}"), ENGINES[0]);
     let (x, y) = (program.reals("x").unwrap(), program.reals("y").unwrap());
-    // 2^-43 is the last bit.
+    // The last bit is 2^-43.
     let seeded = program.seeded_bits(&[(y, &[1, 1 << 43])]).unwrap();
     let mut call = program.workspace().unwrap();
     let mut slope = [0.0; 2];
@@ -67,7 +67,7 @@ fn directions_are_products_and_series() {
         assert_eq!(call.jacobian_times(&[y], &[]).unwrap().product, [0.0, 0.0]);
         let series = call.taylor(&[y], &[(x, &[1.0, 2.0])], 3).unwrap().coefficients;
         assert_eq!(series, [[9.0, 6.0, 1.0, 0.0], [1.5, 6.5, 2.0, 0.0]]);
-        // 10·y₀ − y₁ has the Hessian ((20, −1), (−1, 0)).
+        // The Hessian of 10·y₀ − y₁ is ((20, −1), (−1, 0)).
         let seeded = program.seeded(&[(y, &[10.0, -1.0])]).unwrap();
         let found = call.hessian_times(&seeded, &[(x, &[1.0, 2.0])]).unwrap();
         assert_eq!((found.value, found.gradient, found.product), (88.5, vec![59.5, -3.0], vec![18.0, -1.0]));
@@ -104,7 +104,7 @@ fn vectors_that_mean_nothing_are_refused() {
     assert!(matches!(elsewhere.hessian_times(&seeded, &[]), Err(Error::Foreign)));
 }
 
-/// SIMD groups, native code for one lane, and the interpreter find the same bits for any seeds.
+/// SIMD groups, single-lane native code, and the interpreter give the same bits for any seeds.
 #[test]
 fn lanes_come_to_the_bits_of_calls() {
     const LANES: usize = 37;

@@ -1,4 +1,4 @@
-//! What `show` shows in the calls of a workspace.
+//! Values of `show` in the calls of a workspace.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ const TEXT: &str = "
 .end
 ";
 
-/// The values that calls show from now on.
+/// Returns the list that collects values shown from now on.
 fn seen(call: &mut Workspace) -> Arc<Mutex<Vec<Shown>>> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
@@ -66,7 +66,7 @@ fn calls_pass_on_what_is_shown() {
     }
 }
 
-/// A program without `show` loses nothing by it: its gradients need no machine still.
+/// A program without `show` isn't affected: its gradients still need no machine.
 #[test]
 fn a_program_that_shows_nothing_is_as_it_was() {
     for engine in ENGINES {

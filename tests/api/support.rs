@@ -1,24 +1,24 @@
-//! Programs of texts and of the repository, ready to be called.
+//! Compiled programs of texts, and of the repository.
 
 use std::path::{Path, PathBuf};
 
 use reviver::{EngineChoice, Error, Executable, assemble};
 
-/// Both kinds of engines.
+/// Both kinds of execution engines.
 pub const ENGINES: [EngineChoice; 2] = [EngineChoice::Interp, EngineChoice::Jit];
 
-/// A text, compiled.
+/// Compiles a program text.
 pub fn compiled(text: &str, engine: EngineChoice) -> Executable {
     assemble("test.rasm", text).unwrap().compile(engine).unwrap()
 }
 
-/// What is said of an error.
+/// Returns the message of an error.
 #[track_caller]
 pub fn said<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// The programs of the repository.
+/// Returns the programs of the repository.
 pub fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -1,11 +1,11 @@
-//! Inputs that aren't asked for aren't differentiated; an infinite derivative that meets 0, and kinks at second order, are reported; rules are
-//! followed by sweeps backward only.
+//! Activity: inputs that aren't requested aren't differentiated by. Reports of infinite derivatives times 0, and of
+//! kinks at second order; only reverse sweeps apply rules.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver};
 
-/// 4x, made of a function without a derivative at 0.
+/// Program with f = 4x, built from a function without a derivative at 0.
 const CUBE_OF_ROOT: &str = "
 .inout x: real default 0, c: real default 0
 .out f: real, g: real, h: real
@@ -28,7 +28,7 @@ fn codes(object: &Value) -> Vec<&str> {
     object["reported"].as_array().unwrap().iter().filter_map(|loss| loss["code"].as_str()).collect()
 }
 
-/// On each engine: `auto` would interpret so short a run.
+/// Runs on both engines explicitly, because `auto` would interpret such short runs.
 fn gradient(program: &str, options: &str) -> Value {
     let [interpreted, compiled] = ["interp", "jit"]
         .map(|engine| on(program, "grad", &format!("{options} --json --engine {engine}")).expect(0).json());
@@ -38,7 +38,7 @@ fn gradient(program: &str, options: &str) -> Value {
     interpreted
 }
 
-/// Neither numbers that aren't asked for, nor what is made of integers, constants or other data.
+/// Inputs that aren't requested get no derivative, nor do results of integers, constants or other data.
 #[test]
 fn what_is_not_varied_receives_nothing() {
     let head = ".inout x: real default 3, c: real default 0, tiny: real default 1e-200\n.inout n default 0\n.out y: real\n";
@@ -67,13 +67,13 @@ fn what_is_not_varied_receives_nothing() {
         let rows = on(&text, "jacobian", "--of y --wrt x --json").expect(0).json();
         assert_eq!(rows["jacobian"], json!([[found]]), "{body}");
     }
-    // By c there is no derivative.
+    // The derivative by c doesn't exist.
     let text = format!("{head}{varied}add y, sqrt(c)\n");
     on(&text, "grad", "--loss y").expect(4).says("T07");
     on(&text, "grad", "--loss y --wrt x,c").expect(4).says("T07");
 }
 
-/// Of a power with a base of 0 the derivative by the base exists where that by the exponent doesn't.
+/// For a base of 0, a power's derivative by the base may exist where that by the exponent doesn't.
 #[test]
 fn a_power_is_differentiated_by_its_base_alone() {
     let power = ".inout a: real default 0\n.inout b: real default 2\n.out y: real\nadd y, pow(a, b)\n";
@@ -87,7 +87,7 @@ fn a_power_is_differentiated_by_its_base_alone() {
     on(power, "grad", "--loss y").expect(4).says("T07");
 }
 
-/// A denominator that is data may be so small that the derivative by it is out of range.
+/// A small denominator that is data has an infinite derivative, which isn't evaluated.
 #[test]
 fn what_overflows_by_data_is_not_evaluated() {
     let text = ".inout x: real default 3, c: real default 1e-200\n.out y: real\nadd y, x / c\n";
@@ -105,7 +105,7 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     on(CUBE_OF_ROOT, "grad", "--loss f --unchecked --engine jit").expect(0).says("warning[L05]");
     on(CUBE_OF_ROOT, "grad", "--loss f --exact --strict").expect(1).says("L05");
     on(CUBE_OF_ROOT, "grad", "--loss f --strategy checkpoint --strict").expect(1).says("L05");
-    // Beside that point, for other results, and by other numbers nothing is lost.
+    // Near that point, for other results, and by other numbers nothing is lost.
     for options in ["--loss f --set x=1", "--loss g", "--loss h", "--loss f --wrt c"] {
         assert_eq!(codes(&gradient(CUBE_OF_ROOT, options)), [""; 0], "{options}");
     }
@@ -114,7 +114,8 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     }
 }
 
-/// The same of other functions, of intermediate values, in procedures and in loops, on the way back of an `overwrite`.
+/// The same holds for other functions, for intermediate values, in procedures and loops, and in the reverse sweep of
+/// an `overwrite`.
 #[test]
 fn it_is_reported_wherever_it_meets_0() {
     let head = ".inout x: real default 0, k: real default 0\n.out y: real\n";
@@ -136,7 +137,7 @@ fn it_is_reported_wherever_it_meets_0() {
     }
 }
 
-/// Asking for another result changes no derivative, whichever way the Jacobian is swept.
+/// Derivatives don't depend on the other requested results, in either mode of the Jacobian.
 #[test]
 fn a_row_does_not_depend_on_its_neighbours() {
     for of in ["f", "f,g", "f,g,h"] {
@@ -147,7 +148,7 @@ fn a_row_does_not_depend_on_its_neighbours() {
     }
     let object = on(CUBE_OF_ROOT, "jacobian", "--of g,h --wrt x --json").expect(0).json();
     assert_eq!((&object["jacobian"], codes(&object)), (&json!([[1.0], [2.0]]), Vec::<&str>::new()));
-    // A tangent of 0 hides what an adjoint of 1 doesn't.
+    // A tangent of 0 hides the loss; an adjoint of 1 doesn't.
     let root = ".inout x: real default 0\n.out f: real, g: real\nadd f, sqrt(x*x)\nadd g, x\n";
     for of in ["f", "f,g"] {
         on(root, "jacobian", &format!("--of {of}")).expect(4).says("T07");
@@ -191,7 +192,7 @@ fn second_derivatives_tell_kinks_and_what_meets_0() {
     on(flat, "hessian", "--loss y --wrt x,z --set k=1").expect(4).says("T07");
     let ran = on(flat, "hessian", "--loss y --wrt x").expect(0);
     assert_eq!(ran.stderr, "", "{ran:?}");
-    // A series ends before this power of z.
+    // The series is truncated before this power of z.
     let power = ["z"; 20].join("*");
     let flat = text(&format!("x + sqrt({power})"));
     on(&flat, "taylor", "--along z --order 2").expect(0).says("warning[L05]");
@@ -212,7 +213,7 @@ fn a_branch_on_equal_reals_is_a_kink() {
     }
 }
 
-/// u += x, whose rule bounds the adjoint.
+/// Program for u += x, with a rule that bounds the adjoint.
 const CLIPPED: &str = "
 .inout x: real default 7
 .out y: real, z: real
@@ -241,7 +242,7 @@ fn rules_are_followed_backward_or_not_at_all() {
         .expect(2)
         .says("a procedure with a rule")
         .says("`reviver grad`");
-    // That of a function is its gradient's: the derivative of the bounded adjoint is 0.
+    // The Hessian is that of the gradient's computation: the derivative of a bounded adjoint is 0.
     let object = on(CLIPPED, "hessian", "--loss y --json").expect(0).json();
     assert_eq!(object["hessian"], json!([[0.0]]));
     let other = "
@@ -265,7 +266,7 @@ RULE
     on(&wrong, "hessian", "--loss y --times a=1").expect(1).says("depend on the order");
 }
 
-/// Lanes are asked by the same words, and each is told of by itself.
+/// Lanes use the same words, and each lane has its own report.
 #[test]
 fn lanes_tell_what_they_lose_and_what_is_not_asked() {
     let folder = Folder::new();

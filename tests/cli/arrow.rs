@@ -1,4 +1,4 @@
-//! `reviver batch` with record batches of Arrow: what goes in and comes out, and files that nobody has to believe.
+//! `reviver batch` with Arrow record batches: inputs, results, and untrusted files.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// Lanes of `MIXED`: their numbers differ in every cell.
+/// Returns lanes of `MIXED`, with different numbers in every cell.
 fn mixed(lanes: std::ops::Range<i32>) -> RecordBatch {
     let x = lanes.clone().map(f64::from).collect::<Float64Array>();
     let a = lanes.clone().flat_map(|n| [n, -n]).collect::<Int32Array>();
@@ -67,12 +67,12 @@ fn reals(batch: &RecordBatch, name: &str) -> Vec<f64> {
     batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec()
 }
 
-/// A file that another program has written.
+/// Returns the path of a file that another program has written.
 fn case(name: &str) -> String {
     root().join("tests/cases").join(name).display().to_string()
 }
 
-/// Whatever it says, it neither fell nor left a file behind.
+/// Checks that the command neither panicked nor left a file behind.
 #[track_caller]
 fn is_orderly(ran: &Ran) {
     assert!((0..=5).contains(&ran.code) && !ran.stderr.contains("panicked"), "{ran:#?}");
@@ -90,7 +90,7 @@ fn arrow_comes_and_goes() {
     let mut rows = lines.lines();
     assert!(rows.next().unwrap().starts_with("x,A[0],A[1],\"M[0,0]\",\"M[0,1]\",\"M[0,2]\",\"M[1,0]\""));
     assert_eq!(rows.nth(5), Some("5.0,5,-5,50.0,51.0,52.0,53.0,54.0,55.0,65.0,-5,5"));
-    // What the bytes are is seen in them, wherever they come from.
+    // The content determines the format, for every source.
     for (arguments, input) in [
         ("--lanes in.arrows", &b""[..]),
         ("--lanes -", &folder.read("in.arrow")),
@@ -121,10 +121,10 @@ fn arrow_comes_and_goes() {
     let m = found.column_by_name("M").unwrap().as_fixed_size_list().value(6);
     let row = m.as_fixed_size_list().value(1);
     assert_eq!(row.as_primitive::<Float64Type>().values()[..], [63.0, 64.0, 65.0]);
-    // And back from there.
+    // Backward from the results.
     folder.reviver("batch mixed.rasm --lanes out.arrow --back -o back.arrows").expect(0);
     folder.reviver("batch mixed.rasm --lanes back.arrows").expect(0).prints(&lines);
-    // An earlier file is replaced; what is none isn't, and no input is.
+    // An earlier output is replaced; other files and inputs aren't.
     folder.reviver("batch mixed.rasm --lanes in.arrow -o out.arrow").expect(0);
     folder.file("notes.arrow", "mine\n");
     folder
@@ -142,7 +142,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
         let x = (from..from + count).map(|n| n as f64 / 8.0).collect::<Float64Array>();
         table(vec![("x", Arc::new(x))])
     };
-    // Batches of other lengths than the blocks in which lanes are carried out.
+    // Batches have other lengths than the blocks of execution.
     let mut batches = vec![lanes(0, 1), lanes(1, 150_000), lanes(150_001, 7)];
     batches.extend((0..50).map(|n| lanes(150_008 + n, 1)));
     folder.file("in.arrow", file(&batches));
@@ -151,14 +151,14 @@ fn arrow_is_read_and_written_batch_by_batch() {
     assert_eq!(found.len(), 3);
     let y: Vec<f64> = found.iter().flat_map(|batch| reals(batch, "y")).collect();
     assert_eq!(y, (0..150_058).map(|n| n as f64 / 4.0).collect::<Vec<_>>());
-    // LZ4 as pandas writes it.
+    // LZ4 compression, as pandas writes it.
     let lz4 = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
     let packed = stream_with(lz4, &batches);
     assert!(packed.len() < folder.read("in.arrow").len());
     folder.file("packed.arrows", packed);
     folder.reviver("batch line.rasm --lanes packed.arrows -o again.arrow").expect(0);
     assert_eq!(folder.read("out.arrow"), folder.read("again.arrow"));
-    // And so it has: this file is its own. ZSTD, which it writes where that is asked, isn't read.
+    // A file from pandas itself. ZSTD, which pandas writes on request, isn't supported.
     folder
         .reviver(&format!("batch line.rasm --lanes {}", case("pandas.feather")))
         .expect(0)
@@ -167,7 +167,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
         .reviver(&format!("batch line.rasm --lanes {}", case("zstd.arrows")))
         .expect(3)
         .says("compressed by ZSTD, which isn't read: write them with LZ4");
-    // No lanes, and no batches.
+    // Files without lanes, and without batches.
     folder.file("none.arrow", file(&[lanes(0, 0)]));
     folder.reviver("batch line.rasm --lanes none.arrow").expect(0).prints("x,y\n");
     let mut writer = StreamWriter::try_new(Vec::new(), &lanes(0, 0).schema()).unwrap();
@@ -217,11 +217,11 @@ fn numbers_of_arrow_are_those_of_cells() {
         (int(Arc::new(BooleanArray::from(vec![true]))), "", "0.5,1,1.0"),
         (real(Arc::new(Float16Array::from(vec![Half::from_f32(-0.125)]))), "", "-0.125,1,-0.25"),
         (int(Arc::new(Float16Array::from(vec![Half::from_f32(2048.0)]))), "", "0.5,2048,1.0"),
-        // A float without a fraction is an integer.
+        // A float without a fraction is accepted as an integer.
         (int(Arc::new(Float64Array::from(vec![-128.0]))), "--word 8", "0.5,-128,1.0"),
         (int(Arc::new(Float32Array::from(vec![-0.0]))), "", "0.5,0,1.0"),
         (int(Arc::new(Int64Array::from(vec![-128]))), "--word 8", "0.5,-128,1.0"),
-        // What has no sign is a pattern of bits.
+        // Unsigned columns are bit patterns.
         (int(Arc::new(UInt8Array::from(vec![255]))), "--word 8", "0.5,-1,1.0"),
         (int(Arc::new(UInt8Array::from(vec![255]))), "", "0.5,255,1.0"),
         (int(Arc::new(UInt64Array::from(vec![u64::MAX]))), "", "0.5,-1,1.0"),
@@ -230,7 +230,7 @@ fn numbers_of_arrow_are_those_of_cells() {
         let ran = folder.reviver(&format!("batch line.rasm --lanes in.arrow {numbers}")).expect(0);
         assert!(ran.stdout.lines().nth(1).unwrap().starts_with(row), "{ran:?} lacks {row}");
     }
-    // Lists of booleans, of which a part of the table is written: the bits don't begin at a byte.
+    // Lists of booleans in a slice of the table, so that the bits don't start at a byte boundary.
     folder.file("pair.rasm", ".inout A[2]\n.out y\nadd y, A[0] + 2 * A[1]\n");
     let bits = [true, true, false, true, true, false, false, false, true, true];
     let pairs = table(vec![("A", lists(BooleanArray::from(bits.to_vec()), 2))]).slice(1, 4);
@@ -244,7 +244,7 @@ fn numbers_of_arrow_are_those_of_cells() {
     let found = &read_file(&folder, "out.arrow")[0];
     assert_eq!(found.column_by_name("y").unwrap().data_type(), &DataType::Float32);
     assert_eq!(found.column_by_name("n").unwrap().as_primitive::<Int8Type>().values()[..], [-7]);
-    // Fixed point, where a float holds it.
+    // Fixed point, if a float equals it.
     folder.reviver("batch line.rasm --lanes in.arrow --real fixed:32 -o out.arrow").expect(0);
     assert_eq!(reals(&read_file(&folder, "out.arrow")[0], "y"), [1.0]);
     folder.file("long.csv", "x,n\n1048576.25,1\n1.5,2\n");
@@ -279,14 +279,14 @@ fn lanes_that_fail_are_null() {
         assert_eq!(nulls, [false, true, false, true], "{name}");
     }
     assert_eq!(found.column_by_name("y").unwrap().as_primitive::<Int64Type>().value(2), 16);
-    // Such a table isn't given to anybody as it is.
+    // A table with nulls isn't accepted as input.
     let projected = found.project(&[0, 1, 2]).unwrap();
     folder.file("failed.arrow", file(&[projected.slice(0, 1), projected]));
     folder
         .reviver("batch picky.rasm --lanes failed.arrow --back")
         .expect(2)
         .says("`n`, in lane 2, is null: fill in");
-    // The limit of steps is another number.
+    // The step limit has another status.
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     let counts = table(vec![("n", Arc::new(Int64Array::from(vec![1, 1_000_000])))]);
     folder.file("counts.arrow", file(&[counts]));
@@ -383,13 +383,13 @@ fn arrow_that_is_cut_short_is_told() {
             });
         }
     }
-    // Between two messages nobody can know.
+    // Between two messages, truncation can't be detected.
     let end = *marks.last().unwrap();
     let ran = folder.with_input("batch mixed.rasm --lanes -", &stream[..end]).expect(0);
     ran.says("if it was cut short, lanes are missing");
     folder.file("two.arrows", [&stream[..], &stream].concat());
     folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something stands behind its end");
-    // A table of contents that is another file's.
+    // A footer that belongs to another file.
     let one = file(&batches[..1]);
     let contents = |file: &[u8]| {
         let [.., a, b, c, d, _, _, _, _, _, _] = file else { panic!() };
@@ -397,7 +397,7 @@ fn arrow_that_is_cut_short_is_told() {
     };
     let mended = [&whole[..contents(&whole)], &one[contents(&one)..]].concat();
     folder.with_input("batch mixed.rasm --lanes -", &mended).expect(3).says("its table of contents has 1");
-    // As Polars writes files: the columns are named at the end alone.
+    // As Polars writes files: the schema is only in the footer.
     let mut late = whole.clone();
     let first = late.iter().position(|byte| *byte == 0xff).unwrap();
     late[first..first + 8].fill(7);
@@ -423,7 +423,7 @@ fn arrow_that_lies_is_not_believed() {
     folder.file("mixed.rasm", MIXED);
     let lz4 = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
     let packed = stream_with(lz4, &[mixed(0..400)]);
-    // The length of what was compressed stands in front of it: 400 numbers of 8 bytes.
+    // The uncompressed length, 400 numbers of 8 bytes, precedes the compressed data.
     let length = packed.windows(8).position(|bytes| bytes == 3200u64.to_le_bytes()).unwrap();
     for claimed in [1u64 << 62, 1 << 40, u64::MAX - 1, 3208, 3192, 0] {
         let mut bad = packed.clone();
@@ -431,7 +431,7 @@ fn arrow_that_lies_is_not_believed() {
         let ran = folder.with_input("batch mixed.rasm --lanes -", &bad).expect(3);
         ran.says("can't read");
     }
-    // Bits that fell over, wherever they are.
+    // Flipped bits at any position.
     for whole in [file(&[mixed(0..3)]), packed[..1200].to_vec(), packed] {
         for at in (0..whole.len().min(2400)).step_by(31) {
             for change in [0x01, 0xff] {

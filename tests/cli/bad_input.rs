@@ -1,4 +1,4 @@
-//! Whatever is given, the answer is a clear error with its exit code: no panic, no hang.
+//! Invalid inputs give a clear error with its exit code; no input causes a panic or a hang.
 
 use std::time::{Duration, Instant};
 
@@ -127,7 +127,7 @@ fn images_that_are_none() {
     let mut damaged = good.clone();
     *damaged.last_mut().unwrap() ^= 1;
     refused(&damaged, "damaged");
-    // Damaged bytes under another name are still no text.
+    // Damaged bytes under another name are still not accepted as text.
     let file = folder.file("noname", &damaged);
     reviver(&format!("run {file}")).expect(3).says("damaged");
 }

@@ -1,8 +1,8 @@
-//! `reviver batch`: files of lanes, what is wrong with them, and what comes of each lane.
+//! `reviver batch`: files of lanes, errors in them, and outcomes of lanes.
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Uses its input up only where that is 0, and traps at 3.
+/// Program that uses up its input only if that is 0, and traps at 3.
 const PICKY: &str = ".inout n\n.out y\nassert n != 3\nadd.mul y, n, n\n";
 const MIXED: &str =
     ".inout x: real\n.inout A[2]\n.out y: real, B[2]\nadd y, 2 * x\nadd B[0], A[1]\nadd B[1], A[0]\n";
@@ -19,12 +19,12 @@ fn lanes_come_and_go_as_lines() {
     folder.with_input("batch mixed.rasm --lanes - --threads 3", b"x\tA[0]\tA[1]\r\n0.5\t-7\t1\r\n").expect(0);
     folder.reviver("batch mixed.rasm --lanes in.csv -o out.csv").expect(0).prints("2 lanes, 0 failed\n");
     assert_eq!(folder.read("out.csv"), out.as_bytes());
-    // Back from there: the results are the inputs of the way back.
+    // Backward, the results are the inputs.
     let back = folder.reviver("batch mixed.rasm --lanes out.csv --back").expect(0);
     assert_eq!(back.stdout, "x,A[0],A[1]\n0.5,-7,1\n100.0,16,2\n");
     folder.reviver("batch mixed.rasm --lanes in.csv --check").expect(0).prints(out);
     folder.reviver("batch mixed.rasm --lanes out.csv --back --check").expect(0).prints(&back.stdout);
-    // An earlier table is replaced; what is no table isn't.
+    // An earlier table is replaced; other files aren't.
     folder.reviver("batch mixed.rasm --lanes in.csv -o out.csv").expect(0);
     folder.file("notes.csv", "1\n");
     folder
@@ -44,18 +44,18 @@ fn arrays_of_numpy_say_the_same() {
     for array in ["x.npy", "A.npy", "y.npy", "B.npy", "(2, 2, )"] {
         assert!(names.contains(array), "{array}");
     }
-    // What was written is read again, cell by cell.
+    // An output is accepted as input, cell by cell.
     let back = folder.reviver("batch mixed.rasm --lanes out.npz --back").expect(0).stdout;
     assert_eq!(back, "x,A[0],A[1]\n0.5,-7,1\n100.0,16,2\n");
     folder.reviver("batch mixed.rasm --lanes out.npz --back -o again.npz").expect(0);
     folder.reviver("batch mixed.rasm --lanes again.npz").expect(0);
-    // An archive that was cut short, one that is none, and one with a part that is no array.
+    // A truncated archive, a file that isn't one, and an archive with a member that isn't an array.
     let whole = folder.read("again.npz");
     for cut in [whole.len() - 30, whole.len() / 2, 10] {
         folder.file("cut.npz", &whole[..cut]);
         folder.reviver("batch mixed.rasm --lanes cut.npz").expect(3).says("can't read cut.npz");
     }
-    // One array has no names; its columns are the inputs in their order.
+    // A single array has no names; its columns are the inputs in order.
     let array = |shape: &str, numbers: &[f64]| {
         let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
         while (head.len() + 11) % 64 != 0 {
@@ -123,7 +123,7 @@ fn a_wrong_file_is_told_with_its_place() {
     assert_eq!((&object["place"]["line"], &object["place"]["column"]), (&2.into(), &3.into()));
     folder.file("in.csv", b"x,A[0],A[1]\n1,\xff,3\n");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says("in.csv:2:3: this is not UTF-8 text");
-    // No lane vanishes.
+    // No lane is skipped.
     for (content, said) in [
         ("x,A[0],A[1]\n1,2,3\n#N/A,5,6\n7,8,9\n", "in.csv:3:1: `x`: `#N/A` is not a number"),
         ("x,A[0],A[1]\n1,2,3\n#DIV/0!,5,6\n", "a spreadsheet writes this where it has no number"),
@@ -138,7 +138,7 @@ fn a_wrong_file_is_told_with_its_place() {
     }
     folder.file("in.csv", "\u{feff}\"sep=;\"\n\"x\" ; \"A[0]\"; A[1] \r\n 1 ;2;\"3\" ;\r\n\r\n\r\n");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).prints_part("\n1.0,2,3,2.0,3,2\n");
-    // In a table of one column a blank line may be a number that is missing.
+    // In a table of one column, a blank line may be a missing number.
     folder.file("one.rasm", ".inout n\n.out y\nadd y, n\n");
     folder.file("one.csv", "n\n1\n\n2\n");
     folder.reviver("batch one.rasm --lanes one.csv").expect(2).says("one.csv:4: the line before is blank");
@@ -147,14 +147,14 @@ fn a_wrong_file_is_told_with_its_place() {
     folder.file("in.csv", format!("x,A[0],A[1]\n{},2,3\n", "1\u{1b}".repeat(2000)));
     let ran = folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says("\\u{1b}1");
     assert!(ran.stderr.len() < 600 && !ran.stderr.contains('\u{1b}'), "{ran:?}");
-    // The last number of a file that was cut in the middle may be another; nobody can know, but for the line's end.
+    // The last number of a truncated file may be wrong, which only a missing line end reveals.
     folder.file("in.csv", "x,A[0],A[1]\n1,2,3");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).says("the last line of in.csv has no end");
     folder.reviver("batch mixed.rasm --lanes none.csv").expect(3).says("there is no file none.csv");
     folder.reviver("batch mixed.rasm --lanes in.txt").expect(2).says("doesn't say how it holds lanes");
 }
 
-/// `tests/cli/arrow.rs` has what there is with it.
+/// `tests/cli/arrow.rs` tests builds with the feature.
 #[cfg(not(feature = "arrow"))]
 #[test]
 fn arrow_is_missed_where_it_was_left_out() {
@@ -209,7 +209,7 @@ fn inputs_stay_and_a_full_disk_is_told() {
             .expect(3)
             .says("the disk is full");
     }
-    // Lanes that trap leave no half of a file behind.
+    // Lanes that trap leave no partial file.
     folder.file("picky.rasm", PICKY);
     folder.file("three.csv", "n\n1\n3\n");
     folder.reviver("batch picky.rasm --lanes three.csv -o out.csv").expect(4);
@@ -277,7 +277,7 @@ fn what_lanes_share_is_given_once() {
     assert_eq!(object["sums"], serde_json::json!({"y": 22.5, "w'[0]": 7.0, "w'[1]": 3.0}));
     folder.file("own.csv", "x,w[0],w[1]\n1,2,3\n");
     folder.reviver("batch line.rasm --lanes own.csv").expect(2).says("declared to be `shared`");
-    // What isn't declared so can be shared all the same, and has one derivative then.
+    // A cell that isn't declared `shared` may be shared, too, and then has one derivative.
     folder.file("plain.rasm", ".inout w: real\n.inout x: real\n.out y: real\nadd y, w * x\n");
     folder.reviver("batch plain.rasm --lanes in.csv --shared w=3 --grad y").expect(0).says("sum of w' = 7.0");
     folder.reviver("batch plain.rasm --lanes in.csv --shared w=3 --shared w=4").expect(2).says("set twice");
@@ -343,7 +343,7 @@ fn the_engines_and_levels_agree_and_times_are_told() {
     assert_eq!(object["device"], "cpu");
 }
 
-/// The three programs that are made for batches, with the files that they come with: each lane as `run` finds it.
+/// The three programs for batches, with their files: each lane gives the result of `run`.
 #[test]
 fn the_programs_for_batches_come_to_what_run_comes_to() {
     for (name, grad) in [("bessel_grid", Some("out")), ("reprojection", Some("cost")), ("xtea_blocks", None)]

@@ -1,10 +1,10 @@
-//! `reviver bench`: what it measures, and what it says of programs that it can't measure wholly. How fast they are isn't judged.
+//! `reviver bench`: its measurements, and its reports on programs without some of them. Speeds aren't checked.
 
 use serde_json::Value;
 
 use crate::support::{Folder, reviver};
 
-/// What `bench` tells programs.
+/// Returns the JSON report of `bench`.
 fn measured(arguments: &str) -> Value {
     reviver(&format!("bench {arguments} --seconds 0.05 --json")).expect(0).json()
 }
@@ -56,7 +56,7 @@ fn the_text_is_a_table() {
     }
 }
 
-/// Tapes and stacks are given as to `run`.
+/// Tapes and stacks are given as for `run`.
 #[test]
 fn what_is_given_is_what_runs() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! `bennett`: reversible programs that come to what overwriting ones do, in so many runs of segments and so many states.
+//! `bennett`: reversible programs with the results of overwriting ones, in the expected numbers of segment runs and
+//! states.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Folder, Ran, reviver, with_input};
 
-/// A number that nobody chose, the same in each run of the tests: SplitMix64.
+/// Reproducible random numbers: SplitMix64.
 struct Numbers(u64);
 
 impl Numbers {
@@ -18,7 +19,7 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// From `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, inclusive.
     fn int(&mut self, low: i64, high: i64) -> i64 {
         low + (self.next() % (high - low + 1) as u64) as i64
     }
@@ -33,10 +34,10 @@ impl Numbers {
     }
 }
 
-/// Inputs of a program, as options of `run`.
+/// Returns random inputs of a program, as options of `run`.
 type RandomInputs = fn(&mut Numbers) -> String;
 
-/// Ten programs that lose something, and inputs for each.
+/// Returns ten programs that lose information, with inputs for each.
 fn programs() -> Vec<(&'static str, RandomInputs)> {
     vec![
         ("programs/collatz_plain.rasm", |n| format!("n={}", n.int(1, 1000))),
@@ -61,12 +62,12 @@ fn programs() -> Vec<(&'static str, RandomInputs)> {
     ]
 }
 
-/// What a program came to, by the names of its results.
+/// Returns the results of a run by name.
 fn results(ran: &Ran) -> Value {
     ran.json()["outputs"].clone()
 }
 
-/// Runs both programs on inputs, and compares every result of the one that overwrites.
+/// Runs both programs on inputs, and compares every result of the overwriting one.
 #[track_caller]
 fn are_equal(program: &str, reversible: &str, inputs: &str) {
     let expected = results(&reviver(&format!("run {program} --set {inputs} --json")).expect(0));
@@ -108,13 +109,13 @@ fn ten_programs_come_to_the_same_a_hundred_times() {
     compare(100);
 }
 
-/// A loop of exactly `rounds` rounds, each of which loses a word.
+/// Returns inputs for a loop of exactly `rounds` iterations, each of which loses a word.
 fn logistic(rounds: u32) -> String {
     format!("steps={rounds},x=0.3")
 }
 
-/// `show` is carried out in both directions of the machine, and undoes nothing: so runs of segments are counted, and
-/// the states that are kept.
+/// A `show` in `keep` counts runs of segments and kept states, because it prints in both directions and undoes
+/// nothing.
 #[test]
 fn sixty_four_segments_take_what_bennett_says() {
     let folder = Folder::new();
@@ -163,7 +164,7 @@ fn the_debugger_travels_through_the_result() {
     with_input(&format!("debug {file} --batch -"), script).expect(0).prints_part("steps = 16");
 }
 
-/// What an array holds at the end that is no result is garbage of the program, and of its reversible form nothing.
+/// Final contents of arrays that aren't results are garbage of the program, and not of its reversible form.
 #[test]
 fn arrays_may_end_with_anything() {
     let folder = Folder::new();
@@ -183,7 +184,7 @@ fn arrays_may_end_with_anything() {
     }
 }
 
-/// Statements of all kinds that lose something, in procedures, macros and blocks.
+/// Program with all kinds of statements that lose information, in procedures, macros and blocks.
 const MIXED: &str = ".word 32
 .const N = 4
 .inout A[N] default {3, 1, 4, 1}, M[2, 3] default 2
@@ -294,7 +295,7 @@ fn what_cannot_be_cut_is_refused_with_a_cure() {
     reviver(&format!("{plain} --space 1M")).expect(0).prints_part("Levels of segments: 1, with 64");
 }
 
-/// A program that can't be cut into segments has the other methods.
+/// A program that can't be cut into segments still has the other methods.
 #[test]
 fn a_tradeoff_without_segments_says_why() {
     let page = reviver("tradeoff programs/collatz.rasm --set n=6").expect(0);
@@ -306,8 +307,7 @@ fn a_tradeoff_without_segments_says_why() {
     assert_eq!(object["methods"].as_array().map(Vec::len), Some(6));
 }
 
-/// Each method is a line, in text and in JSON; what erases nothing makes no heat.
-/// A text that was made of the program's has lines that nobody knows.
+/// Only the user's text causes warnings, not the texts that `tradeoff` generates from it.
 #[test]
 fn a_tradeoff_warns_of_what_was_written() {
     let folder = Folder::new();
@@ -317,6 +317,7 @@ fn a_tradeoff_warns_of_what_was_written() {
     assert_eq!(ran.stderr.matches("warning").count(), 1, "{ran:#?}");
 }
 
+/// Each method has a line, in text and in JSON; methods that erase nothing produce no heat.
 #[test]
 fn a_tradeoff_has_a_line_for_each_method() {
     let asked = "tradeoff programs/collatz_plain.rasm --set n=6";
@@ -363,7 +364,8 @@ fn grouped(count: &serde_json::Value) -> String {
     reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }
 
-/// What a program leaves is no reason for its reversible one to trap, nor are its limits, which are for fewer calls and stacks of its own.
+/// Leftovers of a program don't make its reversible form trap, nor do its limits, which apply to fewer calls and to
+/// its own stacks.
 #[test]
 fn leftovers_and_limits_of_the_program_are_no_trap() {
     let folder = Folder::new();
@@ -388,7 +390,7 @@ fn leftovers_and_limits_of_the_program_are_no_trap() {
     }
 }
 
-/// Where the segments trap, the other methods are told all the same.
+/// If the segments trap, the other methods are still reported.
 #[test]
 fn segments_that_trap_leave_the_other_rows() {
     let folder = Folder::new();
@@ -402,7 +404,7 @@ fn segments_that_trap_leave_the_other_rows() {
     refused.says("200 states can't be numbered by integers of 8 bits").says("`.word`");
 }
 
-/// The order of procedures that are undone is that of the program.
+/// Undone procedures are in the order of the program.
 #[test]
 fn the_text_is_the_same_each_time() {
     for name in ["bundle_adjustment", "dense_net", "graph_embedding"] {

@@ -1,23 +1,23 @@
-//! What the book of the course shows is what happens: its sessions, listings, messages and links.
+//! Course book: its sessions, listings, messages and links are correct.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Folder, reviver, root, with_input};
 
-/// A page of the book: a chapter, the preface, the answers, or the summary.
+/// Page of the book: a chapter, the preface, the answers, or the summary.
 pub struct Chapter {
     pub path: PathBuf,
     pub text: String,
 }
 
-/// A block of `.rasm`, and whether it says that it is refused.
+/// Block of `.rasm`; `refused` is true if the page expects an error.
 pub struct Snippet<'p> {
     text: &'p str,
     refused: bool,
 }
 
-/// Lines of a file that a listing shows, the first and the last counted from 1.
+/// Lines of a file shown by a listing; the first and last are counted from 1.
 pub struct Included {
     pub file: PathBuf,
     pub first: usize,
@@ -47,12 +47,12 @@ impl Chapter {
         listings
     }
 
-    /// The text without what stands in blocks.
+    /// Returns the text without its code blocks.
     fn prose(&self) -> String {
         self.text.split("```").step_by(2).collect()
     }
 
-    /// Where a listing is lines of a file, which ones.
+    /// Returns the lines that a listing includes, if it includes lines of a file.
     pub fn included(&self, listing: &Snippet<'_>) -> Option<Included> {
         let inside = listing.text.trim_end().strip_prefix("{{#include ")?.strip_suffix("}}")?;
         let mut parts = inside.split(':');
@@ -78,14 +78,14 @@ pub fn pages() -> Vec<Chapter> {
     pages
 }
 
-/// The paths of the files that a text links to.
+/// Returns the paths of the files that a text links to.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let files = targets.map(|target| target.split('#').next().unwrap());
     files.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
-/// A text on one line, so that words are found wherever its lines end.
+/// Joins a text into one line, so that searches ignore line ends.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -125,8 +125,8 @@ fn the_listings_of_the_book_assemble_or_are_refused_as_it_says() {
     assert!(refused > 3, "{refused} messages of refused listings");
 }
 
-/// Lines are named by their numbers, so that a change of a program could show others unnoticed. What is shown
-/// are whole paragraphs, which finds most such changes.
+/// Listings refer to lines by number, so a changed program could silently shift them. Listings are whole paragraphs,
+/// which detects most such shifts.
 #[test]
 fn the_book_shows_whole_paragraphs_of_programs() {
     let mut shown = 0;
@@ -170,7 +170,7 @@ fn every_page_of_the_book_stands_in_its_summary_once() {
     }
 }
 
-/// An exercise that grades itself, as its task names it.
+/// Exercise that grades itself, as its task names it.
 struct Graded {
     named: String,
     chapter: usize,
@@ -186,7 +186,7 @@ impl Graded {
 }
 
 impl Chapter {
-    /// What stands below the heading of its exercises.
+    /// Returns the section under the heading `Exercises`.
     fn exercises(&self) -> &str {
         let (_, behind) = self.text.split_once("\n## Exercises\n").unwrap();
         behind.split("\n## ").next().unwrap()
@@ -209,7 +209,7 @@ fn chapters_name_their_graded_exercises() {
     assert!(found > 30, "{found} exercises that grade themselves");
 }
 
-/// What no page speaks of, nobody reads.
+/// Every program must be mentioned by a page, because it would not be read otherwise.
 #[test]
 fn every_program_of_the_book_is_shown() {
     let all: String = pages().iter().map(|page| page.text.as_str()).collect();
@@ -219,7 +219,7 @@ fn every_program_of_the_book_is_shown() {
     }
 }
 
-/// A picture that a page shows, and the command that draws it, which stands below in a comment.
+/// Picture on a page, and the command that draws it, from the comment below it.
 struct ShownPicture {
     pub file: PathBuf,
     description: String,
@@ -227,7 +227,7 @@ struct ShownPicture {
 }
 
 impl ShownPicture {
-    /// What its command draws today. The commands of a debugger's script stand behind `with:`, and draw it into `FILE`.
+    /// Draws the picture. After `with:` are the commands of a debugger script, which draws into `FILE`.
     fn drawn(&self) -> String {
         let Some((arguments, script)) = self.arguments.split_once(", with: ") else {
             return reviver(&self.arguments).expect(0).stdout;
@@ -259,7 +259,7 @@ impl Chapter {
     }
 }
 
-/// `UPDATE_PICTURES=1` draws them anew.
+/// `UPDATE_PICTURES=1` draws them again.
 #[test]
 fn the_pictures_of_the_book_are_drawn_from_runs() {
     let updates = std::env::var_os("UPDATE_PICTURES").is_some();

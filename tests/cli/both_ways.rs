@@ -1,11 +1,11 @@
-//! The two ways back, `run F --back` and `invert F | run -`: they are given the same texts, say the same,
-//! and refuse the same.
+//! Two ways to run backward, `run F --back` and `invert F | run -`: they accept the same texts, print the same, and
+//! refuse the same.
 
 use serde_json::json;
 
 use crate::support::{Folder, Ran, reviver, with_input};
 
-/// Both ways back with the same options; they must print the same.
+/// Runs both ways with the same options; both must print the same.
 #[track_caller]
 fn both(program: &str, options: &str, code: i32) -> Ran {
     let inverse = reviver(&format!("invert {program}")).expect(0).stdout;
@@ -15,7 +15,7 @@ fn both(program: &str, options: &str, code: i32) -> Ran {
     backward
 }
 
-/// Reads both classes in turn and writes in another order, in a procedure and in main.
+/// Program that reads both classes alternately and writes them in another order, in a procedure and in main.
 const MIXED: &str = "\
 .inout n
 .proc pass(in n)
@@ -57,7 +57,7 @@ fn a_written_tape_goes_back_both_ways() {
     let inverse = reviver(&format!("invert {mixed}")).expect(0).stdout;
     with_input(&format!("run - --set n=0 --tape {there} --tape-out {back}"), inverse.as_bytes()).expect(0);
     assert_eq!(numbers("back"), numbers("given"));
-    // The way back of the inverse is the way forward of the program.
+    // The inverse run backward is the program run forward.
     let options = format!("--set n=3 --tape {given}");
     let again = with_input(&format!("run - --back {options}"), inverse.as_bytes()).expect(0);
     assert_eq!(again.stdout, reviver(&format!("run {mixed} {options}")).expect(0).stdout);
@@ -79,7 +79,7 @@ fn the_order_survives_images_and_inverting_twice() {
     reviver(&format!("invert {inverse} -o {twice}")).expect(0);
     assert!(!String::from_utf8(folder.read("twice.rasm")).unwrap().contains(".inverse"));
     reviver(&format!("fmt --check {inverse}")).expect(0);
-    // Written as [4, 6, 5]: the first that was read is the last that was written.
+    // Written as [4, 6, 5]: the first value read is the last one written.
     let options = "--set n=3 --tape 4,6,5";
     for back in [format!("{program} --back"), inverse.clone(), image.clone(), flat] {
         reviver(&format!("run {back} {options}")).expect(0).prints("n = 3\ntape = [5, 6, 4]\n");
@@ -137,7 +137,7 @@ fn a_cipher_does_not_decrypt_with_a_key_that_nobody_gave() {
     let folder = Folder::new();
     let words = "--set v0=0x497df3d0,v1=0x72612cb5";
     let plain = "v0 = 1094861636\nv1 = 1162233672\nkey = [66051, 67438087, 134810123, 202182159]\n";
-    // The key has a default, which is what encrypted.
+    // The key has a default, which was used for encryption.
     both("programs/xtea.rasm", words, 0)
         .prints(plain)
         .says("note: `key` isn't given: its `default` stands for it");
@@ -146,7 +146,7 @@ fn a_cipher_does_not_decrypt_with_a_key_that_nobody_gave() {
     let whole = format!("{words} --set key=66051,67438087,134810123,202182159 --json");
     let object = reviver(&format!("run programs/xtea.rasm --back {whole}")).expect(0);
     assert!(object.json().get("assumed").is_none() && object.stderr.is_empty(), "{object:?}");
-    // Forward the default is what the declaration says, and no news.
+    // Forward, a default needs no note.
     assert_eq!(reviver("run programs/xtea.rasm").expect(0).stderr, "");
     let text = String::from_utf8(std::fs::read("programs/xtea.rasm").unwrap()).unwrap();
     let without = text.replace(" default {0x00010203, 0x04050607, 0x08090a0b, 0x0c0d0e0f}", "");

@@ -1,10 +1,10 @@
-//! `reviver build`: C text, headers and libraries, and what is refused.
+//! `reviver build`: C text, headers and libraries, and refusals.
 
 use std::process::Command;
 
 use crate::support::{Folder, command, reviver, with_input};
 
-/// Whether there is a C compiler, as the command looks for one.
+/// Returns true if the command would find a C compiler.
 fn has_compiler() -> bool {
     let is_there = Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
@@ -48,7 +48,7 @@ fn other_files_are_left_alone() {
         .says("is not a C text that `reviver` has written");
     assert_eq!(folder.read("mine.c"), b"int mine;\n");
     reviver(&format!("build programs/fib.rasm -o {file} --force")).expect(0);
-    // A header and a C file aren't each other.
+    // A header and a C file don't replace each other.
     reviver(&format!("build programs/fib.rasm --header -o {file}"))
         .expect(2)
         .says("is not a header that `reviver` has written");
@@ -101,7 +101,7 @@ fn a_header_links_with_its_own_c_file_only() {
     };
     let user = "#include \"p.h\"\nint main(void) {\n    static struct p_memory memory;\n\
         \x20   return (p_forward)(&memory, 0, 0, 0, 0) + (p_message(0) == 0);\n}\n";
-    // It is linked, and not run.
+    // The program is linked, and not run.
     std::fs::write(path("user.c"), user).unwrap();
     for (n, one) in options.iter().enumerate() {
         built(one, &format!("-o {}", path("p.c")));
@@ -118,7 +118,7 @@ fn a_header_links_with_its_own_c_file_only() {
     }
 }
 
-/// A user who reserves other room than the C file has would give it a memory of another size.
+/// A header with another number of reserved calls than the C file would give the memory another size.
 #[test]
 fn room_for_calls_is_the_same_wherever_the_header_is_read() {
     if !has_compiler() {
@@ -252,7 +252,7 @@ fn a_library_computes_what_the_program_computes() {
     let folder = Folder::new();
     let path = |name: &str| folder.path(name).display().to_string();
     let library = path("libhorner.so");
-    // What it has built it replaces.
+    // An earlier output is replaced.
     for _ in 0..2 {
         reviver(&format!("build programs/horner.rasm --loss y --lib -o {library}")).expect(0);
     }

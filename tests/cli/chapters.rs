@@ -1,4 +1,4 @@
-//! The book that is part of the program: every chapter can be read, and every program that it names can be had.
+//! The embedded book: every chapter can be read, and every program that it names is available.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn every_chapter_is_there_with_its_listings_and_without_what_is_for_builders() {
     let chapters = chapters();
     let pages = std::fs::read_dir(root().join("course/book/src")).unwrap();
     let pages = pages.filter(|page| page.as_ref().unwrap().path().extension().is_some_and(|e| e == "md"));
-    // The summary is what lists them.
+    // The summary is the list of the others.
     assert_eq!(chapters.len(), pages.count() - 1);
     for (n, chapter) in chapters.iter().filter(|chapter| !chapter["number"].is_null()).enumerate() {
         assert_eq!(chapter["number"], json!(n + 1));
@@ -44,7 +44,7 @@ fn a_chapter_is_called_by_its_number_or_its_name_and_listings_are_those_lines() 
     for other in ["05", "05-garbage", "course/book/src/05-garbage.md"] {
         assert!(reviver(&format!("course read {other}")).expect(0).stdout == printed.stdout, "{other}");
     }
-    // Lines 35 to 54 of that program, and neither the one before nor the one behind.
+    // Lines 35 to 54 of that program, without their neighbors.
     let bennett = std::fs::read_to_string(root().join("programs/bennett.rasm")).unwrap();
     let lines: Vec<&str> = bennett.lines().collect();
     printed.prints_part(&format!("```rasm\n{}\n```\n", lines[34..54].join("\n")));
@@ -60,11 +60,11 @@ fn a_chapter_is_called_by_its_number_or_its_name_and_listings_are_those_lines() 
     reviver("course read 99").expect(2).says("`reviver course read` lists them");
 }
 
-/// The files of programs that a text names, as somebody would type them.
+/// Returns the program files that a text names, as a user would type them.
 fn named(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| c.is_whitespace() || "`()[]:,'\"".contains(c));
     words
-        // A loop of the shell has a variable in the place of the name.
+        // In a shell loop, a variable replaces the name.
         .filter(|word| word.ends_with(".rasm") && !word.contains('$'))
         .filter(|word| word.starts_with("programs/") || word.starts_with("course/book/programs/"))
         .collect()

@@ -1,4 +1,4 @@
-//! A class is graded, whatever is in its folders.
+//! Grading of a class, with arbitrary contents in its folders.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use crate::support::{Folder, crowded, reviver, root};
 const FIRST: &str = "01-swap-two-cells";
 const RIGHT: &str = ".inout a default 3\n.inout b default 8\nswap a, b\n";
 
-/// A student's folder with a program for the first exercise.
+/// Creates a student's folder with a program for the first exercise.
 fn student(class: &Folder, name: &str, program: impl AsRef<[u8]>) {
     std::fs::create_dir_all(class.path(name).join(FIRST)).unwrap();
     class.file(&format!("{name}/{FIRST}/start.rasm"), program);
 }
 
-/// Macros that use each other, which together become a million instructions and more.
+/// Returns nested macros that expand to more than a million instructions.
 fn bomb() -> String {
     let mut text = String::from(".inout a default 3\n.inout b default 8\n");
     for n in 1..6 {
@@ -26,7 +26,7 @@ fn bomb() -> String {
     text + &format!(".macro m6()\n{}.endm\nm1\n", format!("add a, {}\n", sum.join(" + ")).repeat(8))
 }
 
-/// The row of an exercise of a folder, by the columns of the table.
+/// Returns the row of an exercise of a folder, split into columns.
 fn row(table: &str, folder: &str, exercise: &str) -> Vec<String> {
     let begins = format!("{folder},{exercise},");
     let row = table.lines().find(|line| line.starts_with(&begins));
@@ -67,7 +67,7 @@ fn a_class_becomes_a_table() {
     assert_eq!(String::from_utf8(class.read("grades.csv")).unwrap().lines().count(), 1 + 2 * 37);
 }
 
-/// Each reason has its word.
+/// Each reason has its own word.
 #[test]
 fn the_reason_is_told() {
     let class = Folder::new();
@@ -100,7 +100,7 @@ fn the_reason_is_told() {
     }
 }
 
-/// Programs that would end a grader, or keep it for ever: the others are graded.
+/// Programs that would crash or block a grader don't affect the grading of the others.
 #[test]
 fn one_program_does_not_end_the_grading_of_the_others() {
     let class = Folder::new();
@@ -115,7 +115,7 @@ fn one_program_does_not_end_the_grading_of_the_others() {
     student(&class, "deep", deep);
     student(&class, "bytes", b"\xff\xfe.\0i\0n\0 \0a\0\n\0");
     student(&class, "ada", RIGHT);
-    // The second exercise of who failed in the first is graded too.
+    // After a failed first exercise, the second is graded, too.
     let second = "02-there-and-back";
     let solution = std::fs::read(root().join("course/exercises").join(second).join("solution.rasm")).unwrap();
     std::fs::create_dir_all(class.path("slow").join(second)).unwrap();
@@ -134,7 +134,7 @@ fn one_program_does_not_end_the_grading_of_the_others() {
     assert_eq!(first(&ran, 0)["reason"], json!("output"));
 }
 
-/// The process that grades follows its children without a thread: grades, limits and complaints are the same.
+/// The grading process reads its children without threads: grades, limits and messages are the same.
 #[test]
 fn a_class_is_graded_without_threads() {
     let class = Folder::new();
@@ -181,7 +181,7 @@ fn what_is_no_folder_is_skipped_with_a_note() {
     class.reviver("course report nowhere ada").expect(2).says("there is no folder nowhere");
 }
 
-/// Rows are there as soon as a folder is done.
+/// Rows are written as soon as a folder is done.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_report_keeps_its_rows() {
@@ -208,7 +208,7 @@ fn an_interrupted_report_keeps_its_rows() {
 fn a_teacher_adds_hidden_expectations() {
     let class = Folder::new();
     student(&class, "ada", RIGHT);
-    // It does what students see, and no more.
+    // The program satisfies only the visible tests.
     student(&class, "ben", ".inout a default 3\n.inout b default 8\nif a < 100\nswap a, b\nfi b < 100\n");
     std::fs::create_dir(class.path("hidden")).unwrap();
     class.file("hidden/1.txt", ";! points 5\n;! run a=1000 b=500 -> a=500 b=1000\n");
@@ -217,7 +217,7 @@ fn a_teacher_adds_hidden_expectations() {
     assert_eq!(row(&table, "ben", FIRST)[2..8], ["failed", "7", "8", "10", "15", "wrong value"]);
     let object = class.reviver("course report ben --hidden hidden --json").expect(0).json();
     assert_eq!(first(&object, 0)["hidden"][0]["met"], json!(false));
-    // A mistake of the teacher is one error before anything is graded.
+    // A mistake of the teacher is an error before grading starts.
     let mistakes = [
         (";! runs a=1 -> b=1\n", "1.txt:1: `runs a=1 -> b=1`: no expectation begins with `runs`"),
         (
@@ -240,7 +240,7 @@ fn a_teacher_adds_hidden_expectations() {
     class.file("hidden/first.txt", ";! run -> a=8\n");
     class.reviver("course report ada --hidden hidden").expect(2).says("no exercise is called `first`");
     class.reviver("course report ada --hidden nowhere").expect(2).says("can't read the folder nowhere");
-    // Something else than the exercise asks has a solution of its own.
+    // A test beyond the exercise needs its own solution.
     std::fs::remove_file(class.path("hidden/first.txt")).unwrap();
     std::fs::create_dir(class.path("hidden").join(FIRST)).unwrap();
     class.file(&format!("hidden/{FIRST}/expect.txt"), ";! run a=1 b=2 -> a=2 b=1\n;! at most 3 steps\n");
@@ -260,7 +260,7 @@ fn solutions_are_for_teachers() {
     }
     class.reviver(&format!("test own/{FIRST}/solution.rasm --expect own/{FIRST}/expect.txt")).expect(0);
     class.reviver("course solutions --teacher own").expect(0).prints_part("that were there stay as they are");
-    // A copy in a student's folder is of no use there.
+    // A copied solution in a student's folder is refused.
     student(&class, "eve", ".include \"solution.rasm\"\n");
     std::fs::copy(
         class.path("own").join(FIRST).join("solution.rasm"),
@@ -317,7 +317,7 @@ fn a_classroom_gets_its_tests() {
     class.reviver("course report").expect(2);
 }
 
-/// The script that is to be copied works, where there is a Python to run it.
+/// The documented script works, if Python is available.
 #[cfg(unix)]
 #[test]
 fn the_autograder_writes_results() {

@@ -1,4 +1,4 @@
-//! The other subcommands, and what the command line says about itself.
+//! Subcommands without a separate test module, and help of the command line.
 
 use crate::support::{Folder, command, reviver, with_input};
 
@@ -92,7 +92,7 @@ fn check_tells_what_a_program_is() {
     assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
 }
 
-/// Nobody has looked for what a text would be warned of.
+/// An image has no text to check for warnings.
 #[test]
 fn check_says_of_an_image_that_warnings_need_the_text() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `--const`: a text with other values for its constants.
+//! `--const`: values for constants of a text.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ const TEXT: &str = "\
         add  x, rate
 ";
 
-/// A text with constants, in a folder.
+/// Creates a text with constants in a folder.
 fn text(folder: &Folder) -> String {
     let path = folder.path("sum.rasm");
     std::fs::write(&path, TEXT).unwrap();
@@ -75,7 +75,7 @@ fn what_no_constant_can_be_is_refused() {
     refused("N", "--const N: a constant is given as NAME=VALUE", "");
 }
 
-/// What a text's results are, as JSON.
+/// Returns the results of a text as JSON.
 fn outputs(text: &str, options: &str) -> serde_json::Value {
     with_input(&format!("run - --json {options}"), text.as_bytes()).expect(0).json()["outputs"].clone()
 }
@@ -114,7 +114,7 @@ fn bit_patterns_are_the_same_folded_and_run() {
     assert_eq!(outputs(given, "--const M=-0xffffffff"), json!({ "c": 0 }));
 }
 
-/// Beside the random expressions that are compared with the machine's values: what people meet.
+/// Typical constant expressions, in addition to the random ones that are compared with the machine.
 #[test]
 fn constants_are_computed_in_the_numbers_of_the_program() {
     let of = |numbers: &str, class: &str, expression: &str| {
@@ -171,7 +171,7 @@ fn constants_without_a_value_are_refused_with_a_cure() {
         "more digits in fixed 43 than a program can write down",
         "compute it where it is used",
     );
-    // As an operand, the machine computes it.
+    // As an operand, the expression is computed by the machine.
     let text =
         ".real fixed\n.out x: real, y: real\n.var a: real = 1000000\nadd x, 1000000 / 3.0\nadd y, a / 3.0\n";
     let both = outputs(text, "");
@@ -189,7 +189,7 @@ fn constants_are_lengths_bounds_and_steps() {
         rof
         add A[0], len(A) - 300
 ";
-    // Read as it is written, a length has nothing to do with the word; what is computed of it has.
+    // A literal length doesn't depend on the word; a computed one does.
     with_input("check -", text.as_bytes()).expect(3).says("300 does not fit into 8 bits");
     let fitting = text.replace(" + 300", "").replace(" - 300", "");
     let made = outputs(&fitting, "");
@@ -197,7 +197,7 @@ fn constants_are_lengths_bounds_and_steps() {
     assert_eq!(outputs(".word 8\n.var A[300]\n.out c\nadd c, 1\n", ""), json!({ "c": 1 }));
 }
 
-/// A length is the same number of a global and of what is passed, and stands for a real, too.
+/// A length is the same for a global and a parameter, and is accepted as a real, too.
 #[test]
 fn lengths_of_globals_and_of_parameters_behave_alike() {
     let body = "\

@@ -1,4 +1,4 @@
-//! The course: exercises that are part of the program, and what somebody made of them.
+//! Course: embedded exercises, and their grading.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver, root};
 
-/// An exercise in the sources.
+/// Exercise in the sources.
 struct Source {
     name: String,
     folder: PathBuf,
 }
 
-/// A typical mistake, and the hint that it must get.
+/// Typical mistake, and the hint that it must get.
 struct Mistake {
     name: String,
     text: String,
@@ -26,7 +26,7 @@ impl Source {
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The wrong solutions, by name.
+    /// Returns the wrong solutions by name.
     fn wrong(&self) -> Vec<Mistake> {
         let Ok(entries) = std::fs::read_dir(self.folder.join("wrong")) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -53,7 +53,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// A folder in which some exercises are solved by these texts; the others aren't there.
+/// Creates a folder with solutions of some exercises; the others are missing.
 fn attempt<'t>(within: &Folder, name: &str, solved: impl IntoIterator<Item = (&'t str, &'t str)>) {
     for (exercise, text) in solved {
         let folder = within.path(name).join(exercise);
@@ -62,7 +62,7 @@ fn attempt<'t>(within: &Folder, name: &str, solved: impl IntoIterator<Item = (&'
     }
 }
 
-/// The grades of folders, those of exercises that aren't there left out: by folder and exercise.
+/// Returns the grades of folders by folder and exercise, without missing exercises.
 fn grades(within: &Folder, folders: &[&str]) -> BTreeMap<(String, String), Value> {
     let object = within.reviver(&format!("course report {} --json", folders.join(" "))).expect(0).json();
     let folders = object["folders"].as_array().unwrap().clone();
@@ -74,7 +74,7 @@ fn grades(within: &Folder, folders: &[&str]) -> BTreeMap<(String, String), Value
     graded.filter(|(_, grade)| grade["state"] != "missing").collect()
 }
 
-/// The lines that aren't met, for who looks for the reason.
+/// Returns the lines that aren't met, to show the reason for a failure.
 fn unmet(grade: &Value) -> Vec<String> {
     let lines = grade["expectations"].as_array().unwrap().iter();
     lines.filter(|line| line["met"] != json!(true)).map(Value::to_string).collect()
@@ -183,7 +183,7 @@ fn hints_lead_to_lessons_that_exist() {
     }
 }
 
-/// A student's folder with all exercises.
+/// Creates a student's folder with all exercises.
 fn begun() -> Folder {
     let folder = Folder::new();
     folder.reviver("course start mine").expect(0);
@@ -250,12 +250,12 @@ fn the_first_exercise_is_begun_hinted_at_and_passed() {
     within(&folder, "course").expect(0).prints_part("  1  passed   Swap two cells").prints_part("\n1 of ");
     folder.reviver("course check 1 mine").expect(0);
     within(&folder, "course check 1 ../mine").expect(0);
-    // In the folder of an exercise it is that one.
+    // The folder of an exercise selects that exercise.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
     command.args(["course", "check"]).current_dir(folder.path("mine/01-swap-two-cells"));
     let ran = crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
     ran.prints_part("next: There and back by hand, ../02-there-and-back/task.md; ");
-    // So it is where a path is typed that a shell has completed.
+    // A path completed by a shell works, too.
     let next = |path: &str, next: &str| {
         let ran = folder.reviver(&format!("course check {path}")).expect(0);
         ran.prints_part(&format!("next: There and back by hand, {next}/02-there-and-back/task.md; "));
@@ -280,7 +280,7 @@ fn expectations_can_not_be_edited_away() {
     within(&folder, "course check 1").expect(1).prints_part("no  run -> a=8 b=3");
 }
 
-/// A comment, or another layout, is no attempt.
+/// A change of comments or layout isn't an attempt.
 #[test]
 fn what_is_only_looked_at_is_untouched() {
     let folder = begun();
@@ -323,7 +323,7 @@ fn what_is_asked_for_wrongly_is_said() {
     folder.reviver("course report nowhere").expect(2).says("there is no folder nowhere");
 }
 
-/// What is to be typed can be typed.
+/// Printed commands can be typed into a shell.
 #[test]
 fn folders_are_quoted_where_a_shell_needs_it() {
     let folder = Folder::new();
@@ -360,7 +360,7 @@ fn limits_stand_where_programs_are_run() {
     }
 }
 
-/// Somebody's folder may be a trap for who grades it.
+/// A student's folder may contain links that would lead the grader to other files.
 #[cfg(unix)]
 #[test]
 fn a_class_reads_no_files_of_others() {
@@ -388,7 +388,7 @@ fn an_exercise_has_limits() {
     within(&folder, "course check 1 --max-steps 1000").expect(1).prints_part("found more than 1000 steps");
 }
 
-/// What the folder has that is embedded is what the program lists.
+/// The program lists exactly the embedded exercises of the folder.
 #[test]
 fn the_program_has_all_exercises() {
     let folder = Folder::new();
@@ -405,7 +405,7 @@ fn the_program_has_all_exercises() {
     assert!(Path::new(&root().join("course/README.md")).exists());
 }
 
-/// What is said next works where it is said.
+/// The suggested next command works in the current folder.
 #[test]
 fn a_folder_that_was_named_is_named_again() {
     let folder = begun();
@@ -415,7 +415,7 @@ fn a_folder_that_was_named_is_named_again() {
     within(&folder, "course check 1").expect(0).prints_part("`reviver course check 2` grades it");
 }
 
-/// To read a pipe takes for ever.
+/// Reading a pipe would block forever.
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_program_stops_nobody() {

@@ -1,5 +1,4 @@
-//! `reviver debug` and `reviver repl` where there is no terminal: scripts, pipes, and what can be wrong
-//! with either.
+//! `reviver debug` and `reviver repl` without a terminal: scripts, pipes, and errors in them.
 
 use crate::support::{Folder, reviver, with_input};
 
@@ -11,7 +10,7 @@ fn a_script() {
     let shown = "> goto end\nhistory end\nstep 52: the end\n> print a\na = 55\n> expect a == 55\n\
                  > last a\na: 89 -> 55 by `swap a, b` (line 30, step 49)\nstep 48, line 30: swap  a, b\n";
     reviver(&format!("debug programs/fib.rasm --batch {script}")).expect(0).says("").prints(shown);
-    // What a script prints is a script again.
+    // The output of a script is a valid script.
     let printed = folder.file("printed", shown);
     reviver(&format!("debug programs/fib.rasm --batch {printed}")).expect(0).prints(shown);
     let input = with_input("debug --batch - programs/fib.rasm", shown.as_bytes());
@@ -32,10 +31,10 @@ fn what_a_program_is_given_is_there() {
     assert!(set.stdout.contains("step 17: the end\n"), "{set:#?}");
 }
 
-/// `--history` is what the residues take at most, but for those of the last slice of steps.
+/// `--history` limits the residues, except those of the last slice of steps.
 #[test]
 fn the_history_is_bounded_as_the_user_says() {
-    // Each round loses bits: what is small is added to what is large.
+    // Each iteration loses bits by adding small to large numbers.
     let rounds =
         "        for i in 0..100_000\n            add x, 1000.1\n            sub x, 1000.2\n        rof\n";
     let folder = Folder::new();
@@ -47,7 +46,7 @@ fn the_history_is_bounded_as_the_user_says() {
         let told = told.lines().filter_map(|line| line.strip_prefix("history: ")?.split(' ').next());
         told.filter_map(|bytes| bytes.parse::<usize>().ok()).max().unwrap()
     };
-    // A slice of 4,096 steps, of at most 16 bytes each, comes on top.
+    // A slice of 4,096 steps, with at most 16 bytes each, is added.
     let (limit, slice) = (1 << 20, 64 << 10);
     let found = most("1M");
     assert!((limit / 2..limit + slice).contains(&found), "{found}");
@@ -81,7 +80,7 @@ fn a_program_without_end_is_stopped() {
         .expect(5)
         .says("error: the command on line 3 of <stdin> went 10000 steps from the start\n");
     assert!(ran.stdout.contains("step limit\nstep 10000 of branch 1"), "{ran:#?}");
-    // In the line mode one goes on.
+    // In line mode the session continues.
     let ran = with_input("repl programs/fib.rasm --max-steps 10", b"c\nrs 3\ninfo status\n").expect(0);
     assert!(ran.stdout.contains("step limit\nstep 10") && ran.stdout.contains("step 7 of"), "{ran:#?}");
 }
@@ -104,7 +103,7 @@ fn a_line_mode_through_a_pipe() {
     let ran = with_input(&format!("repl programs/fib.rasm --transcript {transcript}"), commands).expect(0);
     assert!(ran.stdout.contains("did you mean `watch`?"), "{ran:#?}");
     assert!(ran.stdout.contains("b = 89"), "{ran:#?}");
-    // What failed is not done again.
+    // Failed commands aren't repeated.
     assert_eq!(folder.read("transcript"), b"# a session of the reviver debugger\ngoto end\nrs 2\nprint b\n");
     let again = reviver(&format!("debug programs/fib.rasm --batch {transcript}")).expect(0);
     assert!(again.stdout.ends_with("> print b\nb = 89\n"), "{again:#?}");
@@ -154,7 +153,7 @@ fn options_of_the_screen() {
     reviver("debug programs/fib.rasm --history lots").expect(2).says("64M");
 }
 
-/// A byte that is no character costs one line, and says where it was.
+/// An invalid UTF-8 byte skips one line, and its place is reported.
 #[test]
 fn a_line_that_is_no_text_is_left_out() {
     let commands = b"step\nprint \xff\nstep\nprint $step\n";

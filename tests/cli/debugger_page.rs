@@ -1,16 +1,16 @@
-//! `docs/debugger.md` says what the debugger says: its tour is one session, its last sections are the
-//! tables of commands. `UPDATE_COMMANDS=1` writes both anew.
+//! `docs/debugger.md` matches the debugger: its tour is one session, its last sections are the command tables.
+//! `UPDATE_COMMANDS=1` rewrites both.
 
 use reviver_debugger::command::table::{COMMANDS, Command, SCREEN_COMMANDS};
 
 use crate::support::{root, with_input};
 
-/// What begins a line that a user types in the tour.
+/// Prompt before the input lines of the tour.
 const PROMPT: &str = "(reviver) ";
 
 const TABLE: &str = "| command | also | |\n|---|---|---|\n";
 
-/// What stands between the tables.
+/// Text between the tables.
 const OF_SCREEN: &str = "
 ## Commands of the screen
 
@@ -36,7 +36,7 @@ fn the_page_of_the_debugger_is_current() {
     );
 }
 
-/// The text, with the answers that the commands of its console blocks have today.
+/// Replaces the answers in the console blocks by current ones.
 fn with_tour(text: &str) -> String {
     let mut parts: Vec<String> = text.split("```").map(str::to_owned).collect();
     let blocks = || parts.iter().filter(|part| part.starts_with("console\n"));
@@ -53,7 +53,7 @@ fn with_tour(text: &str) -> String {
     parts.join("```")
 }
 
-/// The table of commands, the topics of `info` below it. In a table `|` would end a column.
+/// Returns the rows of a command table, with the topics of `info` after it. The sign `|` would end a column.
 fn rows(table: &'static [Command]) -> String {
     table
         .iter()

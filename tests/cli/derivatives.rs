@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver, with_input};
 
-/// y = eˣ; B = (A[1,0], x·A[0,1]).
+/// Program for y = eˣ; B = (A[1,0], x·A[0,1]).
 const MIXED: &str = "
 .inout x: real default 0.5, A[2, 2]: real default {1, 2, 3, 4}
 .inout n default 3
@@ -15,7 +15,7 @@ add.mul B[1], A[0, 1], x
 add n, 1
 ";
 
-/// y += x², with a rule that says it were -x².
+/// Program for y += x², with a wrong rule for -x².
 const WRONG_RULE: &str = "
 .inout x: real default 3
 .out y: real
@@ -125,16 +125,16 @@ fn a_wrong_rule_does_not_pass_the_check() {
     on(&right, "grad", "--loss y --verify").expect(0);
 }
 
-/// Each of the two comparisons counts by itself.
+/// Each of the two comparisons can fail alone.
 #[test]
 fn one_disagreement_is_enough() {
-    // Any other x takes another path, so that nothing but the tangent is left to tell that the rule is wrong.
+    // Every other x takes another path, so only the tangent can detect the wrong rule.
     let call = "if x == 3.0\ncall squared(y, x)\nelse\nadd y, x\nadd y, x\nfi x == 3.0\n";
     on(&WRONG_RULE.replace("call squared(y, x)\n", call), "grad", "--loss y --verify")
         .expect(1)
         .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
         .says("no differences");
-    // Rounding to so many places has the derivative 0 nearly everywhere, and looks like 1 from afar.
+    // Rounding to many places has derivative 0 almost everywhere, and appears to have derivative 1 at a larger scale.
     let places = ".inout x: real default 1.3\n.out y: real\nlocal t = mul(x, 1e6)\nlocal r = round(t)\n\
                   add.div y, r, 1e6\ndelocal r = round(t)\ndelocal t = mul(x, 1e6)\n";
     let ran = on(places, "grad", "--loss y --verify").expect(1);
@@ -142,7 +142,7 @@ fn one_disagreement_is_enough() {
     ran.says("for `x`: the gradient says 0.0, differences say 0.99");
 }
 
-/// Nothing is verified by a tangent alone, which takes the same path: each side of a branch or a kink is run.
+/// Tangents alone don't verify, because they take the same path; each side of a branch or kink is run.
 #[test]
 fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
     let head = ".inout x: real\n.out y: real\n";
@@ -178,7 +178,7 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
         assert_eq!((&object["verify"]["agrees"], &object["verify"]["why"]), (&json!(false), &Value::Null));
     }
-    // A branch that changes nothing, one whose pieces join smoothly, and a kink far away.
+    // A branch without effect, one with smoothly joined pieces, and a distant kink.
     for (text, at) in [
         (branch("== 1.0", once, once), "1"),
         (branch(">= 1.0", "add y, x*x\n", "add y, 2*x\nsub y, 1.0\n"), "1"),
@@ -270,8 +270,8 @@ fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
 }
 
-/// A function with a value but without a derivative there is named as its row writes it, with the source,
-/// what that holds, and the line. No history would help, so none is advised.
+/// Functions without a derivative at a point are named as in their row, with source, value and line. A history
+/// wouldn't help, so it isn't advised.
 #[test]
 fn functions_without_a_derivative_are_named() {
     let cases = [
@@ -388,7 +388,7 @@ fn the_exponential_has_its_taylor_series() {
     assert_eq!(ran.stdout, "coefficients of t⁰, t¹, … with A[0,1] + t:\nB[1] = [1.0, 0.5]\n");
 }
 
-/// What a conversion throws away is thrown away of every coefficient.
+/// A conversion discards every coefficient of a series.
 #[test]
 fn a_series_says_what_it_has_lost() {
     let text = ".inout x: real default 1.5\n.out n\n.out y: real\nadd.toint n, x\nadd.square y, x\n";
@@ -403,7 +403,7 @@ fn a_series_says_what_it_has_lost() {
     assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
 }
 
-/// Both bodies take as many steps, so that only the jumps tell a probe's way from the run's.
+/// Both branches have equally many steps, so only jumps distinguish the probe's path from the run's.
 #[test]
 fn a_jump_beside_the_input_is_no_derivative() {
     let text = ".inout x: real default 1\n.out y: real\nif x == 1.0\nadd.mul y, x, 5.0\nelse\n\
@@ -441,7 +441,7 @@ fn other_numbers_have_gradients_too() {
     }
 }
 
-/// A last `uncompute` is neither run nor gone back over, and the gradient is the same.
+/// A final `uncompute` is neither run nor reversed, and the gradient is the same.
 #[test]
 fn a_gradient_turns_behind_the_last_change_of_its_loss() {
     let grad = |more: &str| {
@@ -457,7 +457,7 @@ fn a_gradient_turns_behind_the_last_change_of_its_loss() {
     assert!(text.contains("\nturned before the `uncompute` of line 83"), "{text}");
 }
 
-/// What changes the loss behind an `uncompute`, in whatever way, belongs to the gradient.
+/// Every change of the loss after an `uncompute` belongs to the gradient.
 #[test]
 fn no_change_of_the_loss_is_left_out() {
     let head = ".inout x: real default 3\n.inout n default 1\n.out y: real\n.var t: real\n";
@@ -481,7 +481,7 @@ fn no_change_of_the_loss_is_left_out() {
     }
 }
 
-/// What an expression computes and takes back is one conversion to its author.
+/// Computing and uncomputing a conversion counts as one.
 #[test]
 fn a_statement_is_told_of_once() {
     let text = ".inout x: real default 2.5\n.out y: real, n\nadd n, toint(x) * 3\nadd y, x * x\n";
@@ -498,7 +498,7 @@ fn a_statement_is_told_of_once() {
     }
 }
 
-/// However it is asked for, a conversion is told as often as the way there comes by it.
+/// In every command, a conversion is counted as often as the forward sweep executes it.
 #[test]
 fn conversions_are_counted_on_the_way_there() {
     let text =
@@ -518,7 +518,8 @@ fn conversions_are_counted_on_the_way_there() {
     }
 }
 
-/// A cell that is freed and changes with the inputs is told by whoever is asked for a derivative of the order at which it changes.
+/// Freeing a cell that depends on the inputs is reported if the requested order of derivatives is high enough to
+/// detect it.
 #[test]
 fn what_is_freed_counts_up_to_the_order_that_is_asked_for() {
     let freed = |value: &str| {
@@ -542,7 +543,7 @@ fn what_is_freed_counts_up_to_the_order_that_is_asked_for() {
             assert_eq!(ran.stderr.matches("warning[L03]").count(), usize::from(is_told), "{value}: {ran:?}");
         }
     }
-    // The same holds for what becomes an integer.
+    // The same holds for conversions to integers.
     let converted = ".inout x: real default 0\n.out y: real, n\nadd n, toint(x*x)\nadd y, x\n";
     assert!(!on(converted, "taylor", "--along x --order 1").expect(0).stderr.contains("L04"));
     on(converted, "taylor", "--along x --order 2").expect(0).says("warning[L04]");

@@ -1,10 +1,10 @@
-//! Lanes on a device beside the processor, as users meet them: which devices there are, the same files from both, and what a device can't decide.
+//! Lanes on a device beside the CPU: available devices, identical files from both, and undecided lanes.
 
 use crate::support::reviver;
 #[cfg(feature = "gpu")]
 use crate::support::{Folder, command, ran, root};
 
-/// A part of the name of a device that there is. None, with a visible line, where nobody asks for one.
+/// Returns a part of an available device's name. Prints a note and returns `None` if no device is requested.
 #[cfg(feature = "gpu")]
 fn device() -> Option<String> {
     let is_wanted =
@@ -89,7 +89,7 @@ fn files_are_the_same_from_both() {
     }
 }
 
-/// What is kept of a device is believed by the next process, unless it isn't that device's, or not to be read.
+/// A stored capability probe is reused, unless it belongs to another device or is unreadable.
 #[cfg(feature = "gpu")]
 #[test]
 fn what_a_device_gets_right_is_asked_once() {
@@ -123,7 +123,7 @@ fn what_a_device_gets_right_is_asked_once() {
         run(0);
         assert_eq!(std::fs::read_to_string(kept()).unwrap(), truth);
     }
-    // What isn't of this kind is nobody's to replace.
+    // Files of other kinds aren't replaced.
     told("dear diary".to_owned());
     run(0);
     assert_eq!(std::fs::read_to_string(kept()).unwrap(), "dear diary");
@@ -150,7 +150,7 @@ fn what_a_device_can_not_decide_the_processor_does() {
     let batch = format!("batch loop.rasm --lanes long.csv --device {device}");
     folder.reviver(&batch).expect(0).prints("n,y\n1,0\n1000000,499999500000\n7,21\n");
     folder.reviver(&format!("{batch} --max-steps 1000")).expect(5).says("lane 1 (long.csv:3)");
-    // A program that no device can carry out is refused by one that was asked for.
+    // A program that devices can't execute is an error if a device was requested.
     folder.file("shown.rasm", ".inout n\n.out y\nadd y, n\nshow y\n");
     let shown = "batch shown.rasm --lanes in.csv";
     folder.reviver(&format!("{shown} --device cpu")).expect(0);
@@ -158,7 +158,7 @@ fn what_a_device_can_not_decide_the_processor_does() {
     ran.says("devices have no `show`").says("`--device cpu` carries out");
 }
 
-/// Calls that stay calls have room for so many that are open at once; a loop that is entered in two places is told.
+/// Calls that aren't inlined have a limited depth on devices; irreducible loops are reported.
 #[cfg(feature = "gpu")]
 #[test]
 fn recursions_and_loops_with_two_entries_are_for_devices_too() {
@@ -186,7 +186,8 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
     told.prints_part("a switch for 1 loop with several entries, structured otherwise");
 }
 
-/// Messages of drivers are kept off stderr, and a driver's compiling counts as compiling, also where it happens at the first dispatch.
+/// Driver messages stay off standard error. Driver compilation counts as compilation time, even at the first
+/// dispatch.
 #[cfg(feature = "gpu")]
 #[test]
 fn drivers_are_quiet_and_compiling_is_told() {
@@ -202,7 +203,7 @@ fn drivers_are_quiet_and_compiling_is_told() {
     assert!(seconds["compile"].as_f64().unwrap() > seconds["run"].as_f64().unwrap(), "{seconds}");
 }
 
-/// A driver's compiler can't be interrupted: the command ends without it.
+/// A driver's compiler can't be interrupted; the command ends without it.
 #[cfg(all(feature = "gpu", unix))]
 #[test]
 fn a_signal_ends_a_driver_that_compiles() {
@@ -234,7 +235,7 @@ fn a_signal_ends_a_driver_that_compiles() {
     assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
 }
 
-/// Drivers are loaded by a process of its own first.
+/// A child process loads drivers first.
 #[cfg(all(feature = "gpu", unix))]
 #[test]
 fn a_driver_that_crashes_takes_nothing_along() {

@@ -1,4 +1,4 @@
-//! What the documents show is what happens.
+//! Documents: shown sessions and programs are correct.
 
 use crate::support::{Folder, reviver, root, with_input};
 #[cfg(unix)]
@@ -56,7 +56,7 @@ fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }
 
-/// The picture is what its script draws today. `UPDATE_PICTURE=1` draws it anew; look at it then.
+/// The picture matches its script. `UPDATE_PICTURE=1` draws it again; inspect it then.
 #[test]
 fn the_picture_of_the_readme_is_current() {
     assert!(read("README.md").contains("](docs/debugger.svg)"));
@@ -96,7 +96,7 @@ fn the_table_of_programs_is_complete() {
     }
 }
 
-/// What stands between two lines of a document that begin a block of `.rasm` and end it.
+/// Returns the blocks of `.rasm` in a document.
 fn programs(document: &str) -> impl Iterator<Item = &str> {
     document.split("```rasm\n").skip(1).map(|start| start.split("```").next().unwrap())
 }
@@ -120,7 +120,7 @@ fn the_gradient_mode_of_the_language_page_is_true() {
     assert!(ran.stdout.starts_with("x = 7.0\ny' = 1.0\ny = 49.0\nx' = 10.0\n"), "{ran:#?}");
 }
 
-/// Each program of the page beside what it becomes: `UPDATE_LOWERING=1` writes that anew.
+/// Each program of the page with its lowered form; `UPDATE_LOWERING=1` rewrites these.
 #[test]
 fn the_page_of_lowering_is_current() {
     let folder = Folder::new();
@@ -152,7 +152,7 @@ fn the_page_of_lowering_is_current() {
     );
 }
 
-/// What `expand` prints is a program of the same instructions.
+/// The output of `expand` is a program with the same instructions.
 #[test]
 fn what_programs_expand_to_are_these_programs() {
     let folder = Folder::new();

@@ -1,10 +1,10 @@
-//! `--engine`: whoever makes the steps, the same is printed, with the same exit code.
+//! `--engine`: output and exit code don't depend on the engine.
 
 use std::time::{Duration, Instant};
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Asserts that a command prints the same on every engine, and ends with an exit code.
+/// Checks that a command prints the same on every engine, and ends with an exit code.
 #[track_caller]
 fn same_on_all(command: &str, code: i32) {
     let expected = reviver(command).expect(code);
@@ -17,14 +17,14 @@ fn same_on_all(command: &str, code: i32) {
     }
 }
 
-/// Without the one figure that tells what an engine takes, not what it finds.
+/// Removes the memory figure, which depends on the engine.
 fn but_for_memory(text: &str) -> String {
     let Some((before, behind)) = text.split_once("memory: ") else { return text.into() };
     let rest = behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
     format!("{before}memory:{rest}")
 }
 
-/// Without the name of the engine that made the steps.
+/// Removes the name of the engine.
 fn but_for_engine(text: &str) -> String {
     text.replace("\"engine\":\"jit\"", "\"engine\":\"interp\"")
 }
@@ -32,11 +32,11 @@ fn but_for_engine(text: &str) -> String {
 #[test]
 fn objects_tell_the_engine_that_made_steps() {
     let engine = |command: &str| reviver(&format!("{command} --json")).expect(0).json()["engine"].clone();
-    // The interpreter makes steps until code is there, which takes a small part of this run.
+    // The interpreter runs until code is compiled, which is early in this run.
     let long = "run programs/fib.rasm --set n=10000000";
     assert_eq!(engine(long), "jit");
     assert_eq!(engine(&format!("{long} --engine interp")), "interp");
-    // It was over before code was made.
+    // The run ends before code is compiled.
     assert_eq!(engine("run programs/fib.rasm"), "interp");
     for command in ["grad programs/besselj.rasm --loss out", "jacobian programs/rotation.rasm"] {
         assert_eq!(engine(&format!("{command} --engine jit")), "jit", "{command}");
@@ -45,7 +45,7 @@ fn objects_tell_the_engine_that_made_steps() {
     assert_eq!(engine("taylor programs/besselj.rasm --along z --of out --order 3 --engine jit"), "interp");
 }
 
-/// A program of so many loops in a loop of 300 rounds.
+/// Returns a program of `loops` loops inside a loop of 300 iterations.
 fn many_loops(loops: usize) -> String {
     format!(
         ".inout m default 300\n.out b\nfor q in 0..m\n{}rof\n",
@@ -53,7 +53,7 @@ fn many_loops(loops: usize) -> String {
     )
 }
 
-/// Compiling takes longer than the interpreter takes for all steps.
+/// Compilation takes longer than interpreting the whole run.
 #[test]
 fn a_run_doesnt_wait_for_code() {
     let folder = Folder::new();
@@ -82,7 +82,7 @@ fn a_run_doesnt_wait_for_code() {
             (0..3).map(|_| took()).min().unwrap_or_default()
         };
         let (plain, auto) = (best("interp"), best("auto"));
-        // Starting the process takes a part of both, and the machine may be busy.
+        // Both include process startup, and the machine may be busy.
         assert!(auto <= 2 * plain + Duration::from_millis(300), "{file}: {auto:?} beside {plain:?}");
     }
 }

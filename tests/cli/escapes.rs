@@ -1,5 +1,5 @@
-//! Text from outside is printed with escapes: names, fields, headers and scripts that hold control characters never reach a
-//! terminal raw, and reports stay well-formed.
+//! External text is escaped: control characters in names, fields, headers and scripts never reach a terminal, and
+//! reports stay well-formed.
 
 use std::io::{Cursor, Write as _};
 
@@ -10,7 +10,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Folder, Ran, command, ran};
 
-/// Parts of names and contents that a terminal obeys, or that change what a line seems to say.
+/// Parts of names and contents that control a terminal, or disguise a line.
 const HOSTILE: [&str; 11] = [
     "\x1b[2J\x1b[H",
     "\x1b[8m",
@@ -38,7 +38,7 @@ fn assert_escaped(text: &str, what: &str) {
     assert_eq!(raw, None, "{what}: {text:?}");
 }
 
-/// Runs a command in a folder, and holds both streams to have no raw characters.
+/// Runs a command in a folder, and checks both streams for raw characters.
 #[track_caller]
 fn escaped(folder: &Folder, arguments: &[&str], input: &str) -> Ran {
     let ran = ran(command().args(arguments).current_dir(folder.path("")), input.as_bytes());
@@ -48,7 +48,7 @@ fn escaped(folder: &Folder, arguments: &[&str], input: &str) -> Ran {
     ran
 }
 
-/// XML with only those characters that XML 1.0 allows.
+/// Checks that an XML text has only characters that XML 1.0 allows.
 #[track_caller]
 fn assert_xml(text: &str) {
     let is_forbidden =
@@ -97,7 +97,7 @@ fn arguments_are_escaped() {
     }
 }
 
-/// A line end in a name begins no line of its own.
+/// A line end in a name doesn't start a new line.
 #[test]
 fn a_message_about_a_name_is_one_line() {
     let folder = Folder::new();
@@ -147,7 +147,7 @@ fn file_names_are_escaped() {
     }
 }
 
-/// JSON escapes in its own spelling: the name is the same to who reads it.
+/// JSON has its own escapes; the name is unchanged for readers.
 #[test]
 fn json_means_the_same() {
     let folder = Folder::new();
@@ -192,7 +192,7 @@ fn fields_columns_and_arrays_are_escaped() {
         for lanes in ["names.csv", "fields.csv", "two.csv", "lanes.npz"] {
             let arguments = ["batch", "p.rasm", "--lanes", lanes];
             let refused = escaped(&folder, &arguments, "").code != 0;
-            // Blanks around a name or a number are no part of it.
+            // Blanks around a name or number are ignored.
             assert!(refused || hostile.trim().is_empty(), "{lanes}, {hostile:?}");
             escaped(&folder, &[&arguments[..], &["--keep-going"]].concat(), "");
             escaped(&folder, &[&arguments[..], &["--json"]].concat(), "");

@@ -1,5 +1,5 @@
-//! Codes: each is shown by its smallest program, in messages and in JSON, and by nothing else of it; mended, the
-//! program shows none. `docs/errors.md` is what the codes say; `UPDATE_ERRORS=1` writes it anew.
+//! Codes: each is shown by its smallest program, in messages and JSON, without other codes; the corrected program
+//! shows none. `docs/errors.md` has the texts of the codes; `UPDATE_ERRORS=1` rewrites it.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::support::{Folder, Ran, reviver, root};
 
-/// Codes that no program shows.
+/// Codes that no program can show.
 const UNSHOWN: &[&str] = &["E91", "T35"];
 
-/// What a command comes to that is tried on a program.
+/// Runs the command of a trial on its program.
 fn tried(folder: &Folder, entry: &CodeEntry, trial: &CodeTrial, more: &str) -> Ran {
     let file = entry.file();
     folder.file(&file, trial.text);
@@ -21,7 +21,7 @@ fn tried(folder: &Folder, entry: &CodeEntry, trial: &CodeTrial, more: &str) -> R
     ran
 }
 
-/// The codes that messages for people show.
+/// Returns the codes in the text for users.
 fn shown(stderr: &str) -> BTreeSet<String> {
     let of_line = |line: &str| {
         let rest = ["error[", "warning[", "trap["].iter().find_map(|kind| line.strip_prefix(kind))?;
@@ -30,7 +30,7 @@ fn shown(stderr: &str) -> BTreeSet<String> {
     stderr.lines().filter_map(of_line).collect()
 }
 
-/// The members `code` of what is for programs, however deep.
+/// Collects the members `code` in JSON at any depth.
 fn told(json: &Value, codes: &mut BTreeSet<String>) {
     match json {
         Value::Object(members) => members.iter().for_each(|(key, value)| match value {
@@ -101,7 +101,7 @@ fn a_code_and_its_words_mean_one_thing() {
         let account = entry.account;
         assert!(!account.title.ends_with('.'), "{}", account.title);
         assert!(account.meaning.ends_with('.') && account.cure.ends_with('.'), "{}", entry.code);
-        // Both are found again, in capitals or not.
+        // Both are found, in any case.
         assert_eq!(codes::find(entry.code), Some(entry));
         assert_eq!(codes::find(&entry.words.to_uppercase()), Some(entry));
     }
@@ -144,7 +144,7 @@ fn an_unknown_code_is_answered_with_the_nearest_one() {
     assert_eq!(object["error"]["kind"], "usage");
 }
 
-/// What commands print, each behind its code, as the machine has it in it.
+/// Returns the embedded outputs of commands by code.
 fn printed() -> Vec<(&'static str, String)> {
     let folder = Folder::new();
     let printed = |(entry, shown, _): (&'static CodeEntry, &CodeTrial, _)| {
@@ -157,7 +157,7 @@ fn printed() -> Vec<(&'static str, String)> {
     programs().map(printed).collect()
 }
 
-/// A file that a test writes, as it is to be.
+/// Checks a generated file, or rewrites it if requested.
 #[track_caller]
 fn is_current(path: &str, current: &str) {
     let path = root().join(path);

@@ -1,8 +1,8 @@
-//! Mistakes of the first hour, and the answers to them.
+//! Beginners' mistakes, and the answers to them.
 
 use crate::support::{Folder, reviver};
 
-/// The help that a text gets below three cells, with a procedure and a macro.
+/// Checks the help for a statement after three cells, a procedure and a macro.
 fn helped(statement: &str, help: &str) {
     let folder = Folder::new();
     let head = ".inout a\n.inout b\n.inout c\n.inout A[9]\n.out y: real\n.proc p(inout x)\n neg x\n.end\n.macro m(x, z)\n add x, z\n.endm\n";
@@ -51,7 +51,7 @@ fn operands_in_parentheses() {
     helped("add.mul(a, b, c)", "write `add.mul a, b, c`");
     helped("m(a, b)", "write `m a, b`");
     helped("undo m(a, b)", "write `m a, b`");
-    // Parentheses of an operand stay what they are.
+    // Parentheses of an operand are kept.
     let folder = Folder::new();
     folder.file(
         "t.rasm",
@@ -123,7 +123,7 @@ fn cells_without_their_option() {
     typed("run n=10 programs/fib.rasm", answer);
     typed("debug programs/fib.rasm a=1", "`reviver debug programs/fib.rasm --set a=1`");
     typed("grad programs/fib.rasm x=0.5", "`reviver grad programs/fib.rasm --set x=0.5`");
-    // A command that takes no cells says nothing of the kind.
+    // A command without cells doesn't suggest `--set`.
     let ran = reviver("check programs/fib.rasm n=10").expect(2);
     assert!(!ran.stderr.contains("--set"), "{ran:?}");
     let ran = reviver("run programs/fib.rasm --json n=10").expect(2);
@@ -156,7 +156,7 @@ fn commands_of_the_debugger() {
     assert!(said.contains("one expression at a time"), "{said}");
 }
 
-/// A run that goes on and on says how it could have been limited.
+/// A long run reports how to limit it.
 #[test]
 fn long_runs_name_their_limit() {
     let folder = Folder::new();

@@ -1,21 +1,21 @@
-//! Fixed-point numbers in JSON, for readers that know floats only.
+//! Fixed-point numbers in JSON, for readers that only support floats.
 
 use serde_json::{Value, json};
 
 use crate::support::{reviver, with_input};
 
-/// The integer that a number of `fixed` is: by its text, as this machine reads it.
+/// Parses a number of `fixed` to its integer.
 fn units(number: &str, fraction_bits: u32) -> i128 {
     let (digits, exponent) = number.trim_start_matches('-').split_once('e').unwrap_or((number, "0"));
     let (whole, fraction) = digits.trim_start_matches('-').split_once('.').unwrap();
-    // Rounded half up: no text of the tests lies in the middle.
+    // Rounded half up; no number in the tests is exactly halfway.
     let scaled = [whole, fraction].concat().parse::<i128>().unwrap() << fraction_bits;
     let scale = 10i128.pow(u32::try_from(fraction.len() as i32 - exponent.parse::<i32>().unwrap()).unwrap());
     let rounded = (scaled + scale / 2) / scale;
     if number.starts_with('-') { -rounded } else { rounded }
 }
 
-/// Every number is the same for a reader of f64 and for `--set`, or has its integer beside it.
+/// Every number reads the same as f64 and as `--set`, or has its integer next to it.
 #[test]
 fn a_reader_of_floats_finds_the_number_or_its_integer() {
     let text = ".real fixed 40\n.inout x: real\n.out y: real\n        add y, x\n";
@@ -61,7 +61,7 @@ fn a_reader_of_floats_finds_the_number_or_its_integer() {
     assert!((1..values.len()).contains(&with_integer), "{with_integer}");
 }
 
-/// Wherever numbers are told: of arrays, on tapes, shown, in gradients and their matrices.
+/// All outputs of numbers: arrays, tapes, shown values, gradients and matrices.
 #[test]
 fn integers_stand_beside_all_numbers_that_need_them() {
     let text = "\
@@ -90,7 +90,7 @@ fn integers_stand_beside_all_numbers_that_need_them() {
     for place in ["/grad/x", "/value"] {
         assert!(told["units"][place].is_string(), "{place}: {told}");
     }
-    // Floats need none.
+    // Floats need no integers.
     let told = reviver("run programs/leapfrog.rasm --real f64 --json").expect(0).json();
     assert_eq!(told["units"], json!(null));
 }

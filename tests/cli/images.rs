@@ -1,5 +1,4 @@
-//! Images from outside, as the command line meets them: `disasm` shows programs only, and what it shows
-//! assembles to the same bytes.
+//! External images on the command line: `disasm` only accepts programs, and its output assembles to the same bytes.
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
@@ -16,7 +15,7 @@ fn module(text: &str) -> Module {
 const TEXT: &str = ".inout x default 1\n.out y: real\n  call p(x)\n  add y, 1\n\
                     .proc p(inout a)\n.ancilla t\n  add a, 2\n  add t, a\n  sub t, a\n.end\n";
 
-/// A name that takes over the terminal and writes a directive.
+/// Name that would control the terminal and insert a directive.
 const EVIL: &str = "x\u{1b}]0;owned\u{7}\n.include \"/etc/passwd\"\n.var z";
 
 #[test]
@@ -41,7 +40,7 @@ fn disasm_shows_no_name_that_is_none() {
     }
 }
 
-/// A file whose name a terminal would obey.
+/// A file name with terminal control characters.
 #[cfg(unix)]
 #[test]
 fn names_of_files_are_escaped() {
@@ -57,7 +56,7 @@ fn names_of_files_are_escaped() {
     }
 }
 
-/// `asm (disasm IMAGE)` is the image, by way of the command line.
+/// Checks that `asm (disasm IMAGE)` is the image, by the command line.
 fn there_and_back(module: &Module) {
     let folder = Folder::new();
     let bytes = image::encode(module).unwrap();
@@ -95,7 +94,7 @@ fn disasm_tells_the_zeros_apart() {
     assert!(text.contains("{0.0, -0.0}"), "{text}");
 }
 
-/// What a text can't say is refused, so that no other program comes out of it.
+/// Images that no text expresses are refused, because they would disassemble to other programs.
 #[test]
 fn images_have_one_form() {
     let folder = Folder::new();
@@ -119,7 +118,7 @@ fn images_have_one_form() {
     refused(TEXT, |m| m.structure.labels = vec![(1, "a".into())], "only a `br` or a `from` has a label");
 }
 
-/// One class as the other: the cells of a class are counted each.
+/// Each class has its own limit on cells.
 #[test]
 fn cells_of_both_classes_are_limited() {
     let folder = Folder::new();

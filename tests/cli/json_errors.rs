@@ -1,10 +1,10 @@
-//! With `--json` stdout holds one JSON object, whatever happens: who asks for JSON never parses stderr.
+//! With `--json`, standard output always has one JSON object, so callers never need to parse standard error.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, reviver, with_input};
 
-/// The one object that a failing command prints.
+/// Returns the JSON object of a failing command.
 #[track_caller]
 fn failing(arguments: &str, code: i32) -> Value {
     reviver(arguments).expect(code).json()
@@ -122,7 +122,7 @@ fn what_was_found_is_told_with_what_failed() {
     let object = failing(&format!("run {leaves} --check --json"), 1);
     assert_eq!(object["error"], json!({ "kind": "check", "message": "garbage is left" }));
     assert_eq!(object["garbage"], json!({ "A[1]": 7 }));
-    // Where the tape can't be written, the results are still there.
+    // If the tape can't be written, the results are still there.
     if std::path::Path::new("/dev/full").exists() {
         let run = "run programs/reverse_string.rasm --set n=1 --tape 5 --tape-out /dev/full";
         let object = failing(&format!("{run} --json"), 3);
@@ -130,7 +130,7 @@ fn what_was_found_is_told_with_what_failed() {
         let ran = reviver(run).expect(3).says("can't write /dev/full");
         assert!(ran.stdout.contains("tape = [5]"), "{ran:#?}");
     }
-    // A place that can't be written is refused before the run.
+    // An unwritable path is refused before the run.
     let nowhere = folder.path("none/out").display().to_string();
     let run = format!("run programs/reverse_string.rasm --set n=1 --tape 5 --tape-out {nowhere} --json");
     let object = failing(&run, 3);

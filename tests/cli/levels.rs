@@ -1,8 +1,8 @@
-//! `--unchecked`: the same results, said to be unchecked wherever they are told, and refused where nobody leaves checks out.
+//! `--unchecked`: the same results, labeled as unchecked in all outputs, and refused if the engine can't skip checks.
 
 use crate::support::{Folder, reviver};
 
-/// A program whose last check fails, behind steps that become native code.
+/// Program with a failing last check, after steps that are compiled to native code.
 const LEFT_OVER: &str =
     ".in n default 200\n.out s\n.ancilla t\nfor i in 0..n\n add s, i\n add t, 1\nrof\nvacate t\n";
 
@@ -49,7 +49,7 @@ fn unchecked_gradients_are_the_same_and_nobody_has_judged_them() {
     assert!(object["drops"].is_null() && unchecked.stdout.contains("drops: not counted"));
     reviver("jacobian programs/rotation.rasm --engine jit --unchecked").expect(0);
     reviver("jacobian programs/norm.rasm --of length --engine jit --unchecked").expect(0).prints_part(LINE);
-    // These are always the interpreter's, which checks everything.
+    // The interpreter always computes these, with all checks.
     let object = reviver("hessian programs/besselj.rasm --loss out --unchecked --json").expect(0).json();
     assert_eq!((object.get("level"), object["loss_error"].is_null()), (None, false));
 }
@@ -75,7 +75,7 @@ fn what_is_left_out_isn_t_missed() {
     let file = folder.file("left.rasm", LEFT_OVER);
     reviver(&format!("run {file} --engine jit")).expect(4).says("`t` must be vacant");
     reviver(&format!("run {file} --engine jit --unchecked")).expect(0).prints_part("s = 19900");
-    // Assertions are the author's own words.
+    // Assertions are part of the program, so they are always checked.
     let text = LEFT_OVER.replace("vacate t", "assert t == 0");
     let file = folder.file("asserted.rasm", &text);
     reviver(&format!("run {file} --engine jit --unchecked")).expect(4).says("assertion");

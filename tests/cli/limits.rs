@@ -1,4 +1,4 @@
-//! Inputs without an end have a limit, and one that is told.
+//! Endless inputs are limited, and the limit is reported.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_device_that_never_ends() {
     assert!(ran.stdout.contains(LIMIT), "{ran:#?}");
 }
 
-/// Runs a command with standard input that never ends.
+/// Runs a command with endless standard input.
 #[cfg(unix)]
 fn endless(arguments: &str) -> Ran {
     let mut yes = Command::new("yes").arg("add r0, 1").stdout(Stdio::piped()).spawn().unwrap();
@@ -103,7 +103,7 @@ fn what_can_not_be_printed_is_an_error() {
     }
 }
 
-/// Macros that use each other multiply what they make: refused in little time and memory, by every command.
+/// Nested macros that multiply are refused quickly and with little memory by every command.
 #[cfg(target_os = "linux")]
 #[test]
 fn macros_that_multiply_are_refused() {

@@ -1,5 +1,5 @@
-//! The `reviver` command as its users meet it: what goes in, what comes out on which stream, and the
-//! exit code. What programs compute is tested elsewhere.
+//! Command-line tests of `reviver`: inputs, outputs by stream, and exit codes. Other tests cover what programs
+//! compute.
 
 mod activity;
 #[cfg(feature = "arrow")]

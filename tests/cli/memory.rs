@@ -1,5 +1,5 @@
-//! Memory that runs out: an error or a trap with its words and its exit code, never an abort. The limit
-//! is the system's, `ulimit -v`, so that nothing here takes the memory of the machine that tests it.
+//! Memory exhaustion gives an error or trap with its message and exit code, never an abort. The limit is set by
+//! `ulimit -v`, so tests don't exhaust the machine.
 #![cfg(unix)]
 
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::support::{Folder, Ran, reviver, root};
 
-/// `reviver` that may take so many MiB of addresses more than it takes for nothing.
+/// Runs `reviver` with `mebibytes` MiB of address space in addition to the minimum.
 fn within(mebibytes: u32, arguments: &str) -> Ran {
     let output = limited(least() + mebibytes, arguments);
     Ran {
@@ -23,13 +23,13 @@ fn limited(mebibytes: u32, arguments: &str) -> Output {
     Command::new("sh").args(["-c", &script]).current_dir(root()).stdin(Stdio::null()).output().unwrap()
 }
 
-/// MiB of addresses without which the program doesn't even start: its own code, which depends on how it was built.
+/// Returns the MiB of address space that the program needs to start, which depends on the build.
 fn least() -> u32 {
     static LEAST: OnceLock<u32> = OnceLock::new();
     *LEAST.get_or_init(|| (1..4096).find(|&least| limited(least, "--version").status.success()).unwrap())
 }
 
-/// A program that repeats a statement for ever.
+/// Returns a program that repeats a statement forever.
 fn for_ever(declarations: &str, statement: &str) -> String {
     format!(
         "{declarations}\n.var n\n  from n == 0\n    {statement}\n    add n, 1\n  until n == -1\n  add n, 1\n"
@@ -58,8 +58,8 @@ fn frames() {
         .says("`.limit depth`");
 }
 
-/// Frames and globals share what one class may have, so that the address of a cell never looks like that
-/// of an adjoint. Nothing is written to the pages of the large array.
+/// Frames and globals share a limit for each class, so that cell addresses and adjoint addresses can't overlap. The
+/// large array's pages are never written.
 #[test]
 fn frames_are_limited() {
     let folder = Folder::new();
@@ -75,7 +75,7 @@ fn frames_are_limited() {
 fn stacks() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", for_ever(".limit stack 1000000000", "push n"));
-    // What is pushed leaves 0 behind.
+    // Pushing leaves 0 in the cell.
     let text = std::fs::read_to_string(&file).unwrap().replace("push n\n", "add x, n\n    push x\n");
     let file = folder.file("a.rasm", format!(".var x\n{text}"));
     within(64, &format!("run {file}"))
@@ -117,7 +117,7 @@ fn histories() {
         .says("`--exact`");
 }
 
-/// A program that shows without end prints without end; the object of `--json` is bounded, and says so.
+/// A program that shows endlessly prints endlessly; the list in `--json` is limited, and says so.
 #[test]
 fn shows() {
     let folder = Folder::new();
@@ -127,7 +127,7 @@ fn shows() {
     assert_eq!(object["shown_left_out"], 2_000_000 - (1 << 20));
 }
 
-/// Only `--check` keeps copies of the state.
+/// Only `--check` copies the state.
 #[test]
 fn copies() {
     let folder = Folder::new();
@@ -137,7 +137,7 @@ fn copies() {
     reviver(&format!("run {file} --check")).expect(0);
 }
 
-/// A state that can be held can't always be saved: nothing is written then.
+/// A state that fits into memory may not be encodable; then nothing is written.
 #[test]
 fn saved_states() {
     let folder = Folder::new();
@@ -147,7 +147,7 @@ fn saved_states() {
     assert!(!state.exists());
 }
 
-/// The results of a program need no memory of their own, whatever they are told as.
+/// Printing results needs no extra memory, in any format.
 #[test]
 fn results() {
     let folder = Folder::new();
@@ -159,7 +159,7 @@ fn results() {
                 add n, 1\n  until n == 2000000\n  sub n, 2000000\n";
     let file = folder.file("b.rasm", text);
     within(80, &format!("run {file} | wc -c")).expect(0).prints("42000008\n");
-    // The text of a file is made before it is written, so that the file appears whole.
+    // The text of a file is created before it is written, so that the file appears as a whole.
     let tape = folder.path("tape");
     within(80, &format!("run {file} --tape-out {} > /dev/null", tape.display()))
         .expect(4)
@@ -167,7 +167,7 @@ fn results() {
     assert!(!tape.exists());
 }
 
-/// Derivatives are computed from copies of the state: dual numbers and series take more than plain ones.
+/// Derivatives need copies of the state; dual numbers and series need more memory than plain numbers.
 #[test]
 fn derivatives() {
     let folder = Folder::new();
@@ -184,15 +184,14 @@ fn derivatives() {
         let ran = within(too_little, &format!("{command} {file} --json"));
         assert_eq!(ran.json()["error"]["kind"], "trap", "{ran:#?}");
         ran.expect(4).says("there is not enough memory for");
-        // All derivatives of an array by itself are more than any memory.
+        // All derivatives of an array by itself exceed any memory.
         if enough > 0 {
             within(enough, &format!("{command} {file} > /dev/null")).expect(0);
         }
     }
 }
 
-/// What of the debugger takes a copy of the state says so where there is no memory for one, and the session goes
-/// on where it was.
+/// Debugger commands that copy the state report memory exhaustion, and the session continues unchanged.
 #[test]
 fn the_debugger() {
     let folder = Folder::new();
@@ -208,14 +207,14 @@ fn the_debugger() {
         let ran = debug(115, &format!("goto end\n{command}\n")).expect(1);
         assert!(ran.stdout.contains(no_copy), "{ran:#?}");
     }
-    // Going back takes one too, and traps where one is.
+    // Running backward needs a copy, too, and traps without memory.
     let ran = debug(115, "goto end\nreverse-step\nprint A[99999]\n").expect(0);
     assert!(
         ran.stdout.contains("trap[T35]: memory ran out: there is none for a copy of the state"),
         "{ran:#?}"
     );
     assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
-    // A search that can't go back doesn't say that there is nothing.
+    // A search that can't go back doesn't claim that nothing was found.
     let ran = debug(160, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);
     assert!(
         ran.stdout.contains("A[1] = 0.1: so at step 300002; memory ran out: not looked further"),

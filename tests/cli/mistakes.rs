@@ -1,9 +1,9 @@
-//! What people do wrong first, as programs in `tests/mistakes`, with everything that the command says
-//! about each. `UPDATE_MISTAKES=1` writes what it says; then read it as the one who made the mistake.
+//! Typical mistakes of users, as programs in `tests/mistakes`, with the complete output of the command.
+//! `UPDATE_MISTAKES=1` rewrites the outputs; then read them from the user's point of view.
 //!
-//! A program begins with the commands that are tried on it, one in each line `;$ run FILE --set n=5`:
-//! `FILE` stands for its name, and the commands run in its folder. The file of the same name that ends in
-//! `.txt` has each command, what it prints on standard output and on standard error, and its exit code.
+//! A program starts with its commands, one per line, such as `;$ run FILE --set n=5`. `FILE` is replaced by the
+//! program's name, and commands run in its folder. The `.txt` file of the same name has each command with its
+//! standard output, standard error and exit code.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
     root().join("tests/mistakes")
 }
 
-/// Files of the folder with an extension, in order of their names.
+/// Returns the files of the folder with an extension, sorted by name.
 fn files(extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =
@@ -24,7 +24,7 @@ fn files(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Every command of a program with its outcome.
+/// Returns every command of a program with its outcome.
 fn transcript(program: &Path) -> String {
     let name = program.file_name().unwrap().to_str().unwrap();
     let text = std::fs::read_to_string(program).unwrap();
@@ -63,7 +63,7 @@ fn mistakes_are_answered_in_these_words() {
     assert_eq!(files("txt"), named, "each program has its answer, each answer its program");
 }
 
-/// Names with numbers, as lowering makes them where a text has one name twice, are in no text.
+/// Internal names with numbers, which lowering creates for duplicate names, never appear in messages.
 #[test]
 fn no_answer_speaks_of_names_that_nobody_wrote() {
     let is_made = |window: &[char]| matches!(window, [before, '$', after] if before.is_alphanumeric() && after.is_ascii_digit());
@@ -88,7 +88,7 @@ fn programs_read_the_words_and_places_of_a_trap() {
     assert_eq!(other["label"], "the first body ran: 5 > 2");
 }
 
-/// An image has the words, if not the text; its disassembly has them too.
+/// An image gives the same messages without source lines, and so does its disassembly.
 #[test]
 fn an_image_answers_in_the_same_words() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! How numbers are told: integers in base 16 or without a sign, garbage by array, drift near 0.
+//! Number formats: hexadecimal or unsigned integers, garbage by array, drift near 0.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn integers_are_printed_as_asked_and_read_again() {
         reviver(&format!("{run} --unsigned"))
             .expect(0)
             .prints(&format!("x = {ones}\nx = {ones}\nA = [{less}, 5]\ntape = [{t}]\ngarbage g = {g}\n"));
-        // What was printed leads back.
+        // Printed numbers are accepted as inputs for the backward run.
         for (option, x, a, g, t) in [
             ("--hex", format!("{ones:#x}"), format!("{less:#x},0x5"), format!("{g:#x}"), format!("{t:#x}")),
             ("--unsigned", ones.to_string(), format!("{less},5"), g.to_string(), t.to_string()),
@@ -63,7 +63,7 @@ fn json_has_bits_as_strings_and_numbers_without_a_sign() {
     reviver(&format!("run {file} --tape -3 --hex --word 8 --tape-out {out}")).expect(0);
     assert!(folder.read("out").ends_with(b"\n0xfd\n"));
     reviver(&format!("run {file} --hex --unsigned")).expect(2).says("cannot be used with");
-    // Reals are reals, and traps speak in the same notation.
+    // Reals are unaffected, and traps use the same format.
     let trap = folder.file("trap.rasm", ".inout x, y: real default 1.5\nassert x == 0\n");
     reviver(&format!("run {trap} --set x=-1 --hex --word 8")).expect(4).says("0xff");
     reviver(&format!("run {trap} --set x=0 --hex")).expect(0).prints("x = 0x0\ny = 1.5\n");
@@ -96,7 +96,7 @@ fn garbage_of_an_array_is_summed_up() {
 #[test]
 fn a_rest_near_zero_has_no_ulps() {
     let folder = Folder::new();
-    // t passes through 0.3 and comes back to a rest, from 0.
+    // t passes 0.3 and returns to 0 with a residue.
     let text = ".inout t: real default 0\nadd t, 0.1\nadd t, 0.2\nsub t, 0.3\n";
     let file = folder.file("rest.rasm", text);
     let ran = reviver(&format!("run {file} --check")).expect(0);
@@ -108,7 +108,7 @@ fn a_rest_near_zero_has_no_ulps() {
     assert!(ran.stdout.contains("ulps)"), "{ran:?}");
 }
 
-/// On the way it was so large that what it lost is a part of a unit of the last place.
+/// The value was so large during the run that its drift is less than a unit in the last place.
 #[test]
 fn drift_is_measured_where_a_value_was_largest() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Output files appear whole or not at all, and what is in the way is said.
+//! Output files appear as a whole or not at all, and obstacles are reported.
 
 use crate::support::{Folder, command, reviver, root};
 
@@ -52,7 +52,7 @@ fn a_folder_without_permission_is_named() {
     std::fs::create_dir(&locked).unwrap();
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o500)).unwrap();
     let out = locked.join("out.rbc");
-    // Whoever may write everywhere has no such folder.
+    // A privileged user can write everywhere, so the test can't block writing.
     if std::fs::write(&out, "").is_err() {
         reviver(&format!("asm programs/fib.rasm -o {}", out.display())).expect(3).says("permission denied");
     }
@@ -88,7 +88,7 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     }
 }
 
-/// A log is replaced by a log, and nothing else is.
+/// A log replaces a log, and nothing else.
 #[test]
 fn a_log_replaces_no_other_text() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn a_log_replaces_no_other_text() {
     assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }
 
-/// What a batch writes replaces what a batch like it has written, and nothing else: neither prose nor other numbers.
+/// A batch's output replaces that of an equal batch, and nothing else, neither text nor other numbers.
 #[test]
 fn lanes_replace_what_lanes_have_written() {
     let folder = Folder::new();
@@ -125,12 +125,12 @@ fn lanes_replace_what_lanes_have_written() {
         folder.reviver("batch double.rasm --lanes in.csv -o notes.csv").expect(2).says("notes.csv");
         assert_eq!(folder.read("notes.csv"), text.as_bytes());
     }
-    // An empty file is replaced, a table of other columns only by force.
+    // An empty file is replaced; a table with other columns only with `--force`.
     folder.file("empty.csv", "");
     folder.reviver("batch double.rasm --lanes in.csv -o empty.csv").expect(0);
     folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv").expect(2);
     folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv --force").expect(0);
-    // Arrays have a mark: those of others are kept.
+    // Arrays have a mark; unmarked files are kept.
     for _ in 0..2 {
         folder.reviver("batch double.rasm --lanes in.csv -o out.npz").expect(0);
     }
@@ -143,7 +143,7 @@ fn lanes_replace_what_lanes_have_written() {
     assert_eq!(folder.read("mine.npz"), foreign);
 }
 
-/// A tape has a mark, too: numbers of others are never emptied.
+/// Tapes have a mark, too; unmarked files of numbers are kept.
 #[test]
 fn a_tape_replaces_no_numbers_of_others() {
     let folder = Folder::new();

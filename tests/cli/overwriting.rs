@@ -1,10 +1,10 @@
-//! Nobody's file is overwritten: not what a command reads, under whatever name, and nothing that is not an
-//! earlier output of the same kind.
+//! Foreign files are never overwritten: neither inputs, under any name, nor files other than earlier outputs of the
+//! same kind.
 
 use crate::support::{Folder, reviver, with_input};
 
-/// A program that reads one value off the tape and writes another onto it, an included file, a tape, and
-/// what is made of them.
+/// Program that reads a value from the tape and writes another; with an included file, a tape, and files derived from
+/// these.
 const PROGRAM: &str =
     ".include \"library.rasm\"\n.inout a\nread r0\nadd a, r0\nsub r0, a\nadd r0, 7\nwrite r0\n";
 
@@ -20,8 +20,8 @@ fn folder() -> Folder {
     folder
 }
 
-/// All commands that write a file: the command line without the file, the files that it reads, and whether
-/// it is about a text, and so about the included file too.
+/// All commands that write a file: the command line without the file, and the files that it reads. Commands on a text
+/// also read the included file.
 const WRITERS: [(&str, &[&str]); 10] = [
     (
         "run program.rasm --tape tape.csv --set a=@values.csv --save-state",
@@ -41,7 +41,7 @@ const WRITERS: [(&str, &[&str]); 10] = [
     ("repl program.rasm --tape tape.csv --transcript", &["program.rasm", "library.rasm", "tape.csv"]),
 ];
 
-/// A name of a file in a folder, and how it comes to lead there.
+/// Returns other names of a file: paths and links to it.
 fn aliases(folder: &Folder, name: &str) -> Vec<String> {
     let file = folder.path(name);
     let mut aliases = vec![folder.at(name), folder.at(&format!("./{name}"))];
@@ -89,11 +89,11 @@ fn what_standard_input_comes_from_is_not_overwritten() {
         let before = folder.read(input);
         let ran = folder.shell(&format!("{binary} {command}"));
         assert_eq!(ran.code, 2, "{command}: {ran:#?}");
-        // What is said of it may stand there.
+        // A message about the file may be printed.
         assert!(input == "out" || folder.read(input) == before, "{command}");
         assert!(!folder.read(input).starts_with(b"\x89RBC"), "{command}");
     }
-    // Devices are no files of anybody.
+    // Devices may be written.
     folder.reviver("run program.rasm --tape 7 --tape-out /dev/stdout").expect(0);
     folder.reviver("run program.rasm --tape /dev/null --save-state /dev/null --max-steps 0").expect(5);
 }
@@ -126,7 +126,7 @@ fn a_file_of_another_kind_is_replaced_only_by_force() {
         folder.reviver(&format!("{command} {own}")).expect(0);
         let made = folder.read(own);
         assert!(!made.is_empty());
-        // Once more, it replaces what it has made, and what is empty.
+        // A second run replaces its own output, and an empty file.
         folder.reviver(&format!("{command} {own}")).expect(0);
         folder.file("empty", "");
         folder.reviver(&format!("{command} empty")).expect(0);
@@ -170,7 +170,7 @@ fn a_session_is_saved_over_nothing_that_is_read() {
     let batch = folder.file("batch", "# a session of the reviver debugger\nstep\nsave batch\n");
     let ran = folder.reviver(&format!("debug program.rasm --tape 7 --batch {batch}")).expect(1);
     assert!(ran.stdout.contains("is read here"), "{ran:#?}");
-    // What a session has saved, it saves again.
+    // A session may overwrite its own file.
     let twice = folder.with_input("repl program.rasm --tape 7", b"step\nsave new\nstep\nsave new\n");
     assert_eq!(twice.stdout.matches("saved to new").count(), 2, "{twice:#?}");
     assert_eq!(folder.read("new"), b"# a session of the reviver debugger\nstep\nstep\n");
@@ -209,7 +209,7 @@ fn a_refused_output_costs_no_run() {
     for option in
         ["--save-state notes", "--tape-out notes", "--save-state none/x", "--tape-out program.rasm/x"]
     {
-        // Without a step limit: it would run for ever.
+        // Without a step limit, the run would be endless.
         let ran = folder.reviver(&format!("run endless.rasm {option}"));
         assert!(ran.code == 2 || ran.code == 3, "{ran:#?}");
     }

@@ -1,4 +1,4 @@
-//! What happens to permissions, links and owners of output files, and to files of writers that were killed.
+//! Permissions, links and owners of output files, and files of killed writers.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -17,7 +17,7 @@ fn set_mode(folder: &Folder, name: &str, mode: u32) {
     fs::set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder with a small program.
+/// Creates a folder with a small program.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.file("program.rasm", ".inout a\nadd a, 1\n");
@@ -77,23 +77,23 @@ fn a_link_that_leads_nowhere_gets_a_file_to_lead_to() {
     folder.reviver("asm program.rasm -o new/").expect(3).says("it is a folder");
 }
 
-/// Runs a command in a folder as somebody whom permissions hold: nobody, where the tests run as root. None
-/// where that can't be done.
+/// Runs a command in a folder without root privileges, as the user `nobody` if the tests run as root. `None` if that
+/// isn't possible.
 fn unprivileged(folder: &Folder, command: &str) -> Option<Ran> {
     unprivileged_after(folder, "", command)
 }
 
-/// The same, where no file may become longer than a few KiB.
+/// Runs a command with a file size limit of a few KiB.
 fn limited(folder: &Folder, command: &str) -> Option<Ran> {
     unprivileged_after(folder, "trap '' XFSZ; ulimit -f 8; ", command)
 }
 
-/// The same in a shell that has been told something first.
+/// Runs a command in a shell after other shell commands.
 fn unprivileged_after(folder: &Folder, first: &str, command: &str) -> Option<Ran> {
     if fs::metadata(folder.path("program.rasm")).unwrap().uid() != 0 {
         return Some(folder.shell(&format!("{first}{BINARY} {command}")));
     }
-    // The program may lie where only root can go.
+    // The program may be in a folder that only root can access.
     let copy = folder.path("reviver");
     if !copy.exists() {
         fs::copy(BINARY, &copy).unwrap();
@@ -107,7 +107,7 @@ fn unprivileged_after(folder: &Folder, first: &str, command: &str) -> Option<Ran
     Some(folder.shell(&format!("{first}{nobody} ./reviver {command}")))
 }
 
-/// Gives a file to whom [`unprivileged`] runs as.
+/// Changes a file's owner to the user of [`unprivileged`].
 fn give_away(folder: &Folder, name: &str) {
     if fs::metadata(folder.path("program.rasm")).unwrap().uid() == 0 {
         chown(folder.path(name), Some(65534), Some(65534)).unwrap();
@@ -191,7 +191,7 @@ fn a_file_of_somebody_else_that_is_writable_stays_his() {
 #[test]
 fn a_write_that_fails_changes_nothing_and_one_that_is_killed_leaves_nothing_for_long() {
     let folder = Folder::new();
-    // 64 KiB of cells make a state file that is longer than the limit.
+    // 100,000 cells make a state file that is longer than the limit.
     folder.file("program.rasm", ".inout A[100000]\nadd A[0], 1000000\n");
     let run = format!("{BINARY} run program.rasm --save-state state");
     let code = folder.shell(&format!("{run} --tape-out tape")).code;

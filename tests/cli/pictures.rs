@@ -1,4 +1,4 @@
-//! Pictures are well-formed, and what they show agrees with the run. What they look like is nobody's business here.
+//! Pictures are well-formed, and agree with the run. Their appearance isn't tested here.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Folder, reviver};
 
-/// The elements of a picture with their attributes, and the text in each.
+/// Elements of a picture with their attributes, and its texts.
 struct Picture {
     elements: Vec<(String, BTreeMap<String, String>)>,
     texts: Vec<String>,
@@ -17,7 +17,7 @@ struct Picture {
 }
 
 impl Picture {
-    /// Reads a picture, which has to be well-formed and to have words.
+    /// Parses a picture, which must be well-formed and have a description.
     #[track_caller]
     fn of(svg: &str) -> Picture {
         assert!(svg.starts_with("<!-- drawn by `reviver`"), "{svg}");
@@ -54,7 +54,7 @@ impl Picture {
         Picture { title: word("title"), description: word("desc"), elements, texts }
     }
 
-    /// The points of the lines in a colour.
+    /// Returns the points of the lines in a color.
     fn lines(&self, stroke: &str) -> Vec<Vec<(f64, f64)>> {
         let lines = self.elements.iter().filter(|(name, attributes)| {
             name == "polyline" && attributes.get("stroke").is_some_and(|found| found == stroke)
@@ -104,12 +104,12 @@ fn a_plot_has_the_points_of_the_run() {
         "{}",
         picture.description
     );
-    // The legend has a piece of each curve, too.
+    // The legend contains a piece of each curve, too.
     let [_, ref curve] = picture.lines(SECOND)[..] else { panic!("one curve") };
     let log = std::fs::read_to_string(csv).unwrap();
     let rows: Vec<Vec<&str>> = log.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let values: Vec<f64> = rows.iter().map(|row| row[3].parse().unwrap()).collect();
-    // Up by one scale, and down again; the picture's heights grow downward.
+    // Up by one scale and down again; vertical coordinates of the picture increase downward.
     let (low, high) =
         (values.iter().fold(f64::MAX, |a, b| a.min(*b)), values.iter().fold(f64::MIN, |a, b| a.max(*b)));
     let heights = curve.iter().map(|point| point.1);
@@ -122,7 +122,7 @@ fn a_plot_has_the_points_of_the_run() {
     for (seen, value) in seen.iter().zip(&values) {
         assert!((seen - value).abs() < 0.5, "{seen} {value}");
     }
-    // The way back is the way there, seen in a mirror.
+    // The backward run mirrors the forward run.
     let middle = (curve[0].0 + curve[curve.len() - 1].0) / 2.0;
     let peak = curve.iter().find(|point| point.1 == top).unwrap();
     assert!(peak.0 < middle, "{peak:?} {middle}");
@@ -198,11 +198,11 @@ fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
     let plot = |options: &str| {
         let plotted = reviver(&format!("plot programs/fib.rasm --cells a {options}")).expect(0);
         let picture = Picture::of(&plotted.stdout);
-        // The legend has a piece of the curve, too.
+        // The legend contains a piece of the curve, too.
         let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
         (curve.clone(), picture.description)
     };
-    // The loop is left at its eleventh round; the way back comes to the same moments.
+    // The loop ends in its eleventh iteration; the backward run passes the same moments.
     let (there, told) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(
@@ -214,7 +214,7 @@ fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
     assert!(told.contains("from 0 to 55, at the end 0."), "{told}");
     let mirrored: Vec<f64> = both.iter().rev().map(|point| point.1).collect();
     assert!(both.iter().zip(&mirrored).all(|(point, height)| (point.1 - height).abs() < 1e-9));
-    // The first line of a run, and limits on the way, are met once.
+    // The first line of a run, and step limits during the run, are each sampled once.
     let first = "plot programs/sum3.rasm --cells s --at 32";
     assert!(Picture::of(&reviver(first).expect(0).stdout).description.contains("s (value): from 0"));
     reviver("plot programs/fib.rasm --cells a --at 99").expect(2).says("no instructions");
@@ -314,13 +314,13 @@ fn a_circuit_has_its_gates() {
         let all = picture.elements.iter().filter(|(name, _)| name == "ellipse");
         all.filter(|(_, attributes)| attributes["rx"] == rx).count()
     };
-    // Two Toffoli gates with two dots each, three controlled nots with one.
+    // Two Toffoli gates with two dots each, three CNOT gates with one.
     assert_eq!((ellipses("5"), ellipses("11")), (7, 5));
     assert!(picture.description.starts_with("4 wires, 5 gates: out_carry flips where x and y is 1;"));
     assert_eq!(picture.count("text"), 8, "a name at both ends of each wire");
 }
 
-/// The description of the circuit of a text, and its picture.
+/// Returns the circuit picture of a text.
 fn circuit_of(text: &str) -> Picture {
     let folder = Folder::new();
     let file = folder.file("circuit.rasm", text);
@@ -329,7 +329,7 @@ fn circuit_of(text: &str) -> Picture {
 
 #[test]
 fn loops_with_known_bounds_are_unrolled() {
-    // Each row takes its bits, goes through the gate, and gives them back, twice: 12 bits are 1 among 0 to 7.
+    // Each row takes its bits, passes the gate, and returns them, twice: the numbers 0 to 7 have 12 bits set.
     let gates = Picture::of(&reviver("circuit programs/gates.rasm").expect(0).stdout);
     assert!(gates.description.starts_with("19 wires, 128 gates: "), "{}", gates.description);
     let told = |picture: &Picture, words: &str| picture.description.matches(words).count();
@@ -403,7 +403,7 @@ fn what_is_no_gate_is_a_box_over_its_wires() {
 #[test]
 fn what_is_no_circuit_is_refused_with_its_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
-    // As it stands in the text, with its label.
+    // The message has the line as in the text, with its label.
     branches.says("fib.rasm:27: `from again, a != 0`").says("its call is one box");
     let folder = Folder::new();
     for (text, words) in [
@@ -432,7 +432,7 @@ fn what_is_no_circuit_is_refused_with_its_place() {
         let file = folder.file("refused.rasm", text);
         reviver(&format!("circuit {file}")).expect(3).says(words).says("help: ");
     }
-    // Each has a wire, also if no gate uses it.
+    // Each cell has a wire, even without a gate.
     let declared: String = (0..1001).map(|n| format!(".inout c{n}\n")).collect();
     let wide = folder.file("wide.rasm", format!("{declared} not c0\n"));
     reviver(&format!("circuit {wide}")).expect(3).says("more than 1000 scalar inputs").says("as an array");
@@ -455,7 +455,7 @@ fn an_account_counts_what_is_there() {
     let adder = account("programs/adder.rasm");
     assert_eq!((&adder["garbage"]["cells"], &adder["erased_bits"]), (&0.into(), &0.into()));
     assert_eq!(account("programs/fib.rasm")["ancillas"]["cells"], 0);
-    // The path of 27 is kept, 111 bits of it on the stack, and m and count besides.
+    // The path of 27 is kept, with 111 bits on the stack, and also m and count.
     assert_eq!(account("course/book/programs/collatz_length.rasm")["ancillas"]["cells"], 113);
 }
 
@@ -471,7 +471,7 @@ fn entropy_is_what_is_forgotten() {
     };
     let entropy = run(&inputs).expect(0).json()["account"]["entropy"].clone();
     assert_eq!((&entropy["cases"], &entropy["inputs"]), (&4.into(), &2.0.into()));
-    // Three of four inputs lead to 0.
+    // Three of the four inputs give 0.
     let results = 0.25 * 4.0_f64.log2() + 0.75 * (4.0_f64 / 3.0).log2();
     assert!((entropy["results"].as_f64().unwrap() - results).abs() < 1e-12, "{entropy}");
     assert!((entropy["lost"].as_f64().unwrap() - (2.0 - results)).abs() < 1e-12, "{entropy}");
@@ -479,7 +479,7 @@ fn entropy_is_what_is_forgotten() {
     run(&inputs).expect(2).says("inputs.csv:2:5: `often` is no weight");
 }
 
-/// Elements of arrays have columns of their own, in any order, and what stands between columns is seen.
+/// Elements of arrays have their own columns, in any order; text between columns is an error.
 #[test]
 fn distributions_have_elements_of_arrays() {
     let folder = Folder::new();
@@ -495,7 +495,7 @@ fn distributions_have_elements_of_arrays() {
     entropy("A[0],A[2]\n0,0\n").expect(2).says("elements of `A` are missing");
 }
 
-/// What lies on a stack that is declared as garbage is declared garbage, and on loan to nobody.
+/// Values on a stack that is declared as garbage are declared garbage, not ancillas.
 #[test]
 fn garbage_on_stacks_is_declared_garbage() {
     let told = reviver("run programs/gcd.rasm --account --json").expect(0).json();
@@ -524,7 +524,7 @@ fn a_log_has_a_line_for_each_change() {
     reviver("run programs/fib.rasm --log -").expect(2).says("can't be printed");
 }
 
-/// Weights are shares of their sum, even where that is greater than any number.
+/// Weights are divided by their sum, even if the sum overflows.
 #[test]
 fn the_entropy_of_enormous_weights_is_a_number() {
     let folder = Folder::new();

@@ -1,5 +1,6 @@
-//! Readers of tables and arrays beside NumPy and pandas: every file that is accepted holds what these libraries read, and what isn't whole
-//! or isn't numbers is refused. `tests/cases/tables/make.py` has made the recorded files, and makes others where Python has the libraries.
+//! Table and array readers, compared with NumPy and pandas. Accepted files give the numbers that these libraries
+//! read; incomplete or nonnumeric files are refused. `tests/cases/tables/make.py` created the recorded files, and
+//! creates others if Python has the libraries.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,23 +9,23 @@ use serde_json::Value;
 
 use crate::support::{Folder, Ran, command, ran, root};
 
-/// Prints what lanes are given: a result is needed, too.
+/// Program that prints the lane inputs; a result is required, too.
 const ECHO: &str = ".inout M[2, 3]: real\n.inout k[2]\n.out w: real\nadd w, M[0, 0]\n";
-/// The cells of `M`, then those of `k`.
+/// Number of cells of `M` and `k`.
 const CELLS: usize = 8;
 
 fn lanes(program: &str, file: &Path) -> Ran {
     ran(command().args(["batch", program, "--device", "cpu", "--engine", "interp", "--lanes"]).arg(file), b"")
 }
 
-/// The rows that a batch has printed.
+/// Returns the rows that a batch printed.
 fn rows(ran: &Ran) -> Vec<Vec<f64>> {
     let number = |text: &str| text.parse::<f64>().unwrap();
     let row = |line: &str| line.split(',').take(CELLS).map(number).collect();
     ran.stdout.lines().skip(1).map(row).collect()
 }
 
-/// The rows that `expected.json` has for a file.
+/// Returns the rows of a file in `expected.json`.
 fn expected(held: &Value) -> Vec<Vec<f64>> {
     let numbers = |lane: &Value| -> Vec<f64> {
         let rows = lane.as_array().unwrap().iter();
@@ -41,7 +42,7 @@ fn bits(rows: &[Vec<f64>]) -> Vec<Vec<u64>> {
     rows.iter().map(|row| row.iter().map(|number| number.to_bits()).collect()).collect()
 }
 
-/// Compares every file of a folder with what it is to hold; how many there are.
+/// Compares every file of a folder with its expected contents, and returns their number.
 fn compare(files: &Path) -> usize {
     let folder = Folder::new();
     let program = folder.file("echo.rasm", ECHO);
@@ -81,7 +82,7 @@ fn files_of_this_day_hold_what_numpy_and_pandas_read() {
     }
 }
 
-/// Damage to a file never yields other numbers: each archive has a checksum, and its claims are compared with each other.
+/// Damage never yields other numbers, because archives have checksums and consistent claims.
 #[test]
 fn damaged_archives_are_refused_or_hold_the_same() {
     let folder = Folder::new();
@@ -108,7 +109,7 @@ fn damaged_archives_are_refused_or_hold_the_same() {
             }
         }
     }
-    // A plain array has no checksum: all that can be known is its length.
+    // A plain array has no checksum; only its length can be checked.
     for name in ["c.npy", "fortran.npy", "plain.csv", "quoted.csv"] {
         let whole = std::fs::read(root().join("tests/cases/tables").join(name)).unwrap();
         let file = format!("damaged{}", &name[name.find('.').unwrap()..]);
@@ -129,7 +130,7 @@ fn damaged_archives_are_refused_or_hold_the_same() {
     }
 }
 
-/// An archive of arrays that claims far more than it has takes no memory for it.
+/// An archive with false sizes doesn't cause large allocations.
 #[cfg(target_os = "linux")]
 #[test]
 fn claims_are_compared_before_anything_is_decompressed() {
@@ -160,14 +161,14 @@ fn claims_are_compared_before_anything_is_decompressed() {
         assert!(matches!(ran.code, 2 | 3), "{shape}: {ran:#?}");
         ran.says(words);
     }
-    // A file that the system makes up has no length.
+    // A special file of the system has no length.
     folder
         .shell(&format!("{binary} batch echo.rasm --lanes - < /dev/zero"))
         .expect(2)
         .says("the most that is read");
 }
 
-/// One table, as every option reads it.
+/// Every option reads the same table.
 #[test]
 fn every_option_reads_the_same_table() {
     let folder = Folder::new();
@@ -202,7 +203,7 @@ fn every_option_reads_the_same_table() {
     assert!(ran.stderr.len() < 300, "{ran:#?}");
     folder.file("values", format!("1,2,3\n4,5,{}\n", "9".repeat(5000)));
     run("values").expect(2).says("more than 4,096 bytes");
-    // Arrays of NumPy, whatever their order, their byte order and their type.
+    // NumPy arrays of any order, byte order and type.
     let tables = root().join("tests/cases/tables");
     let arrays = ["c.npy", "fortran.npy", "big.npy"].map(|name| {
         std::fs::copy(tables.join(name), folder.path(name)).unwrap();

@@ -1,6 +1,6 @@
-//! Memory that is refused, allocation by allocation: each command ends with an error and a documented exit code, and files
-//! are whole or not there. A run is repeated with one of its allocations refused, and with all from one on.
-//! `REVIVER_CAMPAIGN` is how many allocations of each command are tried.
+//! Refused allocations: each command ends with an error and a documented exit code, and files are complete or absent.
+//! Each run is repeated with one allocation refused, and with all from one on. `REVIVER_CAMPAIGN` is the number of
+//! allocations to try for each command.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::support::{Folder, Ran, command, ran};
 
-/// A command on small inputs. `@` is a folder of its own.
+/// Command on small inputs; `@` is replaced by its folder.
 struct Tried {
     arguments: String,
-    /// Files that are in the folder before.
+    /// Files that exist in the folder before.
     before: &'static [(&'static str, &'static str)],
 }
 
@@ -71,7 +71,7 @@ fn commands() -> Vec<Tried> {
         before: if arguments.contains("script") { script } else { none },
     };
     let mut all: Vec<Tried> = plain.into_iter().map(tried).collect();
-    // An output that was there stays, or is replaced whole.
+    // An existing output is kept, or replaced as a whole.
     all.push(Tried {
         arguments: "fmt --write @/a.rasm".to_owned(),
         before: &[("a.rasm", ".in n\n.out y\nadd y,n\n")],
@@ -79,7 +79,7 @@ fn commands() -> Vec<Tried> {
     all
 }
 
-/// The outcome of a command: its output and the files of its folder.
+/// Outcome of a command: its output, and the files of its folder.
 #[derive(Debug)]
 struct CameTo {
     ran: Ran,
@@ -98,7 +98,7 @@ fn come_to(tried: &Tried, refused: &str) -> CameTo {
     CameTo { ran, files: files(&folder.path("")) }
 }
 
-/// All files of a folder and of those in it, by their paths.
+/// Returns all files of a folder and its subfolders, by path.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_path_buf()]);
     while let Some(next) = folders.pop() {
@@ -114,18 +114,18 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Holds a run in which memory was refused to what it promises.
+/// Checks the guarantees for a run with refused memory.
 fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
     let came = come_to(tried, refused);
     let context = || format!("REVIVER_REFUSE={refused} reviver {}: {:#?}", tried.arguments, came.ran);
-    // An included file that memory is refused for can't be read, which is an error of the text.
+    // An included file that doesn't fit into memory is an error of the text.
     let is_unread =
         came.ran.code == 3 && came.ran.stderr.contains("can't be read: it does not fit into memory");
-    // A test that isn't met, or a command of a script that fails, for want of memory is a finding, told where others are.
+    // A test or script command that fails because of memory is reported like other failures of its kind.
     let is_found = came.ran.code == 1 && came.ran.stdout.contains("memory");
     assert!([usual.ran.code, 4].contains(&came.ran.code) || is_unread || is_found, "{}", context());
     assert!(!came.ran.stderr.contains("panicked"), "{}", context());
-    // With the usual exit code the refusal was handled: the command did without that memory.
+    // With the usual exit code, the refusal was handled: the command managed without that memory.
     if came.ran.code != usual.ran.code && !is_found {
         let errors =
             came.ran.stderr.lines().filter(|line| line.starts_with("error") || line.starts_with("trap"));
@@ -146,12 +146,12 @@ fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
     }
 }
 
-/// True if a file is the one that the command writes. Archives have the time in them.
+/// Returns true if a file equals the usual output. Archives contain the time.
 fn is_like(usual: Option<&Vec<u8>>, bytes: &[u8]) -> bool {
     usual.is_some_and(|usual| usual == bytes || (bytes.starts_with(b"PK") && usual.len() == bytes.len()))
 }
 
-/// Numbers that look like chance, and are the same each time.
+/// Returns reproducible pseudorandom numbers.
 fn shuffled(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -168,7 +168,7 @@ fn each_command_ends_with_an_error_whichever_allocation_is_refused() {
         let count = usual.ran.stderr.lines().rev().find_map(|line| line.strip_suffix(" allocations"));
         let count: u64 = count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{usual:#?}"));
         assert!(usual.ran.code <= 1, "{}: {usual:#?}", tried.arguments);
-        // Evenly spread, and by chance between.
+        // Evenly spaced allocations, with random offsets.
         let step = (count / wanted).max(1);
         let chosen =
             (0..wanted.min(count)).zip(shuffled(count)).map(|(n, chance)| 1 + n * step + chance % step);
@@ -180,7 +180,7 @@ fn each_command_ends_with_an_error_whichever_allocation_is_refused() {
     }
 }
 
-/// Checks many refusals, as many at a time as there are cores.
+/// Checks many refusals, in parallel on all cores.
 fn hold_all(tried: &Tried, refused: &[String], usual: &CameTo) {
     let next = AtomicUsize::new(0);
     let work = || {

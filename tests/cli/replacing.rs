@@ -1,5 +1,4 @@
-//! `overwrite`: what it may be computed from, how a derivative finds what it threw away, and what is said where
-//! nothing finds it.
+//! `overwrite`: permitted operands, derivatives through lost values, and messages if nothing can restore them.
 
 use serde_json::json;
 
@@ -11,7 +10,7 @@ fn outputs(text: &str, options: &str) -> serde_json::Value {
     with_input(&format!("run - --json {options}"), text.as_bytes()).expect(0).json()["outputs"].clone()
 }
 
-/// A cell may be replaced by what is found by it, or computed from it, directly or by parts.
+/// A cell may be replaced by a value that was found through it, or computed from it, directly or in parts.
 #[test]
 fn a_cell_is_replaced_by_what_is_computed_from_it() {
     let cells = ".inout k default 1\n.inout x: real default 3\n.inout A[4] default {2, 3, 1, 0}\n";
@@ -25,7 +24,7 @@ fn a_cell_is_replaced_by_what_is_computed_from_it() {
         ("overwrite x, x / 2", json!({ "k": 1, "x": 1.5, "A": [2, 3, 1, 0] })),
         ("overwrite A[k], A[k]*A[k] + 1", json!({ "k": 1, "x": 3.0, "A": [2, 10, 1, 0] })),
         ("overwrite A[k], A[0]*A[1] + A[k]", json!({ "k": 1, "x": 3.0, "A": [2, 9, 1, 0] })),
-        // Where it leads, the array may end.
+        // The new value may be an index beyond the array.
         ("overwrite k, A[k] * 100", json!({ "k": 300, "x": 3.0, "A": [2, 3, 1, 0] })),
     ] {
         let text = format!("{cells}        {statement}\n");
@@ -46,7 +45,7 @@ fn other_updates_still_refuse_their_own_index() {
         .says("`k` is the target and an index of one instruction");
 }
 
-/// A derivative through what is overwritten: with a history, which is kept without being asked for, and named.
+/// A derivative through an `overwrite` uses a history automatically, and names it.
 #[test]
 fn a_gradient_keeps_what_the_program_overwrites() {
     let text = "\
@@ -58,7 +57,7 @@ fn a_gradient_keeps_what_the_program_overwrites() {
         add y, t*x
         overwrite t, 0.0
 ";
-    // y = x^5 + x^2
+    // Expected: y = x^5 + x^2.
     for engine in ENGINES {
         let told = with_input(&format!("grad - --loss y --json {engine}"), text.as_bytes()).expect(0).json();
         assert_eq!((&told["value"], &told["grad"]["x"]), (&json!(252.0), &json!(411.0)));
@@ -74,13 +73,13 @@ fn a_gradient_keeps_what_the_program_overwrites() {
     assert_eq!((&exact["strategy"], &exact["grad"]["x"]), (&json!(null), &json!(411.0)));
     let rows = with_input("jacobian - --of y --json", text.as_bytes()).expect(0).json();
     assert_eq!(rows["jacobian"], json!([[411.0]]));
-    // Nothing is lost here, so nothing is kept, and nothing is said.
+    // Nothing is lost here, so no history is kept or mentioned.
     let plain = ".inout x: real default 3\n.out y: real\n        add y, x*x\n";
     let told = with_input("grad - --loss y --json", plain.as_bytes()).expect(0).json();
     assert_eq!(told["strategy"], json!(null));
 }
 
-/// A program that undoes itself what it has overwritten has no history: it is told what to do.
+/// A program that would undo its own `overwrite` has no history, and gets advice.
 #[test]
 fn what_a_program_cannot_undo_itself_has_a_cure() {
     let text = "\
@@ -112,7 +111,7 @@ fn what_a_program_cannot_undo_itself_has_a_cure() {
     assert_eq!(told["trap"]["help"], json!(null));
 }
 
-/// What the header of a program advises has a gradient that isn't 0.
+/// The steps advised in a program's header have a nonzero gradient.
 #[test]
 fn the_advised_steps_do_not_underflow() {
     let told = reviver("grad programs/particles.rasm --loss loss --set steps=20000 --json").expect(0).json();
@@ -121,7 +120,7 @@ fn the_advised_steps_do_not_underflow() {
     assert!(text.contains("try --set steps=20000"));
 }
 
-/// Inverting twice brings garbage back under its name.
+/// Inverting twice restores garbage under its name.
 #[test]
 fn garbage_survives_being_inverted_twice() {
     let text = "\
@@ -139,7 +138,7 @@ fn garbage_survives_being_inverted_twice() {
     assert!(!twice.contains(".inverse") && twice.contains(".garbage g, trail[]"), "{twice}");
     let thrice = with_input("invert -", twice.as_bytes()).expect(0).stdout;
     assert_eq!(once, thrice);
-    // The inverse is given the garbage, as it always was.
+    // The inverse takes the garbage as an input.
     let made = with_input("run - --json", text.as_bytes()).expect(0).json();
     assert_eq!(made["garbage"], json!({ "g": 2, "trail": [2] }));
     assert_eq!(outputs(&once, "--set x=2,g=2,y=2,trail=2"), json!({ "x": 2 }));

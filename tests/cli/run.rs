@@ -1,4 +1,4 @@
-//! `reviver run`: results, the way back, JSON, and every exit code.
+//! `reviver run`: results, backward runs, JSON, and every exit code.
 
 use serde_json::json;
 
@@ -23,8 +23,8 @@ fn fibonacci_goes_there_and_back_without_a_history() {
     reviver("run programs/fib.rasm --back --set a=55,b=89").expect(0).prints("n = 10\n");
 }
 
-/// At both ends of the array one part of each condition can't be looked at. The inverse program looks no
-/// further either.
+/// At each end of the array, one operand of the conditions must not be evaluated. The same holds for the inverse
+/// program.
 #[test]
 fn conditions_look_no_further_than_what_decides() {
     const TEXT: &str = "\
@@ -96,7 +96,7 @@ fn json_tells_how_a_run_ended() {
     assert_eq!(object["trap"]["instruction"], json!("erase t"));
 }
 
-/// A program whose procedure is in a folder besides it, and the line of the trap in that file.
+/// Creates a program with a procedure in a subfolder, and returns its path with the place of the trap in that file.
 fn with_library(folder: &Folder) -> (String, String) {
     std::fs::create_dir(folder.path("lib")).unwrap();
     let library = ".proc small(inout x)\n    add x, 1\n    assert x < 4\n.end\n";
@@ -205,7 +205,7 @@ fn going_back_needs_the_garbage_and_arrives_clean() {
     reviver("run programs/gray.rasm --back --set n=1").expect(2);
     let folder = Folder::new();
     let file = folder.file("twice.rasm", ".in n\n.out m\nadd m, n\nadd m, n\nsub n, 5\n");
-    // m = 7 is no result of this program: n would be 5 and 7 - 10 would be left.
+    // m = 7 is an impossible result: n would be 5, and 7 - 10 would be left.
     reviver(&format!("run {file} --back --set m=7")).expect(1).says("m: -3, must be 0");
     reviver(&format!("run {file} --back --set m=10")).expect(0).prints("n = 5\n");
 }

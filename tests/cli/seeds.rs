@@ -1,10 +1,10 @@
-//! Seeds of `grad` and `batch`, and directions of `jacobian`, `hessian` and `taylor`: their results, and those that are refused.
+//! Seeds of `grad` and `batch`, and directions of `jacobian`, `hessian` and `taylor`: results and refusals.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver};
 
-/// a = x·y, B = (x², eʸ), so that the gradient of s·a + t·B is (s·y + 2·t₀·x, s·x + t₁·eʸ).
+/// Program for a = x·y, B = (x², eʸ): the gradient of s·a + t·B is (s·y + 2·t₀·x, s·x + t₁·eʸ).
 const SEVERAL: &str = "
 .inout x: real default 0.5, y: real default 1.5
 .inout n default 3
@@ -40,7 +40,7 @@ fn seeds_weigh_the_results_in_one_gradient() {
     assert_eq!(found["outputs"]["a"], json!(0.75));
     assert_eq!(found["seeds"], json!({ "a": 10.0, "B": [2.0, -1.0] }));
     assert_eq!(found["verify"]["agrees"], json!(true));
-    // One cell of an array; the option twice is one sum.
+    // One cell of an array; a repeated option adds to the sum.
     let text = "B[1] = 4.4816890703380645\na = 0.75\nx' = 1.5\ny' = 13.945067211014194\n";
     let ran = on(SEVERAL, "grad", "--seed B[1]=3 --seed a=1").expect(0);
     assert!(ran.stdout.starts_with(text), "{ran:?}");
@@ -95,7 +95,7 @@ fn gradients_are_linear_in_the_seeds() {
 
 #[test]
 fn a_seed_of_0_takes_a_result_out_of_the_sum() {
-    // The root has no derivative at 0, which matters to nothing if its seed is 0.
+    // The root has no derivative at 0, which is irrelevant if its seed is 0.
     let root = ".inout x: real default 0\n.out y: real, z: real\nadd.sqrt y, x\nadd z, 2 * x\n";
     on(root, "grad", "--seed y=1,z=1").expect(4).says("no finite derivative");
     let ran = on(root, "grad", "--seed y=0,z=1").expect(0).says("");
@@ -107,7 +107,7 @@ fn a_seed_of_0_takes_a_result_out_of_the_sum() {
 
 #[test]
 fn seeds_reach_inputs_that_are_results() {
-    // x is doubled in place: its seed is the adjoint of its last value.
+    // x is doubled in place, and its seed is the adjoint of its final value.
     let double = ".inout x: real default 3, y: real default 5\nadd x, y\nadd x, y\n";
     let ran = on(double, "grad", "--seed x=2,y=10 --verify").expect(0);
     assert!(ran.stdout.starts_with("x = 13.0\ny = 5.0\nx' = 2.0\ny' = 14.0\n"), "{ran:?}");
@@ -172,7 +172,7 @@ fn a_seeded_gradient_that_is_stopped_goes_on_with_its_seeds() {
     let grad = |seeds: &str, options: &str| {
         reviver(&format!("grad programs/besselj.rasm --seed {seeds} --set z=1.0 {options}"))
     };
-    // The way back is stopped.
+    // The reverse sweep is interrupted.
     let there = folder.at("there");
     grad("out=2,z=3", &format!("--max-steps 190 --save-state {there}")).expect(5);
     grad("out=2,z=3", &format!("--max-steps 100 --from-state {there} --save-state {state}")).expect(5);
@@ -188,7 +188,7 @@ fn a_seeded_gradient_that_is_stopped_goes_on_with_its_seeds() {
 
 #[test]
 fn a_sum_that_cancels_is_judged_by_its_parts() {
-    // Rounding leaves 1e-16 of a sum that is 0; the results that cancel are of size 1.
+    // Rounding leaves 1e-16 in a sum of 0; the cancelling results have a magnitude of 1.
     let program = ".inout x: real default 0.1\n.out y: real, z: real\nfor i in 0..40\nadd y, x * 0.3\nadd z, x * 0.3\nrof\n";
     let ran = on(program, "grad", "--seed y=1,z=-1 --verify").expect(0);
     assert!(!ran.stdout.contains("mended") && ran.stdout.contains("x' = 0.0"), "{ran:?}");
@@ -202,13 +202,13 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
     let found = on(SEVERAL, "jacobian", "--of a,B --times x=1,y=2 --verify --json").expect(0).json();
     assert_eq!((&found["sweep"], &found["verify"]["agrees"]), (&json!("forward"), &json!(true)));
     assert_eq!(found["product"]["a"], json!(2.5));
-    // An input that isn't named is constant, so it needs no derivative.
+    // An input that isn't named is constant, so its derivative needn't exist.
     let root = ".inout x: real default 0, t: real default 1\n.out y: real\nadd.sqrt y, x\nadd y, t\n";
     on(root, "jacobian", "--times x=1").expect(4);
     on(root, "jacobian", "--times t=3").expect(0).prints_part("product y = 3.0");
     on(SEVERAL, "jacobian", "--times n=1").expect(2).says("--times: `n` is an integer");
     on(SEVERAL, "jacobian", "--times x=1 --wrt y").expect(2).says("name it after `--wrt`, too");
-    // Only reverse sweeps follow a rule.
+    // Only reverse sweeps apply rules.
     let rule = ".inout x: real default 3\n.out y: real\ncall squared(y, x)\n\
                 .proc squared(inout y: real, in x: real) rule own\nadd.square y, x\n.end\n\
                 .proc own(inout y: real, in x: real)\nsub.mul x', y', x\nsub.mul x', y', x\n.end\n";
@@ -219,7 +219,7 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
         .says("the Jacobian's product does not stand the check");
 }
 
-/// ⟨u, J·v⟩ = ⟨Jᵀ·u, v⟩.
+/// Duality of the products: ⟨u, J·v⟩ = ⟨Jᵀ·u, v⟩.
 #[test]
 fn products_from_both_sides_agree() {
     for (program, u, v, options) in [
@@ -238,7 +238,7 @@ fn products_from_both_sides_agree() {
     }
 }
 
-/// The inner product of a vector as options spell it with one by name.
+/// Returns the inner product of a vector in option syntax with one in JSON.
 fn inner(vector: &str, found: &Value) -> f64 {
     let mut sum = 0.0;
     let mut name = "";
@@ -262,7 +262,7 @@ fn inner(vector: &str, found: &Value) -> f64 {
 
 #[test]
 fn a_series_goes_along_a_direction() {
-    // a = (0.5 + t)·(1.5 + 2t), B₀ = (0.5 + t)², B₁ = e^1.5·(1 + 2t + 2t²).
+    // Expected: a = (0.5 + t)·(1.5 + 2t), B₀ = (0.5 + t)², B₁ = e^1.5·(1 + 2t + 2t²).
     let found = on(SEVERAL, "taylor", "--order 2 --along x=1,y=2 --of a,B --json").expect(0).json();
     assert_eq!(found["along"], json!({ "x": 1.0, "y": 2.0 }));
     assert_eq!(found["taylor"]["a"], json!([0.75, 2.5, 2.0]));
@@ -270,7 +270,7 @@ fn a_series_goes_along_a_direction() {
     assert_close(number(&found["taylor"]["B"][1][2]), 2.0 * 1.5f64.exp());
     let ran = on(SEVERAL, "taylor", "--order 1 --along x=1,y=2 --of a").expect(0);
     ran.prints("coefficients of t⁰, t¹, … with x + 1.0·t, y + 2.0·t:\na = [0.75, 2.5]\n");
-    // One cell is the direction with the component 1.
+    // A single cell is the direction with component 1.
     let one = on(SEVERAL, "taylor", "--order 3 --along x --json").expect(0).json();
     let other = on(SEVERAL, "taylor", "--order 3 --along x=1 --json").expect(0).json();
     assert_eq!((&one["taylor"], &one["along"]), (&other["taylor"], &json!("x")));
@@ -298,7 +298,7 @@ fn lanes_take_seeds() {
     let lanes = folder.reviver(&format!("batch p.rasm --lanes in.csv {seeds}")).expect(0).stdout;
     let mut lines = lanes.lines();
     assert_eq!(lines.next(), Some("a,B[0],B[1],x',y'"));
-    // Each lane comes to what `grad` comes to.
+    // Each lane gives the result of `grad`.
     for (line, set) in lines.zip(["x=0.5,y=1.5", "x=1,y=2", "x=-1,y=0.25", "x=0,y=0", "x=2,y=1"]) {
         let alone = folder.reviver(&format!("grad p.rasm {seeds} --set {set} --json")).expect(0).json();
         let outputs = &alone["outputs"];
@@ -324,7 +324,7 @@ fn lanes_take_seeds() {
     }
 }
 
-/// The arrays of an archive that NumPy reads: by name the header and the numbers of each.
+/// Returns the arrays of an archive: name, header and numbers of each.
 fn arrays(archive: &[u8]) -> Vec<(String, String, Vec<f64>)> {
     let mut zip = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
     let arrays = zip.len();
@@ -362,7 +362,7 @@ fn sums_by_shared_arrays_are_arrays() {
     let (_, header, numbers) = &found[3];
     assert!(header.contains("'shape': ()"), "{header}");
     assert_eq!(*numbers, [18.0]);
-    // In fixed point a number that no binary64 is can't be written.
+    // In fixed point, a number without an exact binary64 can't be written.
     folder.reviver(&format!("{batch} --real fixed -o fixed.npz")).expect(0);
     assert_eq!(arrays(&folder.read("fixed.npz"))[2].2, *found[2].2);
 }

@@ -1,5 +1,5 @@
-//! What `show` shows in derivatives: each value once, in the order of the forward sweep, and then what rules show in the reverse sweep,
-//! whichever command, engine and strategy finds the derivative.
+//! Values of `show` in derivatives: each value once, in the order of the forward sweep, then those of rules in the
+//! reverse sweep, for every command, engine and strategy.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const STRATEGIES: [&str; 7] = [
     "--strategy auto",
 ];
 
-/// Shows an element, a counter, and in a procedure that is called and uncalled.
+/// Program that shows an element, a counter, and values in a procedure that is called and uncalled.
 const PLAIN: &str = "
 .inout x: real default 2
 .inout A[3]: real default {1, 2, 3}
@@ -37,7 +37,8 @@ const PLAIN: &str = "
 const PLAIN_SHOWS: &str =
     "A[i] = 1.0\ni = 0\nA[i] = 2.0\ni = 1\nA[i] = 3.0\ni = 2\ny = 16.0\ny = 16.0\ny = 16.0\n";
 
-/// Shows in a procedure and in its rule, in a loop and uncalled. Going back, the rule of what is uncalled is undone.
+/// Program that shows values in a procedure and its rule, in a loop, and uncalled. In the reverse sweep, the rule of
+/// an uncalled procedure is undone.
 const RULED: &str = "
 .inout x: real default 3
 .out y: real
@@ -60,7 +61,7 @@ const RULED: &str = "
 const RULED_FORWARD: &str = "y = 9.0\ny = 18.0\ny = 0.0\n";
 const RULED_REVERSE: &str = "x = 3.0\ny' = 1.0\ny' = 1.0\nx = 3.0\ny' = 1.0\nx = 3.0\n";
 
-/// The lines as `--json` has them.
+/// Returns the lines in the form of `--json`.
 fn members(lines: &str) -> Value {
     let member = |line: &str| {
         let (name, value) = line.split_once(" = ").unwrap();
@@ -69,7 +70,7 @@ fn members(lines: &str) -> Value {
     lines.lines().map(member).collect()
 }
 
-/// Holds what a command prints, and what it prints of shows with `--json`.
+/// Checks the output of a command, and its shown values with `--json`.
 #[track_caller]
 fn holds(command: &str, shown: &str) {
     let text = reviver(command).expect(0);
@@ -82,7 +83,7 @@ fn holds(command: &str, shown: &str) {
     assert_eq!(object["shown_left_out"], Value::Null);
 }
 
-/// How many lines of a command's results are of adjoints.
+/// Returns the number of adjoint lines in a command's results.
 fn derivatives(command: &str) -> usize {
     match command.split_whitespace().next() {
         Some("grad" | "hessian") if command.contains("plain.rasm") => 2,
@@ -108,7 +109,7 @@ fn matrices_and_series_show_each_value_once() {
     let folder = Folder::new();
     let plain = folder.file("plain.rasm", PLAIN);
     for engine in ENGINES {
-        // Several sweeps go forward for the Hessian, and for a Jacobian of more results than inputs.
+        // A Hessian has several forward sweeps, and so has a Jacobian with more results than inputs.
         holds(&format!("hessian {plain} --loss y {engine}"), PLAIN_SHOWS);
         holds(&format!("hessian {plain} --loss y --strategy checkpoint=2:3 {engine}"), PLAIN_SHOWS);
         holds(&format!("jacobian {plain} --of y {engine}"), PLAIN_SHOWS);
@@ -142,7 +143,7 @@ fn rules_show_in_the_reverse_sweep() {
     for engine in ENGINES {
         for strategy in STRATEGIES {
             holds(&format!("grad {program} --loss z {engine} {strategy}"), &both);
-            // The rule acts alike in each direction of a Hessian.
+            // The rule behaves the same in each direction of a Hessian.
             holds(&format!("hessian {program} --loss z {engine} {strategy}"), &both);
         }
     }
@@ -190,8 +191,8 @@ fn an_adjoint_is_shown_in_a_rule() {
     }
 }
 
-/// Rounding makes the reverse sweep diverge, so both sweeps are made again. What the first one has shown isn't shown twice, and the
-/// values of its rules not at all.
+/// Rounding makes the reverse sweep diverge, so both sweeps are repeated. Values shown by the first forward sweep
+/// aren't shown twice, and values of its rules not at all.
 #[test]
 fn repeated_sweeps_show_each_value_once() {
     let folder = Folder::new();
@@ -229,7 +230,8 @@ fn repeated_sweeps_show_each_value_once() {
     }
 }
 
-/// A gradient that is stopped and goes on shows the rest: both parts together show what one shows that isn't stopped.
+/// A gradient that is interrupted and resumed shows the rest; both parts together show the same as an uninterrupted
+/// one.
 #[test]
 fn a_gradient_that_goes_on_shows_the_rest() {
     let folder = Folder::new();
@@ -269,7 +271,7 @@ fn what_was_shown_before_a_failure_is_told() {
         let object = reviver(&format!("{command} {program} --json")).expect(4).json();
         assert_eq!((&object["shown"], &object["error"]["kind"]), (&json!([{"x": 3.0}]), &json!("trap")));
     }
-    // A rule that traps has shown what came before.
+    // Before its trap, a rule has shown earlier values.
     let text = "
 .inout x: real default 3
 .out y: real
@@ -313,7 +315,7 @@ fn a_reader_that_goes_away_ends_the_sweep() {
     assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, "x = 3.0\n", ""));
 }
 
-/// Tasks that show are made in their order on any number of threads, and so are their rules.
+/// Tasks that show values run in order on any number of threads, and so do their rules.
 #[test]
 fn tasks_show_in_their_order() {
     let folder = Folder::new();
@@ -343,8 +345,9 @@ fn tasks_show_in_their_order() {
     }
 }
 
-/// In a program that switches the mode itself an `uncall` executes its rule and a `call` undoes it; a run back does the opposite. Code outside of
-/// rules shows forward only, and the second half of `--check` shows nothing.
+/// In a program that switches the mode itself, an `uncall` executes its rule and a `call` undoes it; a backward run
+/// does the opposite. Code outside of rules only shows values forward, and the second half of `--check` shows
+/// nothing.
 #[test]
 fn a_run_back_shows_what_rules_show() {
     let folder = Folder::new();
@@ -383,7 +386,7 @@ fn a_run_back_shows_what_rules_show() {
     }
 }
 
-/// More than the bound of the list is counted.
+/// Values beyond the limit of the list are counted.
 #[test]
 fn the_list_is_bounded() {
     let folder = Folder::new();
@@ -394,7 +397,8 @@ fn the_list_is_bounded() {
     assert_eq!(object["shown_left_out"], 1_100_000 - (1 << 20));
 }
 
-/// In the debugger a `show` prints on the way forward, and one of a rule where the gradient walks back; never again after that.
+/// In the debugger, a `show` prints in the forward run, and one of a rule in the reverse sweep; neither prints again
+/// later.
 #[test]
 fn the_debugger_shows_rules_in_the_reverse_sweep() {
     let folder = Folder::new();

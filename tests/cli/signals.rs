@@ -1,4 +1,4 @@
-//! Long runs that are told to stop lose nothing: they save, and say where they were.
+//! Interrupted long runs lose nothing: they save their state, and report their position.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Folder, Ran};
 
-/// Counts until somebody stops it.
+/// Program that counts until it is interrupted.
 const ENDLESS: &str = ".inout n default 1\n.out a\ntop: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
 
-/// The same with a real result.
+/// Endless program with a real result.
 const REAL: &str = ".inout n default 1\n.inout x: real default 2\n.out a\n.out y: real\nadd y, x\n\
                     top: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
 
-/// A command that runs, and has come as far as to heed signals.
+/// Starts a command, and waits until it handles signals.
 fn started(folder: &Folder, line: &str) -> Child {
-    // Whoever runs the tests in the background may have them ignore signals, and what they start too.
+    // Background test runs may ignore signals, and child processes inherit that.
     let mut shell = Command::new("env");
     let binary = env!("CARGO_BIN_EXE_reviver");
     shell
@@ -32,7 +32,7 @@ fn started(folder: &Folder, line: &str) -> Child {
     child
 }
 
-/// Whether a process has a handler for SIGTERM, as the system tells.
+/// Returns true if a process has a handler for SIGTERM.
 fn heeds_termination(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -45,7 +45,7 @@ fn send(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
-/// How a process ends. One that doesn't is a failure, and isn't left behind.
+/// Waits for a process to end. One that doesn't is killed, and fails the test.
 fn end(child: &mut Child) -> ExitStatus {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(60) {
@@ -59,7 +59,7 @@ fn end(child: &mut Child) -> ExitStatus {
     panic!("it doesn't end");
 }
 
-/// What a command comes to that is sent a signal.
+/// Returns the outcome of a command that is sent a signal.
 fn stopped(folder: &Folder, line: &str, signal: &str) -> Ran {
     let mut child = started(folder, line);
     std::thread::sleep(Duration::from_millis(100));
@@ -73,7 +73,7 @@ fn stopped(folder: &Folder, line: &str, signal: &str) -> Ran {
     }
 }
 
-/// Compiling all loops takes far longer than a signal may wait.
+/// Compiling all loops takes much longer than a signal may wait.
 #[test]
 fn a_run_that_waits_for_code_is_stopped() {
     let folder = Folder::new();
@@ -85,7 +85,7 @@ fn a_run_that_waits_for_code_is_stopped() {
         let sent = Instant::now();
         send(&child, "INT");
         assert_eq!(end(&mut child).code(), Some(130), "{engine}");
-        // An answer takes 100 ms at most; a busy machine, and a build without optimization, take longer.
+        // A response takes at most 100 ms; a busy machine, or an unoptimized build, takes longer.
         assert!(sent.elapsed() < Duration::from_secs(2), "{engine}: {:?}", sent.elapsed());
     }
 }
@@ -110,7 +110,7 @@ fn a_run_that_is_stopped_saves_its_state_and_says_where_it_was() {
         assert!(steps > 0, "{object}");
         let ran = ran.says(&format!("stopped by SIG{signal} after {steps} steps forward"));
         ran.says("give `--from-state state` in place of `--set`");
-        // What it has saved is the state after so many steps, and one can go on.
+        // The saved state is the one after that many steps, and can be resumed.
         let straight =
             folder.reviver(&format!("run endless.rasm --max-steps {} --json", steps + 100)).expect(5);
         let resumed = folder.reviver("run endless.rasm --from-state state --max-steps 100 --json").expect(5);
@@ -162,7 +162,7 @@ fn derivatives_that_are_stopped_say_so() {
 fn a_second_signal_ends_the_process_at_once() {
     let folder = folder();
     assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
-    // Saving to a pipe waits for its reader, who never comes.
+    // Saving to a pipe waits for a reader, which never comes.
     let mut child = started(&folder, "exec reviver run endless.rasm --save-state pipe");
     send(&child, "INT");
     std::thread::sleep(Duration::from_millis(500));
@@ -186,7 +186,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("SIGTERM"));
 }
 
-/// In floats the way back doesn't find the number again that it would end at.
+/// Program that never returns to its start in floats, because its loop counter misses 0.
 const NEVER_BACK: &str = ".var n: real\n  from n == 0\n    add n, 0.1\n  until n >= 1\n";
 
 #[test]
@@ -211,7 +211,7 @@ fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
     let object = ran.json();
     assert_eq!((&object["interrupted"], &object["saved_state"]), (&"SIGHUP".into(), &"state".into()));
     ran.says("of the way there, by SIGHUP").says("give the same command with `--from-state state`");
-    // A run goes on from there as well as the gradient.
+    // Both a run and a gradient can continue from there.
     folder.reviver("run real.rasm --from-state state --max-steps 10").expect(5);
     folder.reviver("grad real.rasm --loss y --from-state state --max-steps 10").expect(5);
 }
@@ -233,7 +233,7 @@ fn a_gradient_that_is_stopped_on_the_way_back_is_gone_on_with() {
     assert_eq!(resumed["steps_back"], straight["steps_back"]);
 }
 
-/// Only at the given input the loop ends, so the probes of `--verify` never arrive.
+/// The loop only ends for the given input, so the probes of `--verify` never complete.
 #[test]
 fn a_gradient_is_printed_whose_check_is_stopped() {
     let folder = Folder::new();
@@ -250,7 +250,7 @@ fn a_gradient_is_printed_whose_check_is_stopped() {
     assert_eq!(object.get("verify"), None);
 }
 
-/// What a session that a signal ends has saved: it is sent once the lines have come so far.
+/// Returns the saved transcript of a session ended by a signal, which is sent when the output contains `until`.
 fn transcript(lines: &str, until: &str, signal: &str) -> String {
     let folder = folder();
     let mut child = Command::new("env")
@@ -262,7 +262,7 @@ fn transcript(lines: &str, until: &str, signal: &str) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Nobody closes it: the session waits for more.
+    // The input stays open, so the session waits for more.
     let mut input = child.stdin.take().unwrap();
     input.write_all(lines.as_bytes()).unwrap();
     let mut output = child.stdout.take().unwrap();
@@ -299,7 +299,7 @@ fn a_session_that_is_ended_in_the_middle_of_a_run_saves_how_far_it_was() {
     assert!(step > 3, "{saved}");
 }
 
-/// Runs a command and sends it a signal once it has worked for a while.
+/// Runs a command, and sends it a signal after it has worked for a while.
 fn stopped_at_work(folder: &Folder, line: &str, signal: &str) -> Ran {
     let mut child = started(folder, line);
     std::thread::sleep(Duration::from_secs(2));
@@ -316,7 +316,7 @@ fn stopped_at_work(folder: &Folder, line: &str, signal: &str) -> Ran {
 #[test]
 fn a_batch_that_is_stopped_keeps_what_it_has() {
     let folder = folder();
-    // The last lane never ends.
+    // The last lane is endless.
     folder.file("lanes.csv", format!("n\n{}1\n", "0\n".repeat(300)));
     let batch = "exec reviver batch endless.rasm --device cpu --lanes lanes.csv";
     for (format, signal, code) in [("csv", "INT", 130), ("npz", "TERM", 143)] {
@@ -333,7 +333,7 @@ fn a_batch_that_is_stopped_keeps_what_it_has() {
     }
     let kept = String::from_utf8(folder.read("out.csv")).unwrap();
     assert!(kept.starts_with("n,a\n0,1\n") && kept.lines().skip(1).all(|line| line == "0,1"), "{kept}");
-    // Results in the object are kept, too.
+    // Results in the JSON object are kept, too.
     let object =
         stopped_at_work(&folder, &format!("{batch} --keep-partial --json"), "INT").expect(130).json();
     let results = object["results"]["a"].as_array().unwrap();
@@ -341,12 +341,12 @@ fn a_batch_that_is_stopped_keeps_what_it_has() {
         (results.len() as u64, &object["error"]["kind"]),
         (object["lanes"].as_u64().unwrap(), &"interrupted".into())
     );
-    // Without the option no file appears, and the object says how many lanes there were.
+    // Without the option no file appears, and the object has the number of lanes.
     let ran = stopped_at_work(&folder, &format!("{batch} -o none.csv --json"), "INT").expect(130);
     assert_eq!((&ran.json()["lanes"], &ran.json()["interrupted"]), (&0.into(), &"SIGINT".into()));
     ran.says("with `--keep-partial` the results of these lanes are kept");
     assert!(!folder.path("none.csv").exists());
-    // A lane that traps, and a line that is wrong, take nothing from the lanes before them either.
+    // A trapping lane, or an invalid line, doesn't affect the lanes before it.
     folder.file("picky.rasm", ".inout n\n.out y\nassert n != 3\nadd y, n\n");
     for (last, code) in [("3", 4), ("x", 2)] {
         folder.file("lanes.csv", format!("n\n{}{last}\n", "0\n".repeat(70)));

@@ -1,10 +1,10 @@
-//! Declared stacks: given on the command line and in files, told as text and JSON, left over, differentiated.
+//! Declared stacks: given on the command line and in files, in text and JSON, left over, differentiated.
 
 use serde_json::json;
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Takes what is given off both stacks, and leaves what it makes of it; `keep` values are left on either.
+/// Program that pops given values from both stacks, and pushes results; `keep` values stay on each.
 const BOTH: &str = "\
 .in    given[] default {1, 2, 3}
 .inout n default 3
@@ -18,7 +18,7 @@ const BOTH: &str = "\
         rof
 ";
 
-/// Counts on the stack of integers, which must be empty at the end.
+/// Program that counts on the integer stack, which must be empty at the end.
 const COUNTS: &str = "\
 .inout n
 .ancilla k
@@ -67,7 +67,7 @@ fn both_ways_back_are_given_the_stack() {
     reviver(&format!("run {file} --back --set n=1,made= --tape 1"))
         .expect(4)
         .says("the stack `made` is empty");
-    // What is a result there was never given: nothing may be left of it.
+    // Values left on a stack of results weren't given, which is an error.
     reviver(&format!("run {file} --back --set n=1,made=9,0.5 --tape 1"))
         .expect(1)
         .says("made: 1 value left, must be empty")
@@ -138,7 +138,7 @@ fn a_state_and_an_image_know_the_declared_stack() {
     assert_eq!(reviver(&format!("fmt {file}")).stdout.matches("given[]").count(), 1);
 }
 
-/// y = Σ xᵢ², the values off a stack, and put on another once they were used.
+/// Program for y = Σ xᵢ², with the values from one stack, moved to another after use.
 const SQUARES: &str = "\
 .inout x[]: real default {0.5, 1.5, 2.0}
 .in    n default 3

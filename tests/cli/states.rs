@@ -1,9 +1,9 @@
-//! `--save-state` and `--from-state`: a run goes on as if it had never stopped, and only with a state
-//! of its own program.
+//! `--save-state` and `--from-state`: a run continues as if it had never stopped, and only from a state of the
+//! same program.
 
 use crate::support::{Folder, reviver};
 
-/// Runs `run PROGRAM OPTIONS` in two halves, with a state file in between.
+/// Runs `run PROGRAM OPTIONS` in two halves with a state file between them.
 fn halves(folder: &Folder, program: &str, options: &str, flags: &str, steps: u32) -> String {
     let state = folder.path("state");
     let state = state.display();
@@ -34,7 +34,7 @@ fn a_resumed_run_ends_the_same() {
     }
 }
 
-/// Runs of one program that end differently in one part of the state only.
+/// Runs of one program with a difference in only one part of the final state.
 #[test]
 fn the_digest_tells_every_part_of_a_state() {
     let folder = Folder::new();
@@ -74,7 +74,7 @@ fn a_saved_end_leads_back_to_the_beginning() {
 #[test]
 fn what_was_counted_as_lost_is_taken_back_when_it_is_found() {
     let folder = Folder::new();
-    // What is left of t is no 0, but is taken for one.
+    // The residue in t isn't 0, but counts as 0.
     let text = ".inout s: real default 1\nlocal t = 0.1\nadd t, 0.2\nsub t, 0.3\ndelocal t = 0\nerase s\n";
     let program = folder.file("lossy.rasm", text);
     let state = folder.at("state");
@@ -121,7 +121,7 @@ fn a_damaged_state_is_refused() {
     reviver("run programs/fib.rasm --from-state programs/none").expect(3).says("there is no file");
 }
 
-/// A gradient that is stopped again and again, and gone on with: every time it makes at most so many steps.
+/// Runs a gradient in pieces of at most `steps` steps. Returns its result, and the number of pieces.
 fn in_pieces(folder: &Folder, command: &str, steps: u32) -> (serde_json::Value, u32) {
     let mut from = String::new();
     for pieces in 1..1000 {
@@ -137,13 +137,13 @@ fn in_pieces(folder: &Folder, command: &str, steps: u32) -> (serde_json::Value, 
     panic!("{command} never arrives");
 }
 
-/// What a gradient tells that doesn't depend on how the memory of the machine has grown.
+/// Removes members that depend on memory allocation.
 fn told(mut object: serde_json::Value) -> serde_json::Value {
     object.as_object_mut().unwrap().remove("memory_bytes");
     object
 }
 
-/// A program that fixed point computes exactly.
+/// Creates a program that fixed point computes exactly.
 fn loops(folder: &Folder) -> String {
     let text =
         ".inout x: real default 2\n.out y: real\n.inout n default 50\n  for i in 0..n\n    add y, x\n  rof\n";
@@ -168,7 +168,7 @@ fn a_gradient_in_pieces_is_that_of_one_piece() {
     }
 }
 
-/// A comparison flips on the way back, so that it is made again with a history; in pieces too.
+/// A comparison flips in the reverse sweep, so that it is recomputed with a history, also in pieces.
 #[test]
 fn a_gradient_in_pieces_is_mended() {
     let folder = Folder::new();
@@ -208,7 +208,7 @@ fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
         .says("would be overwritten");
 }
 
-/// A plain run watches nothing, so in floats its way back has to be kept.
+/// A plain run records no watch, so in floats its reverse sweep needs a history.
 #[test]
 fn a_gradient_goes_on_from_a_state_of_a_run_whose_way_back_is_sure() {
     let folder = Folder::new();
@@ -231,7 +231,7 @@ fn a_gradient_goes_on_from_a_state_of_a_run_whose_way_back_is_sure() {
     }
 }
 
-/// Where a run goes on with a gradient, nobody knows any more whose it is.
+/// A gradient can't continue from the state of a run that continued a gradient.
 #[test]
 fn a_gradient_that_a_run_has_taken_over_is_lost() {
     let folder = Folder::new();

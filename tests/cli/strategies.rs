@@ -1,5 +1,5 @@
-//! `--strategy`, `--memory`, `--plan` and `--stats`: the same derivatives in other amounts of memory, what is refused, and
-//! gradients that are stopped.
+//! `--strategy`, `--memory`, `--plan` and `--stats`: the same derivatives in different amounts of memory, refusals,
+//! and interrupted gradients.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn plans_count_as_revolve_does() {
     reviver(lossless).expect(0).prints_part("nothing is kept").prints_part("100 steps forward in all");
 }
 
-/// What no strategy may change.
+/// Returns the members that no strategy may change.
 fn told(object: &Value) -> String {
     let keys = ["value", "grad", "tape", "steps", "steps_back", "turned", "drops", "reported", "loss_error"];
     keys.map(|key| object[key].to_string()).join(" ")
@@ -62,7 +62,7 @@ fn all_strategies_find_the_same_gradient() {
     }
 }
 
-/// The more memory there is, the fewer steps are made again, and what is told of slots and leaves is what was taken, in a plan too.
+/// More memory means fewer recomputed steps; reported slots and leaves are the actual ones, also in plans.
 #[test]
 fn memory_is_shared_out_between_states_and_leaves() {
     let mut least = u64::MAX;
@@ -82,7 +82,7 @@ fn memory_is_shared_out_between_states_and_leaves() {
         assert_eq!([&plan["slots"], &plan["leaf"]], bounds, "{memory}");
         assert_eq!([&plan["strategy"]["slots"], &plan["strategy"]["leaf"]], bounds, "{memory}");
     }
-    // More than fits is cut down to what does.
+    // Parameters that exceed the memory are reduced.
     let asked = reviver(&format!("{LISTING} --strategy checkpoint=2:1000000 --memory 5K --stats --json"));
     let found = asked.expect(0).json();
     assert!(found["strategy"]["leaf"].as_u64() < Some(64), "{}", found["strategy"]);
@@ -90,7 +90,7 @@ fn memory_is_shared_out_between_states_and_leaves() {
     assert!(found["cost"]["steps"].as_u64() < Some(10_000_000), "{}", found["cost"]);
 }
 
-/// States that are large for a while, because calls are open, leave room for what comes behind them.
+/// States that are large only while calls are open leave space for later ones.
 #[test]
 fn states_of_any_size_fit_into_the_memory() {
     let folder = Folder::new();
@@ -109,7 +109,7 @@ fn states_of_any_size_fit_into_the_memory() {
     }
 }
 
-/// Where a strategy has too little memory, nothing says that it fitted.
+/// A strategy without enough memory isn't reported as one that was used.
 #[test]
 fn what_has_too_little_memory_is_no_strategy_that_was_taken() {
     let folder = Folder::new();
@@ -205,7 +205,7 @@ fn the_debugger_takes_strategies() {
     }
 }
 
-/// A tape keeps what integer steps change, which nothing else needs.
+/// A tape stores the changes of integer steps, which no other strategy needs.
 #[test]
 fn a_session_that_tapes_keeps_what_nothing_has_lost() {
     let folder = Folder::new();
@@ -219,7 +219,7 @@ fn a_session_that_tapes_keeps_what_nothing_has_lost() {
     assert!(taped.contains("history: ") && !taped.contains("history: 0 B of residues"), "{taped}");
 }
 
-/// One step loses something, and then many lose nothing: of those hardly anything is kept.
+/// Program in which one step loses something, and many others lose nothing, so that hardly anything needs to be kept.
 const LOSES_ONCE: &str =
     ".inout n default 3\n.out y\n.out t\noverwrite t, n\nfor i in 0..200000\nadd y, t\nrof\n";
 
@@ -232,14 +232,15 @@ fn where_nothing_is_lost_few_states_are_kept() {
     let kept = of("--strategy checkpoint");
     assert_eq!(kept["bit_exact"], json!(true));
     let (peak, state) = (kept["cost"]["peak_bytes"].as_u64(), kept["state_bytes"].as_u64());
-    // Of 30 slots these are that of the start, and one for each time that the spacing doubles.
+    // Of 30 slots only these are used: the start, and one for each doubling of the spacing.
     assert!(peak < state.map(|state| 8 * state), "{kept}");
-    // A history that fits is never given up, however small the memory is.
+    // A history that fits is never discarded, even with little memory.
     let auto = of("--strategy auto --memory 1K");
     assert_eq!((&auto["strategy"]["name"], &auto["cost"]["again"]), (&json!("reverse"), &json!(0)), "{auto}");
 }
 
-/// What is given back where nothing is lost is missed by nothing that is lost behind it: as many steps are made again as with all states.
+/// Snapshots discarded where nothing is lost don't cause recomputation elsewhere: the step count is the same as with
+/// all snapshots.
 #[test]
 fn states_that_are_given_back_are_not_missed() {
     let folder = Folder::new();
@@ -266,7 +267,7 @@ fn a_run_that_keeps_what_a_way_back_would_need_takes_a_strategy() {
     assert!(object["cost"]["checkpoints"].as_u64() > Some(0), "{object}");
 }
 
-/// A gradient that is stopped again and again, there and back, is that of one piece.
+/// A gradient interrupted repeatedly in both sweeps equals an uninterrupted one.
 #[test]
 fn a_gradient_in_pieces_keeps_its_states() {
     let folder = Folder::new();
@@ -290,7 +291,7 @@ fn a_gradient_in_pieces_keeps_its_states() {
         reviver(&format!("{LISTING} --set n=40 --strategy checkpoint=5{from}"))
             .expect(2)
             .says("another strategy");
-        // The file has the strategy.
+        // The file contains the strategy.
         let without = reviver(&format!("{LISTING} --set n=40 --json{from}")).expect(0).json();
         assert_eq!(told(&without), told(&whole), "{strategy}");
         if strategy != "reverse" {
@@ -300,7 +301,7 @@ fn a_gradient_in_pieces_keeps_its_states() {
     }
 }
 
-/// Nothing is kept in files: who is killed leaves none.
+/// Nothing is stored in files, so a killed process leaves none.
 #[test]
 fn a_killed_gradient_leaves_nothing_behind() {
     for milliseconds in [5, 50, 200, 500] {

@@ -1,4 +1,4 @@
-//! Runs the command and holds what came of it; makes files to run it on.
+//! Test helpers that run the command, check its outcome, and create files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a command came to.
+/// Outcome of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -16,7 +16,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Fails unless the command ended with this code; it never panics, whatever the code.
+    /// Checks the exit code, and that the command didn't panic.
     #[track_caller]
     pub fn expect(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "{self:#?}");
@@ -49,28 +49,28 @@ impl Ran {
     }
 }
 
-/// `reviver` with arguments separated by blanks, in the root of the repository.
+/// Runs `reviver` in the root of the repository, with arguments separated by blanks.
 pub fn reviver(arguments: &str) -> Ran {
     with_input(arguments, b"")
 }
 
-/// The same, with something on standard input.
+/// Runs `reviver` with data on standard input.
 pub fn with_input(arguments: &str, input: &[u8]) -> Ran {
     ran(command().args(arguments.split_whitespace()), input)
 }
 
-/// `reviver` in the root of the repository on a system that starts no thread: none has room for a stack of that size.
+/// Runs `reviver` so that no thread can be started: no system can provide the requested stack size.
 pub fn crowded(arguments: &str, input: &[u8]) -> Ran {
     let mut command = command();
     command.env("RUST_MIN_STACK", (1_u64 << 60).to_string());
     ran(command.args(arguments.split_whitespace()), input)
 }
 
-/// What a command comes to that gets this on standard input.
+/// Runs a command with data on standard input.
 pub fn ran(command: &mut Command, input: &[u8]) -> Ran {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A command that doesn't read its input may be gone already.
+    // A command that doesn't read its input may have exited already.
     child.stdin.take().unwrap().write_all(input).ok();
     let output = child.wait_with_output().unwrap();
     Ran {
@@ -90,7 +90,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder that goes away with the test.
+/// Temporary folder, deleted after the test.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -102,28 +102,28 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file and returns its name for an argument.
+    /// Writes a file, and returns its path as an argument.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).unwrap();
         self.path(name).display().to_string()
     }
 
-    /// The name of a file for an argument.
+    /// Returns the path of a file as an argument.
     pub fn at(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
 
-    /// `reviver` in this folder.
+    /// Runs `reviver` in this folder.
     pub fn reviver(&self, arguments: &str) -> Ran {
         self.with_input(arguments, b"")
     }
 
-    /// The same, with something on standard input.
+    /// Runs `reviver` in this folder with data on standard input.
     pub fn with_input(&self, arguments: &str, input: &[u8]) -> Ran {
         ran(command().args(arguments.split_whitespace()).current_dir(self.0.path()), input)
     }
 
-    /// A line of a shell in this folder.
+    /// Runs a shell command in this folder.
     pub fn shell(&self, line: &str) -> Ran {
         ran(Command::new("sh").args(["-c", line]).current_dir(self.0.path()), b"")
     }
@@ -132,7 +132,7 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// The names of all files, hidden ones too.
+    /// Returns the names of all files, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =

@@ -1,4 +1,4 @@
-//! Numbers from files: what is understood, and that nothing is reshuffled, skipped or guessed without a word.
+//! Numbers from files: accepted formats; nothing is silently reordered, skipped or guessed.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::support::{Folder, Ran, reviver};
 
 const CELLS: &str = ".inout M[2, 3]: real, V[4], s\nneg M[0, 0]\nadd V[0], 1\nadd s, 1\n";
 
-/// Runs with one cell given by a file of this content.
+/// Runs a program with one cell given by a file of this content.
 fn given(folder: &Folder, cell: &str, content: &str) -> Ran {
     let program = folder.file("cells.rasm", CELLS);
     let file = folder.file("numbers", content);
@@ -39,7 +39,7 @@ fn delimiters_headers_quotes_and_comments_are_understood() {
         assert!(ran.stdout.contains("V = [2, 2, 3, 4]\n"), "{content:?}: {ran:?}");
     }
     assert!(given(&folder, "s", "s\n41\n").expect(0).stdout.ends_with("s = 42\n"));
-    // A number may begin with its point, and a line of such is no header.
+    // Numbers may start with a point, and a line of such numbers isn't a header.
     let ran = given(&folder, "M", ".5,-.25,+.125\n4,5,6\n").expect(0);
     assert!(ran.stdout.starts_with("M = [[-0.5, -0.25, 0.125], [4.0, 5.0, 6.0]]\n"), "{ran:?}");
 }
@@ -110,7 +110,7 @@ fn tapes_come_from_files_of_any_lines() {
     tape("bytes\n1\n2\n3\n4\n5\n", "--tape ").expect(2).says("tape:1:1: ").says("a tape has no header");
     tape("1\n2\nx\n4\n5\n", "--tape ").expect(2).says("tape:3:1: `x` is not an integer");
     reviver("run programs/fib.rasm --tape @- --set n=@-").expect(2).says("one purpose only");
-    // A vector for a Hessian's product, too.
+    // A vector for a Hessian–vector product.
     let vector = folder.file("vector", "1\n0\n0\n0\n");
     let given = reviver("hessian programs/norm.rasm --loss length --times v=1,0,0,0").expect(0).stdout;
     reviver(&format!("hessian programs/norm.rasm --loss length --times v=@{vector}"))

@@ -1,10 +1,10 @@
-//! Calls that may be made at the same time: the same bits with any number of threads, there and back, and what is refused.
+//! Tasks: the same bits for any number of threads, in both directions, and refusals.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, crowded, reviver};
 
-/// What no number of threads may change.
+/// Returns the members that the number of threads must not change.
 fn told(object: &Value) -> String {
     let keys = [
         "outputs",
@@ -22,7 +22,7 @@ fn told(object: &Value) -> String {
     keys.map(|key| object[key].to_string()).join(" ")
 }
 
-/// A command of which the same is told with one thread, two and four.
+/// Checks that a command prints the same with one, two and four threads, and returns its JSON.
 fn is_the_same_on_threads(command: &str) -> Value {
     let of = |threads: u32| reviver(&format!("{command} --threads {threads} --json")).expect(0).json();
     let one = of(1);
@@ -55,8 +55,8 @@ fn threads_change_no_bit() {
     }
 }
 
-/// The reverse sweep undoes `rise` first, which leaves 1.2e9 in the adjoint of `w`. `dip` adds as much again, which overflows, before it
-/// subtracts that. A `dip` that begins with an adjoint of 0 would not overflow.
+/// The reverse sweep first undoes `rise`, which leaves 1.2e9 in the adjoint of `w`. `dip` adds as much again, which
+/// overflows before it is subtracted. A `dip` that started with an adjoint of 0 would not overflow.
 #[test]
 fn an_intermediate_overflow_does_not_depend_on_threads() {
     let folder = Folder::new();
@@ -77,7 +77,7 @@ fn an_intermediate_overflow_does_not_depend_on_threads() {
     }
 }
 
-/// The same bits as one after the other, without tasks.
+/// The bits are the same as for sequential calls without tasks.
 #[test]
 fn particles_by_tasks_are_the_particles() {
     for (forked, plain) in [("particles_forked", "particles"), ("particles_forked_plain", "particles_plain")]
@@ -90,8 +90,8 @@ fn particles_by_tasks_are_the_particles() {
     }
 }
 
-/// Functions of the tests of Smeding's and Vákár's implementation of "Parallel dual-numbers reverse AD", as far as the language has them, with
-/// their derivatives by hand: sums become tasks that read the same cells.
+/// Functions from the tests of Smeding's and Vákár's implementation of "Parallel dual-numbers reverse AD", as far as
+/// the language supports them, with handwritten derivatives. Sums become tasks that read the same cells.
 #[test]
 fn functions_of_others_have_their_derivatives() {
     let folder = Folder::new();
@@ -135,7 +135,7 @@ fn functions_of_others_have_their_derivatives() {
     }
 }
 
-/// A stack that no system has room for keeps every thread from starting.
+/// An impossible stack size prevents the start of any thread.
 #[test]
 fn threads_that_cant_start_leave_their_work_to_the_others() {
     let folder = Folder::new();
@@ -167,7 +167,7 @@ rof
     }
 }
 
-/// No command panics for want of a thread.
+/// No command panics if threads can't be started.
 #[test]
 fn commands_need_no_threads() {
     let folder = Folder::new();
@@ -214,7 +214,7 @@ fn what_tasks_share_is_told_before_they_begin() {
     let strides = ".inout A[6], n default 6\npar more(A[0..n step 2]), more(A[1..n step 2])\n.proc more(inout v[])\nadd v[0], 1\n.end\n";
     let file = folder.file("strides.rasm", strides);
     reviver(&format!("run {file} --check")).expect(0).prints_part("A = [1, 1, 0, 0, 0, 0]");
-    // The tasks of a loop are told by their counter, whose bounds may be expressions.
+    // Tasks of a loop are identified by their counter; its bounds may be expressions.
     let rounds = ".inout A[6], n default 2\nfor k in 0..1\npar for i in n * 1..n + 3 call more(A[i], A[i + 1])\nrof\n.proc more(inout a, in b)\nadd a, b\n.end\n";
     let file = folder.file("rounds.rasm", rounds);
     let ran = reviver(&format!("run {file}")).expect(4);
@@ -260,7 +260,7 @@ fn what_is_no_call_is_told_in_the_words_of_tasks() {
     assert_eq!(ran.stderr.matches("error[E77]").count(), 1, "{ran:?}");
 }
 
-/// One thread or many, it is the first trap in the order of the tasks, and the state is as there.
+/// For any number of threads, the first trap in task order is reported, with its state.
 #[test]
 fn the_first_task_that_traps_is_told() {
     let folder = Folder::new();
@@ -290,7 +290,7 @@ assert i < 2
     }
 }
 
-/// Who has called, from the innermost outward; of a task which one it is.
+/// A trap reports the open calls from innermost to outermost, with the index of a task.
 #[test]
 fn a_trap_tells_the_calls_that_are_open_and_its_task() {
     let folder = Folder::new();
@@ -313,7 +313,7 @@ fn a_trap_tells_the_calls_that_are_open_and_its_task() {
     ran.says("in the task with i = 2, `down(A[i])` on line 8\n").says("called by `call all(A)` on line 2\n");
     assert_eq!(trap["calls"][0]["task"], json!({ "i": 2 }));
     assert_eq!(trap["calls"][1]["words"], "call all(A)");
-    // On the way back as well: 0 comes of what traps there.
+    // The same holds backward: the trap is at 0.
     let (ran, _) =
         traps(counted.replace("assert x != 0\n    sub x, 1", "sub x, 1\n    assert x != -1"), "run");
     ran.says("in the task with i = 2, `down(A[i])` on line 8\n");
@@ -407,7 +407,7 @@ fn elements_that_constants_name_are_seen_to_be_shared() {
     }
 }
 
-/// What threads take besides is told besides, to whoever asks for statistics.
+/// Memory of threads is reported separately in statistics.
 #[test]
 fn copies_of_threads_are_told_apart() {
     for command in ["run", "grad --loss loss"] {

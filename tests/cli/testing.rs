@@ -1,10 +1,10 @@
-//! `reviver test`: what headers expect, what is found, and what programs under test may do.
+//! `reviver test`: expectations in headers, results, and restrictions of programs under test.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver};
 
-/// A program that is expected to do something, under test.
+/// Tests a program with expectations.
 fn tested(header: &str, program: &str, options: &str) -> Ran {
     let folder = Folder::new();
     let marked: String = header.lines().map(|line| format!(";! {line}\n")).collect();
@@ -12,7 +12,7 @@ fn tested(header: &str, program: &str, options: &str) -> Ran {
     folder.reviver(&format!("test program.rasm {options}"))
 }
 
-/// What a line of a header comes to: `met`, `unjudged`, or what was expected and what was found.
+/// Returns the outcome of a header line: `met`, `unjudged`, or expected and actual values.
 fn comes_to(line: &Value) -> String {
     match &line["met"] {
         Value::Bool(true) => "met".to_owned(),
@@ -24,7 +24,7 @@ fn comes_to(line: &Value) -> String {
     }
 }
 
-/// What the lines of a header come to.
+/// Returns the outcomes of a header's lines.
 fn outcomes(header: &str, program: &str) -> Vec<String> {
     let object = tested(header, program, "--json").json();
     object["files"][0]["expectations"].as_array().unwrap().iter().map(comes_to).collect()
@@ -87,7 +87,7 @@ fn properties_hold_for_every_run() {
     );
 }
 
-/// Where a property has a line of its own, it is said there, and nowhere else.
+/// A property with a separate line is reported only there.
 #[test]
 fn what_every_run_has_is_said_once() {
     let leaving = ".inout n default 1\n.var t\nadd t, n\n";
@@ -140,7 +140,7 @@ fn a_reference_is_compared_on_random_inputs() {
         .expect(1)
         .prints_part("  ok  line 1")
         .prints_part("expected at most 2 steps");
-    // Only where the last element isn't 0.
+    // The result is wrong only if the last element isn't 0.
     folder.file("wrong.rasm", program("A[0] + A[1] + A[2]"));
     let first = folder.reviver("test wrong.rasm --json").expect(1).json();
     let miss = &first["files"][0]["expectations"][0]["missed"][0];
@@ -276,7 +276,7 @@ fn a_program_takes_no_more_steps_and_memory_than_it_may() {
     ] {
         tested("run ->", program, "--memory 64M").expect(1).prints_part(found);
     }
-    // What is kept to go back counts, too.
+    // Memory of a history counts, too.
     let lossy = ".inout m, n default 0\nfrom n == 0\noverwrite m, n\nadd n, 1\nuntil n == 10000000\n";
     tested("run exact ->", lossy, "--memory 64M").expect(1).prints_part("found more than 64 MiB of memory");
     let exactly = ".inout n default 0\nadd n, 1\nadd n, 1\n";
@@ -413,13 +413,13 @@ fn one_file_of_many_does_not_keep_the_others_from_being_tested() {
         .prints_part("expected a text that can be read")
         .prints_part("3 expectations in 3 files: 2 met, 1 missed");
     assert!(std::fs::read_to_string(folder.path("report.xml")).unwrap().contains("set/d.rasm"));
-    // What expects nothing is passed over where a pattern or a folder has it, and missed where it is named.
+    // A file without expectations is skipped in a pattern or folder, and an error if it is named.
     folder.reviver("test set/[acd].rasm").expect(0).prints_part("2 expectations in 2 files");
     folder.reviver("test set/a.rasm set/c.rasm").expect(1).prints_part("found none");
     folder.reviver("test set/a.rasm ./set/a.rasm").expect(0).prints_part("1 expectation in 1 file");
 }
 
-/// People are told the beginning of a long array that was drawn, programs all of it.
+/// The text shows the start of a long generated array, JSON all of it.
 #[test]
 fn long_inputs_are_told_by_their_beginning() {
     let folder = Folder::new();
@@ -432,7 +432,7 @@ fn long_inputs_are_told_by_their_beginning() {
     assert!(!object.to_string().contains('…'), "{object}");
 }
 
-/// Some editors begin a text with a byte order mark; what stands behind it counts.
+/// Some editors write a byte order mark; the text after it counts.
 #[test]
 fn a_byte_order_mark_hides_no_expectation() {
     let folder = Folder::new();
@@ -441,7 +441,7 @@ fn a_byte_order_mark_hides_no_expectation() {
     folder.reviver("test marked.rasm").expect(1).prints_part("found twice = 4");
 }
 
-/// What isn't tested isn't said to be no program.
+/// Files without tests aren't reported as invalid programs.
 #[test]
 fn one_of_several_files_has_no_expectations_or_is_not_there() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Console sessions of documents, carried out in a shell. It knows nothing of any single document.
+//! Console sessions of documents, executed in a shell. This module knows no particular document.
 
 #[cfg(unix)]
 use std::process::Command;
@@ -6,16 +6,16 @@ use std::process::Command;
 #[cfg(unix)]
 use crate::support::{Folder, root};
 
-/// A command as it is typed, and what comes of it.
+/// Command as typed, with its output.
 #[derive(Debug, PartialEq)]
 pub struct Exchange {
     pub command: String,
     pub output: String,
 }
 
-/// All exchanges of a document's console sessions, in their order.
+/// Returns all exchanges in a document's console sessions, in order.
 ///
-/// A command is the rest of its line behind `$ `. Where it has `<<'END'`, it goes on to the line `END`.
+/// A command is the rest of a line after `$ `. With `<<'END'` it continues up to the line `END`.
 pub fn exchanges(document: &str) -> Vec<Exchange> {
     let sessions = document.split("```console\n").skip(1);
     sessions.flat_map(|start| of_session(start.split("```").next().unwrap())).collect()
@@ -45,14 +45,13 @@ fn of_session(session: &str) -> Vec<Exchange> {
     exchanges
 }
 
-/// The line that ends the text that a command is given on the lines below it.
+/// Returns the end marker of a here-document in a command.
 fn end_of_text(command: &str) -> Option<&str> {
     let (_, behind) = command.split_once("<<'")?;
     Some(behind.split_once('\'')?.0)
 }
 
-/// Carries out a document's sessions, of whose commands there are at least so many, in a folder where they
-/// may write and where the programs lie.
+/// Executes a document's sessions, with at least `least` commands, in a temporary folder with the programs.
 #[cfg(unix)]
 pub fn are_true(name: &str, document: &str, least: usize) {
     let folder = Folder::new();

@@ -1,10 +1,10 @@
-//! Ways back in floats that aren't the ways there: mended, and told to people and programs; or refused.
+//! Diverging reverse sweeps in floats: recomputed and reported, or refused.
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Ran, reviver};
 
-/// Going back, `a` is a little more than 0.3, so that `b >= a` no longer holds.
+/// In this program's reverse sweep, `a` is slightly above 0.3, so that `b >= a` no longer holds.
 const TIE: &str = "
 .inout a: real default 0.3
 .inout b: real default 0.3
@@ -26,7 +26,7 @@ fn on(program: &str, command: &str) -> Ran {
     reviver(&format!("{command} {file} {options}"))
 }
 
-/// The gradient that `grad --strict --json` tells, and why it was mended.
+/// Returns the gradient of `grad --strict --json`, and the reason for its recomputation.
 fn mended(program: &str) -> (Value, Value) {
     let object = on(program, "grad --loss loss --strict --json").expect(0).json();
     assert_eq!(object["loss_error"], json!(0.0), "{object}");
@@ -50,7 +50,8 @@ fn jacobians_and_hessians_are_mended_too() {
     assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0, 5.0, 0.3]]), &json!("reverse")));
     assert_eq!(object["mended"]["why"], json!("path"));
     on(TIE, "jacobian --of loss").expect(0).says("made again with a history");
-    // `a` and `b` tie, so that second derivatives differ beside this point: that is reported, and fails only if strict.
+    // `a` and `b` tie, so second derivatives differ near this point, which is reported, and fails only with
+    // `--strict`.
     let object = on(TIE, "hessian --loss loss --json").expect(0).json();
     assert_eq!(object["reported"][0]["code"], json!("L06"));
     on(TIE, "hessian --loss loss --strict").expect(1).says("warning[L06]");
@@ -68,7 +69,7 @@ fn what_loses_nothing_needs_no_mending() {
     }
 }
 
-/// Both conditions flip, so that the ways there and back have equally many steps, in another order.
+/// Both conditions flip, so both sweeps have equally many steps in another order.
 #[test]
 fn ways_of_equal_length_are_told_apart() {
     let text = "
@@ -94,7 +95,7 @@ add a, 0.7
     assert!((grad["w"].as_f64().unwrap() - 0.9).abs() < 1e-15, "{grad}");
 }
 
-/// One way, but the factor comes back as 0.29999995.
+/// The path is the same, but the factor returns as 0.29999995.
 #[test]
 fn a_drift_that_counts_is_mended() {
     let text = ".inout a: real default 0.3, w: real default 5\n.out loss: real\n\
@@ -105,8 +106,7 @@ fn a_drift_that_counts_is_mended() {
     assert_eq!(mended(&lost), (json!({ "a": 5.0, "w": 0.3 }), json!("missed")));
 }
 
-/// A cell is freed that holds 1e-10, which passes for 0, but is what the loss is made of; alone, and beside a
-/// large term.
+/// A freed cell has 1e-10, which counts as 0, but determines the loss; alone, and next to a large term.
 #[test]
 fn a_small_number_is_no_rounding() {
     for large in ["", "add.mul loss, z, 1000\n"] {
@@ -131,7 +131,7 @@ fn a_trap_that_drift_causes_is_mended() {
     assert_eq!((grad, why), (json!({ "a": 0.0, "b": 0.6 }), json!("trap")));
 }
 
-/// Going back, the counter misses 0, and the loop would go on for ever.
+/// In the reverse sweep the counter misses 0, and the loop would be endless.
 #[test]
 fn a_way_back_that_misses_the_loops_beginning_ends() {
     let text = ".inout x: real default 2\n.out loss: real, i: real\n\
@@ -152,7 +152,7 @@ fn what_no_history_mends_is_an_error() {
     }
 }
 
-/// What is left of sums is no reason to doubt a gradient.
+/// Residues of sums don't make a gradient doubtful.
 #[test]
 fn programs_with_right_gradients_pass_strictly() {
     let mut tried = 0;
@@ -164,7 +164,7 @@ fn programs_with_right_gradients_pass_strictly() {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter_map(|line| line.strip_prefix(";! grad ")) {
             let (given, results) = line.split_once("->").unwrap();
-            // What traps or is refused has no gradient, and what is reported is no rounding.
+            // Runs with traps or errors have no gradient, and reported losses aren't rounding.
             let results = results.trim();
             let without = ["trap ", "error "].iter().any(|word| results.starts_with(word));
             if without || results.contains("reported=1") {
@@ -188,7 +188,7 @@ fn programs_with_right_gradients_pass_strictly() {
     assert!(tried > 50, "{tried}");
 }
 
-/// The cross entropy of a logistic regression, with everything in frames.
+/// Cross entropy of a logistic regression, with all variables in frames.
 #[test]
 fn a_logistic_regression_passes_strictly() {
     let text = "
@@ -219,7 +219,7 @@ rof
     assert!(error < 1e-14, "{object}");
 }
 
-/// What rounding leaves of a sum that has a tiny summand has all its digits, and next to no effect on the loss.
+/// A residue of a sum with a tiny term keeps all its digits, and hardly affects the loss.
 #[test]
 fn a_tiny_number_that_is_freed_is_judged_by_its_effect() {
     let frame = |body: &str| {
@@ -266,7 +266,7 @@ fn a_tiny_number_that_is_freed_is_judged_by_its_effect() {
     }
 }
 
-/// The loss is a small difference of large numbers, or is made of one that was nearly lost.
+/// The loss is a small difference of large numbers, or depends on a term that was nearly lost.
 #[test]
 fn a_loss_without_right_digits_is_reported() {
     let difference = ".inout x: real default 0.1\n.out loss: real\nadd x, 1e8\nadd loss, x - 100000000.099\n";
@@ -305,7 +305,7 @@ fn a_loss_without_right_digits_is_reported() {
     assert_eq!(ran.json()["failed"], json!(12));
 }
 
-/// A fit that has converged: its loss is a square of next to nothing, and has few right digits.
+/// A converged fit: its loss is the square of a tiny number, with few correct digits.
 #[test]
 fn a_loss_near_its_minimum_is_not_reported() {
     for x in ["1.0000000001", "1.0000000000001", "1.0", "0.99999999"] {

@@ -1,4 +1,4 @@
-//! What a user sees after each key, and what is left when the debugger ends.
+//! Debugger on a terminal: the screen after each key, and the terminal after the end.
 
 use reviver_debugger::tui::terminal::Screen;
 
@@ -6,7 +6,7 @@ use crate::tmux::Terminal;
 
 const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
 
-/// The debugger in a terminal of a size, at the beginning of a program.
+/// Starts the debugger in a terminal of a size, at the start of a program.
 fn debug(columns: u16, rows: u16, arguments: &str) -> Terminal {
     let terminal = Terminal::open(columns, rows);
     terminal.line(&format!("{REVIVER} debug {arguments}"));
@@ -33,7 +33,7 @@ fn a_short_session(columns: u16, rows: u16) {
     let help = "Make one step backward";
     terminal.shows(help);
     terminal.keys(&["Escape"]);
-    // The rows below the help are there all the time. A `q` that comes together with the Escape is Alt-q.
+    // The rows under the help are always visible. A `q` immediately after Escape would be Alt-q.
     terminal.wait_for(|screen| !screen.contains(help));
     terminal.keys(&["q"]);
     terminal.is_restored();
@@ -60,7 +60,7 @@ pub fn a_tour() {
     let middle = terminal.shows("step 191/388");
     assert!(middle.contains("travel ←"), "{middle}");
     command(&terminal, "why sum");
-    // The answer is a tree, whose rows lead to their moments.
+    // The answer is a tree, in which rows lead to their time points.
     terminal.shows("▾ sum  0.11490348492980633  add sum, term");
     terminal.keys(&["Down", "Right"]);
     terminal.shows("▸ term  5.6514033564814804e-8");
@@ -83,14 +83,14 @@ pub fn a_tour() {
     terminal.shows("mode gradient");
     terminal.keys(&["Home"]);
     terminal.shows("0.21024361585183118");
-    // The gradient is a branch, which isn't left without a question.
+    // The gradient is a branch, which needs a confirmation to leave.
     terminal.keys(&["q"]);
     terminal.shows("q again ends the session with 1 branch");
     terminal.keys(&["q"]);
     terminal.is_restored();
 }
 
-/// The tour that explains the screen: what is tried is noticed, and what was a step is told.
+/// The tour that explains the screen detects the user's attempts, and counts steps.
 pub fn the_tour_for_beginners() {
     let terminal = debug(80, 24, "programs/fib.rasm --tour --preset vi");
     terminal.shows("tour 1 of 14: the screen");
@@ -108,7 +108,7 @@ pub fn the_tour_for_beginners() {
     terminal.wait_for(|screen| !screen.contains("tour 2 of 14"));
     terminal.keys(&["q"]);
     terminal.is_restored();
-    // Where nothing can be drawn, that is said.
+    // Without a screen, the tour says so.
     terminal.line(&format!("{REVIVER} debug programs/fib.rasm --tour | cat; echo end"));
     terminal.shows("the tour explains that screen: begin it in a terminal");
 }
@@ -150,7 +150,7 @@ pub fn ctrl_c_in_the_line_mode() {
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm --set n=1000000000000"));
     terminal.shows("(reviver)");
     terminal.line("continue");
-    // It says so once it runs: before, Ctrl-C would be a key at the prompt.
+    // The hint appears once the run has started; earlier, Ctrl-C would be a key at the prompt.
     terminal.shows("Ctrl-C stops it");
     terminal.keys(&["C-c"]);
     terminal.shows("interrupted");
@@ -167,15 +167,15 @@ pub fn who_leaves_the_line_mode_is_asked_once() {
     terminal.line("break 29");
     terminal.line("quit");
     terminal.shows("`quit` again ends the session with 1 point; `save FILE` keeps what was done");
-    // Whoever goes on has thought better of it.
+    // Another command cancels the confirmation.
     terminal.line("print n");
     terminal.shows("n = 10");
     terminal.keys(&["C-d"]);
     terminal.shows("Ctrl-D again ends the session with 1 point");
     terminal.keys(&["C-d"]);
     terminal.is_restored();
-    // Where there is nothing to lose nobody is asked, nor is a script.
-    // The prompt of before is gone before that of another run is waited for: a key that comes earlier would be the shell's.
+    // Without anything to lose, no confirmation is needed, nor in a script. The earlier prompt must disappear before
+    // waiting for that of the new run, because an earlier key would reach the shell.
     terminal.line("clear");
     terminal.wait_for(|screen| !screen.contains("(reviver)"));
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm; echo ended $?"));
@@ -205,12 +205,12 @@ pub fn signals_at_the_prompt_give_the_terminal_back() {
     }
 }
 
-/// The debugger in a terminal, and the number of its process.
+/// Starts the debugger in a terminal, and returns its process identifier.
 fn debug_and_pid(arguments: &str) -> (Terminal, u32) {
     started(&format!("debug {arguments}"), "step 0/")
 }
 
-/// A command in a terminal, once that shows something, and the number of its process.
+/// Starts a command in a terminal, waits for its output, and returns its process identifier.
 fn started(arguments: &str, shown: &str) -> (Terminal, u32) {
     let terminal = Terminal::open(80, 24);
     let folder = tempfile::tempdir().unwrap();
@@ -317,18 +317,18 @@ pub fn a_picture_of_the_screen() {
     command(&terminal, &format!("picture {}", file.display()));
     terminal.shows("saved to");
     let picture = std::fs::read_to_string(&file).unwrap();
-    // 100 columns and 30 rows with a margin, the light theme's background, and where one was.
+    // 100 columns and 30 rows with a margin, the light theme's background, and the current step.
     let said =
         ["width=\"824\" height=\"534\"", "fill=\"#ffffff\"", "programs/fib.rasm in the debugger, at step 2"];
     for said in said {
         assert!(picture.contains(said), "{said}: {picture}");
     }
-    // The first one may have been meant for what `picture` has answered.
+    // The first key may only close the message of `picture`.
     terminal.keys(&["q", "q"]);
     terminal.is_restored();
 }
 
-/// Not a test by itself: what [`a_panic_gives_the_terminal_back`] runs in a terminal.
+/// Not a test itself: [`a_panic_gives_the_terminal_back`] runs it in a terminal.
 pub fn panics_with_a_screen() {
     let mut screen = Screen::open().unwrap();
     screen.set_mouse(true).unwrap();

@@ -1,6 +1,6 @@
-//! The debugger, and what else looks at the room it has, in a real terminal; the panes by themselves are tested in `debugger/tests`. A harness of its
-//! own runs the tests, because whether there is a terminal isn't known before they run: without one they are
-//! counted as ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
+//! Terminal tests of the debugger, and of commands that adapt to the terminal size; `debugger/tests` covers the panes
+//! alone. A custom harness runs the tests, because only at run time is it known whether a terminal is available.
+//! Without one they count as ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
 
 #[cfg(unix)]
 mod debugger;
@@ -20,11 +20,11 @@ fn main() {
     println!("skipped: the tests in a terminal need tmux, and there is none here");
 }
 
-/// A test and its name.
+/// Test function with its name.
 #[cfg(unix)]
 type Named = (&'static str, fn());
 
-/// Functions with their names.
+/// Lists functions with their names.
 #[cfg(unix)]
 macro_rules! named {
     ($module:ident: $($test:ident)*) => { &[$((stringify!($test), $module::$test as fn())),*] };
@@ -59,7 +59,7 @@ const PRINTED_IN_A_TERMINAL: &[Named] = named! {
     a_terminal_without_room_for_a_plot_is_told
 };
 
-/// No tests by themselves: what some of the others run in a terminal.
+/// Not tests themselves: other tests run them in a terminal.
 #[cfg(unix)]
 const RUN_BY_OTHERS: &[Named] = named! { debugger: panics_with_a_screen };
 
@@ -70,7 +70,7 @@ const ANYWHERE: &[Named] = named! {
     where_they_are_required_they_fail_without_it
 };
 
-/// They make a line of their own, which every system has.
+/// Tests on a pseudoterminal, which every system has.
 #[cfg(unix)]
 const ON_A_LINE: &[Named] = named! {
     slow:

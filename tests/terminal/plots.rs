@@ -1,8 +1,8 @@
-//! Plots in characters, which have the room that a terminal has.
+//! Character plots, which adapt to the terminal size.
 
 use super::tmux::Terminal;
 
-/// What `plot` prints on a terminal of so many columns, a row each.
+/// Returns the rows that `plot` prints on a terminal of `columns` columns.
 fn plotted(columns: u16) -> Vec<String> {
     let terminal = Terminal::open(columns, 60);
     terminal.line(&format!(

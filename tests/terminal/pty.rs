@@ -1,5 +1,5 @@
-//! A terminal of which only the line is there: what it sends, how fast, and what it answers is the test's
-//! own. It shows nothing; what a session did is read from what it saved.
+//! Pseudoterminal without a terminal emulator: tests control what it sends, how fast, and what it answers. There is
+//! no screen; what a session did is read from its saved file.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -15,19 +15,19 @@ use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How long a program may take for what is expected of it.
+/// Maximum time to wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A program at the end of a line.
+/// Program on a pseudoterminal.
 pub struct Line {
     terminal: File,
     program: Child,
-    /// All that it has sent.
+    /// Everything that the program has sent.
     sent: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Line {
-    /// Starts a program on a line of its own.
+    /// Starts a program on a new pseudoterminal.
     pub fn start(command: &mut Command) -> Line {
         let terminal: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -51,7 +51,7 @@ impl Line {
         let terminal = File::from(terminal);
         let sent = Arc::new(Mutex::new(Vec::new()));
         let (mut source, kept) = (terminal.try_clone().unwrap(), sent.clone());
-        // It ends when the program has closed the line.
+        // The thread ends when the program closes the terminal.
         thread::spawn(move || {
             let mut piece = [0; 4096];
             while let Ok(count @ 1..) = source.read(&mut piece) {
@@ -66,7 +66,7 @@ impl Line {
         self.terminal.write_all(bytes.as_bytes()).unwrap();
     }
 
-    /// Sends each byte by itself, so long after the one before.
+    /// Sends bytes one by one, with a pause after each.
     pub fn send_slowly(&mut self, bytes: &str, pause: Duration) {
         for byte in bytes.bytes() {
             self.terminal.write_all(&[byte]).unwrap();
@@ -74,7 +74,7 @@ impl Line {
         }
     }
 
-    /// All that the program has sent so far.
+    /// Returns everything that the program has sent so far.
     pub fn sent(&self) -> String {
         String::from_utf8_lossy(&self.sent.lock().unwrap()).into_owned()
     }
@@ -85,7 +85,7 @@ impl Line {
         self.waits_until(text, |sent| sent.contains(text));
     }
 
-    /// Waits until something has happened; it is given all that was sent.
+    /// Waits until `has_happened` returns true for everything that was sent.
     #[track_caller]
     pub fn waits_until(&self, what: &str, has_happened: impl Fn(&str) -> bool) {
         let started = Instant::now();
@@ -111,7 +111,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // If it has ended, so much the better.
+        // The program may have ended already.
         let _ = self.program.kill();
         let _ = self.program.wait();
     }

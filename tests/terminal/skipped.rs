@@ -1,8 +1,8 @@
-//! What these tests say where there is no terminal for them: this program is run once more without tmux.
+//! Messages of the terminal tests without a terminal: the test binary is run again without tmux.
 
 use std::process::Command;
 
-/// One of the tests, without a tmux to be found. Its exit code and what it says.
+/// Runs one of the tests without tmux, and returns its exit code and output.
 fn without_tmux(required: Option<&str>) -> (Option<i32>, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "a_small_terminal"]).env("PATH", "").env_remove("REVIVER_TERMINAL_TESTS");

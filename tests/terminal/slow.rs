@@ -1,5 +1,5 @@
-//! What comes over a slow line, or from a terminal that answers late or never, is what was meant. What a
-//! session has done is what it saves.
+//! Slow lines, and terminals that answer late or never: keys keep their meaning. The effect of a session is read from
+//! its saved file.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -11,22 +11,22 @@ const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
 
 const AT_ONCE: Duration = Duration::from_millis(2);
 
-/// A session in the middle of a program, with the terminal's first question not answered.
+/// Starts a session in a program, without an answer to the terminal's first query.
 fn debug() -> Line {
     let line = Line::start(Command::new(REVIVER).args(["debug", "programs/fib.rasm"]));
     line.shows("step 0/");
     line
 }
 
-/// Ends a session, and returns the commands that it carried out.
+/// Ends a session, and returns the commands that it executed.
 fn commands_of(mut line: Line) -> Vec<String> {
-    // What is held in pieces is certain then.
+    // After this time, incomplete key sequences are resolved.
     sleep(Duration::from_millis(700));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("session");
     line.send(&format!(":save {}\r", file.display()));
     line.waits_until("the session is saved", |_| file.exists());
-    // The first one may have been meant for what `save` has answered.
+    // The first key may only close the message of `save`.
     line.send("qq");
     assert!(line.ended().success());
     let saved = std::fs::read_to_string(&file).unwrap();
@@ -77,7 +77,7 @@ pub fn a_late_answer_types_nothing() {
 
 pub fn the_background_that_is_told_late_chooses_the_colours() {
     let mut line = debug();
-    // Of the dark theme, and of the light one.
+    // Background colors of the dark theme, and of the light one.
     assert!(line.sent().contains("48;5;234") && !line.sent().contains("48;5;231"));
     line.send("\x1b]11;rgb:ffff/ffff/ffff\x07");
     line.shows("48;5;231");
@@ -86,14 +86,14 @@ pub fn the_background_that_is_told_late_chooses_the_colours() {
 
 pub fn a_terminal_that_never_answers_is_drawn_on() {
     let mut line = debug();
-    // The second frame is drawn as a whole.
+    // The second frame is drawn completely.
     line.send("s\x0c");
     line.shows("step 1/");
     assert!(!line.sent().contains("\x1b[6n"), "nobody asks where the cursor is");
     assert_eq!(commands_of(line), ["step"]);
 }
 
-/// What the terminal answers when nobody reads any more would be typed into the shell.
+/// A late answer of the terminal must not be typed into the shell.
 pub fn an_answer_that_comes_after_the_end_is_typed_nowhere() {
     let run = format!("{REVIVER} debug programs/fib.rasm; read -r typed; echo \"there is <$typed>\"");
     let mut line = Line::start(Command::new("sh").args(["-c", &run]));

@@ -1,4 +1,4 @@
-//! A terminal with a shell in it, by way of tmux: keys go in, what is on the screen comes out.
+//! Terminal with a shell in tmux: tests send keys and read the screen.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// How long the screen may take to show what is expected; other tests run at the same time.
+/// Maximum time for the screen to show an expected state; other tests run in parallel.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PROMPT: &str = "shell>";
 
-/// A terminal of its own, with a server of its own; gone when dropped.
+/// Terminal with its own tmux server, killed when dropped.
 pub struct Terminal {
     server: String,
-    /// Where programs in it find and leave the user's files.
+    /// Home folder of programs in the terminal.
     home: TempDir,
 }
 
 impl Terminal {
-    /// A terminal of so many columns and rows with a prompt in it.
+    /// Opens a terminal of `columns` columns and `rows` rows, with a shell prompt.
     pub fn open(columns: u16, rows: u16) -> Terminal {
         assert!(is_here(), "tmux is needed, and missing");
         static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -56,12 +56,12 @@ impl Terminal {
         command
     }
 
-    /// Sends keys by the names that tmux has for them: `s`, `Enter`, `C-c`.
+    /// Sends keys by their names in tmux: `s`, `Enter`, `C-c`.
     pub fn keys(&self, keys: &[&str]) {
         succeeded(&self.tmux().args(["send-keys", "-t", "0"]).args(keys).output().unwrap());
     }
 
-    /// Types a line.
+    /// Types a line of text.
     pub fn line(&self, text: &str) {
         self.bytes(text);
         self.keys(&["Enter"]);
@@ -71,14 +71,14 @@ impl Terminal {
         succeeded(&self.tmux().args(["send-keys", "-t", "0", "-l", text]).output().unwrap());
     }
 
-    /// Presses the mouse's left button at a column of a row, moves to another, and lets go. Columns and
-    /// rows count from 0; the terminal reports those that count from 1.
+    /// Drags the mouse with the left button from one column of a row to another. Columns and rows count from 0 here,
+    /// and from 1 in the terminal's reports.
     pub fn drag(&self, row: usize, from: usize, to: usize) {
         let (row, from, to) = (row + 1, from + 1, to + 1);
         self.bytes(&format!("\x1b[<0;{from};{row}M\x1b[<32;{to};{row}M\x1b[<0;{to};{row}m"));
     }
 
-    /// What can be seen.
+    /// Returns the visible text of the screen.
     pub fn screen(&self) -> String {
         self.asked(&["capture-pane", "-p", "-t", "0"])
     }
@@ -102,7 +102,7 @@ impl Terminal {
         self.wait_for(|screen| screen.contains(text))
     }
 
-    /// Whether a program has left the terminal as it was: the shell's screen, its cursor and its modes.
+    /// Checks that a program has restored the terminal: the shell's screen, its cursor and its modes.
     #[track_caller]
     pub fn is_restored(&self) {
         self.wait_for(|screen| screen.trim_end().ends_with(PROMPT));
@@ -121,17 +121,17 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // If the server is gone already, so much the better.
+        // The server may have ended already.
         let _ = self.tmux().arg("kill-server").output();
     }
 }
 
-/// Whether tests in a terminal fail where there can be none.
+/// Returns true if terminal tests must fail without a terminal.
 pub fn is_required() -> bool {
     std::env::var_os("REVIVER_TERMINAL_TESTS").is_some_and(|value| value == "required")
 }
 
-/// Whether there is a tmux to make terminals with.
+/// Returns true if tmux is available.
 pub fn is_here() -> bool {
     Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success())
 }

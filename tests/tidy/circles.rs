@@ -1,15 +1,16 @@
-//! Which file of a crate knows which: no circle among them, so that each can be read with what lies below it.
+//! Dependencies between the files of a crate have no cycles, so that each file can be read with the files that it
+//! uses.
 //!
-//! A file knows another whose module it names by a path that begins with `crate`, `super` or `self`. Who may
-//! see a thing (`pub(super)`) says nothing of who knows it. What a folder's own file passes on by the bare names
-//! of its children isn't looked at.
+//! A file uses another if it names that file's module in a path that starts with `crate`, `super` or `self`.
+//! Visibility (`pub(super)`) doesn't count. Reexports of a folder's own file by the bare names of its children aren't
+//! checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::sources::{code, root, sources_of, tokens};
 
-/// The crates in which no file is in a circle.
+/// Crates without dependency cycles between files.
 const FREE: [&str; 15] = [
     "memory",
     "isa-spec",
@@ -28,7 +29,7 @@ const FREE: [&str; 15] = [
     ".",
 ];
 
-/// A crate's code by the path of its modules, `session::scan`; that of the root is empty.
+/// Returns a crate's code by module path, such as `session::scan`; the root is the empty path.
 fn modules(member: &str) -> BTreeMap<String, String> {
     let folder = root().join(member).join("src");
     sources_of(member).iter().map(|path| (module_of(&folder, path), code(path))).collect()
@@ -43,7 +44,7 @@ fn module_of(folder: &Path, path: &Path) -> String {
     names.join("::")
 }
 
-/// The modules that a module's code knows.
+/// Returns the modules that a module's code uses.
 fn known_to<'m>(module: &str, code: &str, all: &'m BTreeMap<String, String>) -> BTreeSet<&'m str> {
     let paths = paths(module, &tokens(code));
     let modules = paths.iter().filter_map(|path| {
@@ -53,7 +54,7 @@ fn known_to<'m>(module: &str, code: &str, all: &'m BTreeMap<String, String>) -> 
     modules.map(|(name, _)| name.as_str()).filter(|name| *name != module).collect()
 }
 
-/// The paths of the crate that stand in a module's code, from the crate's root.
+/// Returns the paths within the crate in a module's code, from the crate's root.
 fn paths(module: &str, tokens: &[&str]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut here: Vec<String> =
@@ -83,14 +84,14 @@ fn paths(module: &str, tokens: &[&str]) -> Vec<Vec<String>> {
     found
 }
 
-/// Whether a path begins here, which is neither the middle of one nor said of who may see a thing.
+/// Returns true if a path starts here: not in the middle of one, and not in a visibility.
 fn begins_path(tokens: &[&str], at: usize) -> bool {
     let before = |distance: usize| at.checked_sub(distance).map(|at| tokens[at]);
     let is_visibility = before(1) == Some("(") && before(2) == Some("pub") || before(1) == Some("in");
     !is_visibility && before(1) != Some("::")
 }
 
-/// The paths that begin at a token, those of a list in braces one by one; what stands before them is known.
+/// Returns the paths that start at a token, each path of a list in braces separately, with the prefix `before`.
 fn behind<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut path = before.to_vec();
     while let Some(token) = tokens.get(*at) {
@@ -107,11 +108,11 @@ fn behind<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec
     vec![path]
 }
 
-/// The paths of a list whose brace is at hand.
+/// Returns the paths of a list in braces.
 fn listed<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut found = Vec::new();
     while tokens.get(*at).is_some_and(|token| *token != "}") {
-        // The brace, a comma, or another name that is given to what was found last.
+        // The brace, a comma, or another name that is appended to the last path.
         let is_another = matches!(tokens[*at], "{" | ",");
         *at += 1;
         if is_another && tokens.get(*at) != Some(&"}") {
@@ -122,7 +123,7 @@ fn listed<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec
     found
 }
 
-/// A path from the root of the crate.
+/// Resolves a path from the root of the crate.
 fn resolved(here: &[String], path: &[&str]) -> Vec<String> {
     let mut full = if path.first() == Some(&"crate") { Vec::new() } else { here.to_vec() };
     for name in path {
@@ -135,7 +136,7 @@ fn resolved(here: &[String], path: &[&str]) -> Vec<String> {
     full
 }
 
-/// The modules that know themselves by way of others, each with the others that it knows.
+/// Returns the modules in cycles, each with the modules that it uses.
 fn circles(member: &str) -> Vec<String> {
     let modules = modules(member);
     let known: BTreeMap<&str, BTreeSet<&str>> =
@@ -144,7 +145,7 @@ fn circles(member: &str) -> Vec<String> {
     known.keys().filter(in_circle).map(|name| format!("{member}: {name} knows {:?}", known[name])).collect()
 }
 
-/// All that a module knows, by way of others too.
+/// Returns all modules that a module uses, directly or indirectly.
 fn reached<'m>(known: &BTreeMap<&'m str, BTreeSet<&'m str>>, from: &str) -> BTreeSet<&'m str> {
     let mut reached = BTreeSet::new();
     let mut open: Vec<&str> = known[from].iter().copied().collect();

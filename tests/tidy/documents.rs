@@ -1,11 +1,11 @@
-//! What documents name exists: sources, folders, and the items that code in them speaks of.
+//! Names in documents exist: source files, folders, and items in code spans.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::sources::{SHIPPED, code, files, root, sources_of, tokens};
 
-/// The documents at the root and in `docs`, `benches` and `programs`.
+/// Returns the documents at the root and in `docs`, `benches` and `programs`.
 fn documents() -> Vec<PathBuf> {
     let folders = ["", "docs", "benches", "programs"].map(|folder| root().join(folder));
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
@@ -13,12 +13,12 @@ fn documents() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
-/// The names of sources that a document gives in code: `vm/src/op.rs`, `op.rs`.
+/// Returns the source files in a document's code spans: `vm/src/op.rs`, `op.rs`.
 fn named_sources(text: &str) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let lines = without_new_files(text);
     let words = lines.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
-    // The two sides of a change are called `a` and `b`.
+    // The two sides of a patch are called `a` and `b`.
     let path = |word: &str| match word.split_once('/') {
         Some(("a" | "b", within)) => within.to_owned(),
         _ => word.trim_start_matches("../").to_owned(),
@@ -26,7 +26,7 @@ fn named_sources(text: &str) -> Vec<String> {
     words.filter(|word| word.ends_with(".rs")).map(path).collect()
 }
 
-/// A text without the lines that name the files which its changes create.
+/// Returns a text without the lines of patches that create files.
 fn without_new_files(text: &str) -> String {
     let mut before = "";
     let mut kept = Vec::new();
@@ -39,19 +39,19 @@ fn without_new_files(text: &str) -> String {
     kept.join("\n")
 }
 
-/// What stands between backticks.
+/// Returns the texts between backticks.
 pub fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// The folders that a document names in code: `vm/src/explain/`.
+/// Returns the folders in a document's code spans: `vm/src/explain/`.
 fn named_folders(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || "_-./".contains(sign);
     let is_folder = move |span: &&str| span.len() > 1 && span.ends_with('/') && span.chars().all(is_part);
     code_spans(text).filter(is_folder).map(|span| span.trim_start_matches("../").trim_end_matches('/'))
 }
 
-/// The items that a document names in code by their paths: `State::adjoints`. A call's arguments are left out.
+/// Returns the item paths in a document's code spans: `State::adjoints`, without call arguments.
 fn named_items(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let path = |span: &'_ str| span.split_once('(').map_or(span.len(), |(name, _)| name.len());
     let paths = code_spans(text).map(move |span| &span[..path(span)]).filter(|span| span.contains("::"));
@@ -59,7 +59,7 @@ fn named_items(text: &str) -> impl Iterator<Item = Vec<&str>> {
     paths.map(|span| span.split("::").collect::<Vec<_>>()).filter(move |path| path.iter().all(is_name))
 }
 
-/// Every word of the sources that are shipped, and the names of their modules.
+/// Returns every word of the shipped sources, and the names of their modules.
 fn words_of_sources() -> BTreeSet<String> {
     let mut words = BTreeSet::from(["std".to_owned()]);
     for path in SHIPPED.iter().flat_map(|member| sources_of(member)) {
@@ -69,7 +69,7 @@ fn words_of_sources() -> BTreeSet<String> {
     words
 }
 
-/// Documents with their texts; what was, and is told in the list of changes, needn't be any more.
+/// Returns the documents with their texts, except the list of changes, which may name removed items.
 fn texts() -> impl Iterator<Item = (PathBuf, String)> {
     let told = documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md"));
     told.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
@@ -127,7 +127,7 @@ fn names_in_documents_are_found() {
     assert_eq!(named_items(text).collect::<Vec<_>>(), [vec!["State", "adjoints"], vec!["f", "g"]]);
 }
 
-/// The files that a document links to, from its folder on.
+/// Returns the relative paths of files that a document links to.
 fn linked(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let targets = targets.map(|target| target.split('#').next().unwrap_or_default());

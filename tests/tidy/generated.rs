@@ -1,5 +1,5 @@
-//! Files that tests have written are still asked for by some test. What is in them is for that test to compare;
-//! a snapshot that nobody takes any more would stay behind unnoticed.
+//! Generated files are still used by some test. Their contents are checked by that test; obsolete snapshots would
+//! remain unnoticed.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ fn snapshots() -> Vec<PathBuf> {
     files().into_iter().filter(is_snapshot).collect()
 }
 
-/// The source that took a snapshot, as its head tells.
+/// Returns the source file of a snapshot, from its header.
 fn source(snapshot: &Path) -> PathBuf {
     let text = std::fs::read_to_string(snapshot).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("source: "));
     root().join(line.unwrap_or_else(|| panic!("{} doesn't say who took it", snapshot.display())))
 }
 
-/// What a snapshot is called in its source, without the size of a screen.
+/// Returns the name of a snapshot in its source, without the screen size.
 fn name(snapshot: &Path) -> String {
     let stem = snapshot.file_stem().unwrap().to_str().unwrap();
     let name = stem.rsplit("__").next().unwrap();
@@ -32,14 +32,14 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit())
 }
 
-/// Whether a source has a name, as a whole or made of two parts.
+/// Returns true if a source contains a name, as a whole or in two parts.
 fn has(text: &str, name: &str) -> bool {
     let parts = name.match_indices('_').map(|(at, _)| (&name[..at], &name[at + 1..]));
     text.contains(name)
         || parts.into_iter().any(|(first, second)| text.contains(first) && is_word(text, second))
 }
 
-/// Whether something is quoted in a source.
+/// Returns true if a source contains a quoted word.
 fn is_word(text: &str, word: &str) -> bool {
     text.contains(&format!("\"{word}\""))
 }

@@ -1,11 +1,11 @@
-//! Every key that the command writes into an object for programs is in the document of these.
+//! Every key that the command writes into JSON is documented.
 
 use std::collections::BTreeSet;
 
 use super::documents::code_spans;
 use super::sources::{root, sources_of};
 
-/// The words in quotes that stand where keys do: `insert("key"`, `("key".into(), …)`, `"key": …`.
+/// Returns the quoted words in key positions: `insert("key"`, `("key".into(), …)`, `"key": …`.
 fn keys(source: &str) -> BTreeSet<&str> {
     let mut keys = BTreeSet::new();
     for (at, _) in source.match_indices('"') {
@@ -26,7 +26,7 @@ fn each_key_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/json.md")).unwrap();
     let words = |span| str::split(span, |sign: char| !(sign.is_ascii_lowercase() || sign == '_'));
     let known: BTreeSet<&str> = code_spans(&document).flat_map(words).collect();
-    // The object's own commands: what a library or the debugger puts together is no object for programs.
+    // Only objects of the command count; other libraries and the debugger print no objects for programs.
     let folders = ["src/output", "src/commands", "src/failure.rs"].map(|folder| root().join(folder));
     let sources = sources_of(".").into_iter().filter(|path| folders.iter().any(|own| path.starts_with(own)));
     let mut found = 0;

@@ -1,4 +1,4 @@
-//! What holds for the sources and the documents as a whole.
+//! Tests of the sources and documents as a whole.
 
 mod circles;
 mod documents;

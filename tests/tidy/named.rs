@@ -1,10 +1,10 @@
-//! Things that are named in one place only, and who knows which crate.
+//! Names that may only occur in one place, and dependencies between crates.
 
 use std::path::PathBuf;
 
 use super::sources::{files, root};
 
-/// The sources and manifests of all members, tests included.
+/// Returns the sources and manifests of all members, including tests.
 fn sources() -> Vec<PathBuf> {
     let is_source = |path: &PathBuf| {
         path.extension().is_some_and(|extension| extension == "rs") || path.ends_with("Cargo.toml")
@@ -12,8 +12,8 @@ fn sources() -> Vec<PathBuf> {
     files().into_iter().filter(is_source).collect()
 }
 
-/// The files in which a crate is named, relative to the repository. The workspace's manifest says why, and
-/// the test of the packages holds what is said of an advisory.
+/// Returns the files that name a crate, relative to the repository. The workspace's manifest and the test of the
+/// packages are exempt.
 fn naming(crate_name: &str) -> Vec<String> {
     let names = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains(crate_name);
     let speaks_of_it = ["Cargo.toml", "tests/packages.rs"].map(|file| root().join(file));
@@ -37,8 +37,8 @@ fn one_file_knows_the_terminal() {
     assert_eq!(naming("crossterm"), ["debugger/Cargo.toml", "debugger/src/tui/terminal.rs"]);
 }
 
-/// The members from the ground up. Each may know those that stand before it, but for the assembler and the
-/// machine, which don't know each other; what is shipped knows no test crate.
+/// Members in dependency order. Each may depend on earlier ones, but the assembler and the machine don't depend on
+/// each other. Shipped members don't depend on test crates.
 const ORDER: [&str; 19] = [
     "memory",
     "isa-spec",
@@ -61,7 +61,7 @@ const ORDER: [&str; 19] = [
     "course/builder",
 ];
 
-/// The name by which a member is known to others.
+/// Returns the package name of a member.
 fn package(member: &str) -> String {
     match member {
         "." => "reviver".to_owned(),
@@ -71,7 +71,7 @@ fn package(member: &str) -> String {
     }
 }
 
-/// The members that a member is built with; what only its tests use is left out.
+/// Returns the members that a member depends on, without dev-dependencies.
 fn known_to(member: &str) -> Vec<String> {
     let manifest = root().join(member).join("Cargo.toml");
     let text = std::fs::read_to_string(manifest).unwrap();

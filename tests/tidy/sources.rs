@@ -1,8 +1,8 @@
-//! The sources as a reader of names sees them: without comments, without what is quoted, and in words.
+//! Sources as tokens, without comments and quoted text.
 
 use std::path::{Path, PathBuf};
 
-/// What is shipped, from the ground up.
+/// Shipped members, in dependency order.
 pub const SHIPPED: [&str; 15] = [
     "memory",
     "isa-spec",
@@ -25,7 +25,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file of the repository, but for what is built.
+/// Returns every file of the repository, except build outputs.
 pub fn files() -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![root().to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -41,14 +41,14 @@ pub fn files() -> Vec<PathBuf> {
     found
 }
 
-/// The sources of a member that are built into what is shipped.
+/// Returns the sources of a member that are part of the shipped build.
 pub fn sources_of(member: &str) -> Vec<PathBuf> {
     let folder = root().join(member).join("src");
     let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
     files().into_iter().filter(|path| path.starts_with(&folder) && is_source(path)).collect()
 }
 
-/// The code of a file: no comments, nothing quoted, no tests at its end.
+/// Returns the code of a file, without comments, quoted text, or the tests at its end.
 pub fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
@@ -64,7 +64,7 @@ pub fn code(path: &Path) -> String {
     code
 }
 
-/// How long the comment or the quotation is that a text begins with; 0 where it begins with none.
+/// Returns the length of the comment or quotation at the start of a text; 0 if there is none.
 fn without_meaning(text: &str) -> usize {
     let up_to =
         |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
@@ -80,7 +80,7 @@ fn without_meaning(text: &str) -> usize {
     }
 }
 
-/// The length of a quotation whose end may be escaped in it.
+/// Returns the length of a quotation, in which the end sign may be escaped.
 fn quoted(text: &str, end: char) -> usize {
     let mut is_escaped = true;
     for (at, sign) in text.char_indices() {
@@ -92,7 +92,7 @@ fn quoted(text: &str, end: char) -> usize {
     text.len()
 }
 
-/// The words and the signs of code; `::` is one sign.
+/// Splits code into words and signs; `::` is one sign.
 pub fn tokens(code: &str) -> Vec<&str> {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     let (mut found, mut rest) = (Vec::new(), code.trim_start());

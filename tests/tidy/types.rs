@@ -1,16 +1,17 @@
-//! The names of types: each means one thing in its crate. Crates may share a word that is the field's for something in each.
+//! Type names have one meaning in each crate. Crates may share a word that is the standard term in each of their
+//! fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::sources::{SHIPPED, code, root, sources_of};
 
-/// The types that a file declares. What a trait calls its types is the trait's.
+/// Returns the types that a file declares, except associated types of traits.
 fn declared(code: &str) -> BTreeSet<&str> {
     code.lines().filter_map(type_of).collect()
 }
 
-/// The type that a line declares.
+/// Returns the type that a line declares.
 fn type_of(line: &str) -> Option<&str> {
     let is_inner = line.starts_with(' ');
     let line = line.trim_start().strip_prefix("pub").unwrap_or(line.trim_start());
@@ -25,7 +26,7 @@ fn type_of(line: &str) -> Option<&str> {
     (declares && !name.is_empty()).then_some(name)
 }
 
-/// The types of all that is shipped, as crate and name, with the files that declare them.
+/// Returns the shipped types by crate and name, with the files that declare them.
 fn types() -> BTreeMap<(&'static str, String), BTreeSet<String>> {
     let mut types: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for (member, path) in

@@ -1,24 +1,24 @@
-//! How much of a run is checked, by whoever makes the steps in the interpreter's place. Knows no engine: what each level leaves out stands
-//! where forms are built, and where gradients are judged.
+//! Check levels for engines that replace the interpreter. The module knows no engine: the effects of each
+//! level are implemented in the compiler and in the verification of gradients.
 
 use std::fmt;
 
-/// How much is checked.
+/// How much an engine checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CheckLevel {
-    /// Everything: what comes out is what the interpreter comes to.
+    /// All checks. The results are those of the interpreter.
     #[default]
     Checked,
-    /// A permission for native code to leave out what only finds mistakes in a program: whether cells are vacant that must be, whether
-    /// joins agree, whether a way back was the way there. What `uncompute` undoes may be put back instead of being undone. The
-    /// interpreter checks everything all the same.
+    /// Permission for native code to omit checks that only find mistakes in a program: vacant cells, joins,
+    /// and the verification of the reverse sweep. Cells that `uncompute` would undo may be saved and restored
+    /// instead. The interpreter still checks everything.
     Unchecked,
 }
 
 impl CheckLevel {
     pub const ALL: [CheckLevel; 2] = [CheckLevel::Checked, CheckLevel::Unchecked];
 
-    /// `checked`, `unchecked`.
+    /// Returns the name of the level: `checked` or `unchecked`.
     pub fn name(self) -> &'static str {
         match self {
             CheckLevel::Checked => "checked",
@@ -26,7 +26,7 @@ impl CheckLevel {
         }
     }
 
-    /// Whether everything is checked.
+    /// Returns true if everything is checked.
     pub fn is_checked(self) -> bool {
         self == CheckLevel::Checked
     }

@@ -1,18 +1,18 @@
-//! The machine: verified programs, states, and the interpreter that moves a state through a program
-//! in both directions. It prints nothing, reads no source text and does no I/O.
+//! The machine: verified programs, states, and the interpreter that moves a state through a program in both
+//! directions. It prints nothing, reads no source text and does no I/O.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | [`program`], [`state`], [`machine`], [`onlooker`] | a verified program, a state, a run that moves it, and who looks on |
-//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, why a run stops, and why it can't go on, in words |
-//! | [`level`] | how much others check who make steps in the interpreter's place |
-//! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes as people give and read them; what is left over |
-//! | [`history`], [`checkpoint`], [`digest`] | what is kept to go back; a state as bytes, and as a number |
-//! | [`strategy`] | how much of that is kept, and what is made again instead |
-//! | [`differentiate`], [`reports`], [`watch`] | gradients, and how far they can be trusted |
-//! | [`lookup`], [`lanes`], [`room`] | cells by their names; numbers of several words; memory that may run out |
+//! | [`program`], [`state`], [`machine`], [`onlooker`] | a verified program, a state, a run that advances it, and observers of runs |
+//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, reasons why a run stops or traps, and explanations of traps |
+//! | [`level`] | check levels for engines that replace the interpreter |
+//! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes in text form; residues in cells |
+//! | [`history`], [`checkpoint`], [`digest`] | records for going back; a state as bytes, and as a hash |
+//! | [`strategy`] | how much of the history is kept, and what is recomputed instead |
+//! | [`differentiate`], [`reports`], [`watch`] | gradients, and their verification |
+//! | [`lookup`], [`lanes`], [`room`] | cells by name; numbers of several words; allocation that may fail |
 //!
-//! A program runs forward, and back:
+//! A program runs forward and backward:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,7 +31,7 @@
 //! assert_eq!(state_digest(machine.state()), start);
 //! ```
 //!
-//! What traps says why, and changes nothing:
+//! A trap has an explanation, and changes nothing:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,7 +47,7 @@
 //! assert!(words.message.contains("n > 5"), "{}", words.message);
 //! ```
 //!
-//! And the gradient of a result by its inputs:
+//! The gradient of a result with respect to the inputs:
 //!
 //! ```
 //! use std::sync::Arc;

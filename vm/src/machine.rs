@@ -1,5 +1,5 @@
-//! A program and a state, and travel through it: a step, a run, to the end, to a step, to a
-//! position, in both directions.
+//! The machine: a program with a state, and runs in both directions. A run is a single step, a number of
+//! steps, or a run to a given step or position.
 
 mod runner;
 mod threads;
@@ -28,7 +28,8 @@ use runner::in_parts;
 pub use threads::STEPS_WORTH_THREADS;
 use threads::Threads;
 
-/// A running program. Its reals have as many words as the bits `B`.
+/// A program together with the state of its run. `B` are the bits of a real: one word, or several for dual
+/// numbers.
 #[derive(Debug)]
 pub struct Machine<B = u64> {
     program: Arc<Program>,
@@ -36,51 +37,51 @@ pub struct Machine<B = u64> {
     residues: Option<Residues<B>>,
     reports: Reports,
     window: Window,
-    /// Set by somebody who wants the run to stop.
+    /// A flag that another thread sets to stop the run.
     interrupt: Option<Arc<AtomicBool>>,
-    /// Who makes the steps; the interpreter if nobody else does.
+    /// The engine that executes the steps; none for the interpreter.
     runner: Option<Arc<dyn Runner>>,
-    /// Who makes tasks at the same time.
+    /// The settings and statistics for parallel execution of tasks.
     threads: Threads,
 }
 
-/// Steps between two looks at whether to stop.
+/// The number of steps between two checks of the interrupt flag.
 const CHUNK: u64 = 1 << 22;
 
 impl Machine {
-    /// At the beginning: initial values, and the defaults of given cells.
+    /// Creates a machine at the start of the program, with initial values, and the defaults of inputs.
     ///
     /// # Errors
-    /// There is no memory for the cells.
+    /// Fails if there is no memory for the cells.
     pub fn at_begin(program: Arc<Program>) -> Result<Machine, OutOfMemory> {
         let mut state = initial_state(&program, program.begin())?;
         values::set_defaults(&program, &mut state)?;
         Ok(Machine::resume(program, state, None))
     }
 
-    /// At the end, before any result is given: initial values everywhere. Running backward from
-    /// here takes steps below 0.
+    /// Creates a machine at the end of the program, before any result is set: all cells have initial values.
+    /// A backward run from here takes step numbers below 0.
     ///
     /// # Errors
-    /// There is no memory for the cells.
+    /// Fails if there is no memory for the cells.
     pub fn at_end(program: Arc<Program>) -> Result<Machine, OutOfMemory> {
         let state = initial_state(&program, program.end())?;
         Ok(Machine::resume(program, state, None))
     }
 
-    /// Begins anew at a state of the same program, with no history and nothing reported, in the memory that there is.
+    /// Restarts from a state of the same program, without history or reports, reusing allocated memory.
     ///
     /// # Errors
-    /// There is no memory for the state, which is none of the program's then.
+    /// Fails if there is no memory for the state. The machine's state is then invalid.
     pub fn renew(&mut self, start: &State) -> Result<(), OutOfMemory> {
         self.forget();
         self.state.renew(start)
     }
 
-    /// As [`Machine::interpret`], with somebody who looks at the machine on the way.
+    /// Interprets a leg as [`Machine::interpret`], with an observer that sees states in between.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn interpret_seen(
         &mut self,
         stops: Option<&Stops>,
@@ -92,10 +93,10 @@ impl Machine {
 }
 
 impl<B: Interpreted> Machine<B> {
-    /// A copy of the whole run.
+    /// Returns a copy of the whole run.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub fn try_clone(&self) -> Result<Machine<B>, OutOfMemory> {
         Ok(Machine {
             program: self.program.clone(),
@@ -109,7 +110,7 @@ impl<B: Interpreted> Machine<B> {
         })
     }
 
-    /// Goes on from a state of the same program.
+    /// Creates a machine that continues from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
         let window = program.window();
         let reports = Reports::default();
@@ -125,30 +126,30 @@ impl<B: Interpreted> Machine<B> {
         }
     }
 
-    /// Has somebody else than the interpreter make the steps.
+    /// Sets an engine that executes the steps instead of the interpreter.
     pub fn run_by(&mut self, runner: Arc<dyn Runner>) {
         self.runner = Some(runner);
     }
 
-    /// Who makes the steps instead of the interpreter, if anybody does.
+    /// Returns the engine that executes the steps, if it isn't the interpreter.
     pub fn runner(&self) -> Option<&Arc<dyn Runner>> {
         self.runner.as_ref()
     }
 
-    /// Keeps residues from now on, so that going back is bit for bit exact and leads over
-    /// irreversible instructions too.
+    /// Keeps a history from now on. Going back is then exact bit for bit, and possible over irreversible
+    /// instructions.
     pub fn keep_residues(&mut self) {
         self.residues.get_or_insert_default();
     }
 
-    /// Keeps residues from now on, and finds values that steps away from the start need in those of an
-    /// earlier run, which came to a state with the same values as this one's start.
+    /// Keeps a history from now on, and takes lost values from an earlier run. That run reached a state with
+    /// the same values as the start of this one.
     pub fn inherit(&mut self, past: Past<B>) {
         self.residues.get_or_insert_default().inherit(past);
     }
 
-    /// Watches from here whether the way back is that of the way there: what [`Reports::watch`] then says
-    /// concerns floats that go back without a history.
+    /// Starts to watch whether the reverse sweep retraces the forward sweep. The result is in
+    /// [`Reports::watch`]. It is meaningful for floats that go back without a history.
     pub fn watch(&mut self) {
         self.reports.watch = Some(Watch::default());
     }
@@ -161,51 +162,51 @@ impl<B: Interpreted> Machine<B> {
         &self.state
     }
 
-    /// The state, to give inputs. Changing it in the middle of a run begins another history.
+    /// Returns the state for setting inputs. Changing it in the middle of a run makes the history invalid.
     pub fn state_mut(&mut self) -> &mut State<B> {
         &mut self.state
     }
 
-    /// The state, for whoever makes steps of the program itself, at most so many; and what watches them, if anything
-    /// does.
+    /// Returns the state, and the watcher if the run is watched, for an engine that executes at most
+    /// `leg.budget` of the program's own steps itself.
     pub fn state_and_watcher(&mut self, leg: Leg) -> (&mut State<B>, Option<Watcher<'_>>) {
         let (made, rounding) = (self.state.own_steps(), Rounding::of(self.program.module().real));
         let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, leg, made, rounding));
         (&mut self.state, watcher)
     }
 
-    /// The state at the end of a machine's use.
+    /// Consumes the machine and returns its state.
     pub fn into_state(self) -> State<B> {
         self.state
     }
 
-    /// Gives up what it has kept and reported: as if it had just come to where it is.
+    /// Deletes the history and the reports, as if the machine had just been created in its current state.
     pub fn forget(&mut self) {
         (self.residues, self.reports) = (None, Reports::default());
     }
 
-    /// Its history at the end of its use.
+    /// Consumes the machine and returns its history.
     pub fn into_residues(self) -> Option<Residues<B>> {
         self.residues
     }
 
-    /// Its state and its history at the end of its use.
+    /// Consumes the machine and returns its state and its history.
     pub fn into_parts(self) -> (State<B>, Option<Residues<B>>) {
         (self.state, self.residues)
     }
 
-    /// Keeps what every step changes, not just what it loses, from now on.
+    /// Records all changes of every step from now on, instead of only the losses.
     pub(crate) fn tape(&mut self) {
         self.residues.get_or_insert_default().tape();
     }
 
-    /// Has another history than before of the steps that lead to where it is.
+    /// Replaces the history of the steps that lead to the current state.
     pub(crate) fn replace_residues(&mut self, residues: Residues<B>) {
         self.residues = Some(residues);
     }
 
-    /// A machine at another state of the program, without a history, whose steps the same one makes and which heeds the same flag.
-    /// It shows nothing.
+    /// Creates a machine for another state of the program, without a history. It has the same engine and
+    /// interrupt flag, and shows nothing.
     pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
         state.counters.shown = ShownMark::SILENT;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);
@@ -213,12 +214,12 @@ impl<B: Interpreted> Machine<B> {
         Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }
     }
 
-    /// Goes on with what a machine has reported that came here before.
+    /// Replaces the reports with those of a machine that reached this state before.
     pub(crate) fn report_in(&mut self, reports: Reports) {
         self.reports = reports;
     }
 
-    /// Notes a loss of the derivative at the instruction of this index.
+    /// Notes a loss of a derivative at the instruction with index `at`.
     pub(crate) fn note(&mut self, at: u32, loss: Loss, size: f64) {
         self.reports.note(at, loss, size);
     }
@@ -227,43 +228,44 @@ impl<B: Interpreted> Machine<B> {
         self.residues.as_ref()
     }
 
-    /// What gradient mode lost in a way that one should know of, since the machine was made.
+    /// Returns the losses of gradient mode that may make derivatives wrong, since the machine was created.
     pub fn reports(&self) -> &Reports {
         &self.reports
     }
 
-    /// Memory that the history takes.
+    /// Returns the memory use of the history, in bytes.
     pub fn history_bytes(&self) -> usize {
         self.residues.as_ref().map_or(0, Residues::bytes)
     }
 
-    /// Has [`Machine::run`] look every few milliseconds whether a flag is set, and stop if it is.
+    /// Sets an interrupt flag. [`Machine::run`] checks it every few milliseconds, and stops if it is set.
     pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
         self.interrupt = Some(flag);
     }
 
-    /// Whether there is such a flag.
+    /// Returns true if the machine has an interrupt flag.
     pub fn heeds_a_flag(&self) -> bool {
         self.interrupt.is_some()
     }
 
-    /// Whether the flag that it heeds asks it to stop.
+    /// Returns true if the interrupt flag is set.
     pub fn is_asked_to_stop(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
     }
 
-    /// Makes at most `budget` steps.
+    /// Executes at most `budget` steps.
     ///
     /// # Errors
-    /// A trap; the state is then the one before the instruction that trapped.
+    /// Returns a trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.run_heeding(None, travel, budget)
     }
 
-    /// The same, but it stops before a step that one of the places to stop at is at: the first too.
+    /// Executes at most `budget` steps, but stops before a step at one of the breakpoints `stops`. The first
+    /// step is included.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn run_heeding(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         match self.has_threads(stops) {
             true => self.run_threaded(stops, travel, budget),
@@ -271,7 +273,7 @@ impl<B: Interpreted> Machine<B> {
         }
     }
 
-    /// The same, with no step made at the same time as another.
+    /// Executes a run on the current thread only, and checks the interrupt flag in between.
     fn run_by_one_thread(
         &mut self,
         stops: Option<&Stops>,
@@ -292,10 +294,10 @@ impl<B: Interpreted> Machine<B> {
         Ok(Stop::Interrupted)
     }
 
-    /// The same, whoever wants it to stop in between.
+    /// Executes a run without checking the interrupt flag.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let leg = Leg { travel, budget };
         if let Some(runner) = self.runner.clone()
@@ -306,31 +308,32 @@ impl<B: Interpreted> Machine<B> {
         self.interpret(stops, leg)
     }
 
-    /// Has the interpreter make the steps of a leg, whoever else makes those of the machine.
+    /// Executes a leg with the interpreter, even if the machine has another engine.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn interpret(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
         let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
         B::execute(program, &mut self.state, residues, &mut self.reports, &mut self.window, leg)
     }
 
-    /// Makes one step.
+    /// Executes a single step.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn step(&mut self, travel: Travel) -> Result<Stop, Trap> {
         self.run(travel, 1)
     }
 
-    /// Makes one step, lets `look` see the state behind it, and undoes it: nothing is left of the step, not
-    /// what it counts, shows or reports. `look` also learns whether the step lost bits, so that only a
-    /// history can undo it exactly. `None` at the bound. A step that leads back toward step 0 is undone
-    /// exactly if the machine keeps residues, or if its steps lose nothing.
+    /// Executes one step, calls `look` with the state after it, and undoes the step. Counters, reports and
+    /// shown values are reset too. The second argument of `look` is true if the step lost bits, so that only
+    /// a history can undo it exactly. At the end of the program, the result is `None`.
+    ///
+    /// A step toward step 0 is undone exactly if the machine keeps a history, or if its steps lose nothing.
     ///
     /// # Errors
-    /// The trap of the step; then nothing was changed either.
+    /// Returns the trap of the step; then nothing was changed either.
     pub fn peek<T>(
         &mut self,
         travel: Travel,
@@ -362,19 +365,19 @@ impl<B: Interpreted> Machine<B> {
         self.residues.as_ref().map_or(0, Residues::len)
     }
 
-    /// Travels to a step, in whichever direction it lies, or to the bound before it.
+    /// Runs to a step number, in the direction in which it is, or to the end of the program before it.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn run_to_step(&mut self, step: i64) -> Result<Stop, Trap> {
         let travel = if step >= self.state.step { Travel::Forward } else { Travel::Backward };
         self.run(travel, step.abs_diff(self.state.step))
     }
 
-    /// Travels until the machine stands at a position, at least one and at most `budget` steps.
+    /// Runs until the machine is at a position, with at least one step and at most `budget` steps.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub fn run_to_position(&mut self, position: u32, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         for _ in 0..budget {
             let stop = self.step(travel)?;

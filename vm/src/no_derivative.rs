@@ -1,5 +1,5 @@
-//! Words for functions that have a value but no derivative, in the formula of their row. Knows one
-//! instruction and what its operands hold; knows no machine.
+//! Messages for functions with a value but without a derivative, with the function's formula. The module
+//! knows one instruction and its operands' values, but no machine.
 
 use reviver_isa::fault::Fault;
 use reviver_isa::formula::Formulas;
@@ -7,11 +7,11 @@ use reviver_isa::function::Form;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::text::Speller;
 
-/// What is said where adjoints or tangents leave the number system although every derivative exists.
+/// The message if an adjoint or tangent exceeds the number system although every derivative exists.
 pub const OUT_OF_RANGE: &str = "a derivative that is carried along is too large for the number system";
 
-/// "`sqrt(x)` has no finite derivative by `x` where that is 0.0". `values` are what the operands hold,
-/// the target's first.
+/// Returns a message such as "`sqrt(x)` has no finite derivative by `x` where that is 0.0". `values` are the
+/// operands' values, the target's first.
 pub fn message(
     instruction: &Instruction,
     speller: &Speller,
@@ -33,7 +33,8 @@ pub fn message(
     format!("`{}` has {verdict} by `{by}`{place}", formula(instruction, &names))
 }
 
-/// The function with its sources, as its row is written; its name where it has no such form.
+/// Returns the formula of the function with its sources, or the function's name if it has no formula for
+/// reals.
 fn formula(instruction: &Instruction, names: &[String]) -> String {
     let function = instruction.function;
     let formulas = Formulas::as_written();

@@ -1,6 +1,6 @@
-//! From a module's choice of numbers to code that is compiled for them. Knows no program.
+//! Dispatch from a module's number system to code that is compiled for it. The module knows no program.
 
-/// Runs an expression with the number system for reals that a module has chosen.
+/// Evaluates an expression with the number system that a module has for reals.
 macro_rules! with_reals {
     ($system:expr, |$reals:ident| $body:expr) => {
         match $system {

@@ -1,12 +1,14 @@
-//! Who looks at a state while a machine moves it, at steps of its own choice. Changes nothing, and knows no machine.
+//! Observers of runs: an observer sees the state at steps of its choice. It changes nothing, and knows no
+//! machine.
 
 use crate::state::State;
 
-/// Looks at states on the way. Whoever makes the steps may go over a stretch twice, and then shows the same states again.
+/// An observer of states during a run. If an engine repeats some steps, the observer sees the same states
+/// again.
 pub trait Onlooker {
-    /// Steps from a state to the next one that it wants to see, at least one.
+    /// Returns the number of steps from `state` to the next state that the observer wants to see, at least 1.
     fn due(&self, state: &State) -> u64;
 
-    /// Looks at a state: one that was due, or where a part of a run ends.
+    /// Observes a state: one that was due, or the last one of a part of the run.
     fn look(&mut self, state: &State);
 }

@@ -1,5 +1,5 @@
-//! A verified program: a module that broke no rule, laid out in memory and resolved for the
-//! interpreter, once in each direction. Knows no state.
+//! A verified program: a module without violations, with its memory layout and the interpreter's code for
+//! both directions. The module knows no state.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,47 +20,47 @@ use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
 use crate::state::notation::Notation;
 use crate::state::{CallRecord, Part};
 
-/// The travel directions index [`Program::code`].
+/// Indices of [`Program::code`] for each direction.
 pub const FORWARD: usize = 0;
 pub const BACKWARD: usize = 1;
 
-/// A program that can run.
+/// A program that can be executed.
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<Module>,
     flow: Arc<Flow>,
     tree: Arc<StatementTree>,
-    /// The instructions in order; and the inverse of each, in the opposite order.
+    /// The ops of all instructions in order, and the inverse of each in the opposite order.
     pub(crate) code: Arc<[Vec<Op>; 2]>,
-    /// The same, where a run that stops at some of them looks up what jumps land on.
+    /// The same ops without breakpoints, used to evaluate the condition that a jump lands on.
     pub(crate) landings: Arc<[Vec<Op>; 2]>,
-    /// How the operands of each op are found; empty where no procedure needs a window.
+    /// The operand lookup of each op; empty if no procedure needs a window.
     lookups: Arc<[Vec<Lookup>; 2]>,
     indexings: Arc<[Indexing]>,
-    /// The window of each procedure; empty where none of its steps needs one.
+    /// The window entries of each procedure; empty if none of its steps needs a window.
     pub(crate) windows: Arc<[Vec<Entry>]>,
     pub(crate) needs_windows: bool,
-    /// The calls by their numbers in the flow.
+    /// The resolved calls, by their numbers in the flow.
     calls: Arc<[ResolvedCall]>,
-    /// Where the constants lie among the reals.
+    /// The range of constants among the real cells.
     pub(crate) pool: Range<usize>,
-    /// Whether any instruction names an adjoint cell.
+    /// True if any instruction names an adjoint.
     pub(crate) needs_adjoints: bool,
-    /// Whether any procedure that is called has a rule.
+    /// True if any called procedure has a derivative rule.
     pub(crate) has_rules: bool,
-    /// Which sources carry derivatives, in gradient mode.
+    /// The sources that carry derivatives in gradient mode.
     activity: Activity,
-    /// How integers are spelled.
+    /// The notation for integers in text.
     notation: Notation,
     hash: u128,
 }
 
 impl Program {
-    /// Verifies a module and resolves it. `hash` identifies the program in state files; equal
-    /// images have equal hashes.
+    /// Verifies a module and resolves it. `hash` identifies the program in state files; equal images have
+    /// equal hashes.
     ///
     /// # Errors
-    /// Every broken rule, and whatever the machine doesn't carry out yet.
+    /// Returns every violation of the rules, and every feature that the machine doesn't support.
     pub fn new(module: Module, hash: u128) -> Result<Program, Vec<Violation>> {
         let violations = verify(&module);
         if !violations.is_empty() {
@@ -90,13 +90,14 @@ impl Program {
         })
     }
 
-    /// The same program with other code of the same length. What jumps land on stays as it was.
+    /// Returns the program with other code of the same length. The ops that jumps land on stay unchanged.
     pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
         Program { code: Arc::new(code), ..self.clone() }
     }
 
-    /// The same program, prepared for derivatives with respect to some numbers: of any loss, or of losses in cells with these offsets
-    /// among the reals. In gradient mode nothing is carried to cells that don't depend on these numbers.
+    /// Returns the program prepared for derivatives with respect to `independent`. `losses` are offsets among
+    /// the reals; without them, any loss is possible. In gradient mode, adjoints aren't propagated to cells
+    /// that don't depend on the independent numbers.
     #[must_use]
     pub fn differentiated_by(&self, independent: &IndependentCells, losses: Option<&[usize]>) -> Program {
         let losses: Option<Vec<u32>> = losses.map(|losses| losses.iter().map(|&cell| cell as u32).collect());
@@ -108,44 +109,43 @@ impl Program {
         Program { activity, landings: Arc::clone(&code), code, ..self.clone() }
     }
 
-    /// The same program, prepared for some losses as [`Program::differentiated_by`] says: with respect to what it is prepared for, or
-    /// else to every number at the start.
+    /// Returns the program prepared for losses as in [`Program::differentiated_by`]. The independent numbers
+    /// stay those of an earlier preparation, or else are all initial numbers.
     #[must_use]
     pub fn for_losses(&self, losses: Option<&[usize]>) -> Program {
         let independent = self.activity.independent().cloned();
         self.differentiated_by(&independent.unwrap_or_else(|| self.numbers()), losses)
     }
 
-    /// Every real at the start: the globals', and those on the stack and the tape.
+    /// Returns all initial reals as independent numbers: the globals, and those on the stack and the tape.
     pub(crate) fn numbers(&self) -> IndependentCells {
         let reals = self.layout().main_reals;
         let cells = (reals > 0).then_some(0..reals).into_iter().collect();
         IndependentCells { cells, on_stack: true, on_tape: true }
     }
 
-    /// Which sources carry derivatives, in gradient mode. All do in a program that isn't prepared for any.
+    /// Returns the sources that carry derivatives in gradient mode. In a program that isn't prepared, all do.
     pub fn activity(&self) -> &Activity {
         &self.activity
     }
 
-    /// The same program, whose integers are written, and read, in another notation. Nothing that it
-    /// computes is another.
+    /// Returns the program with another notation for integers in text. Its results don't change.
     #[must_use]
     pub fn with_notation(self, notation: Notation) -> Program {
         Program { notation, ..self }
     }
 
-    /// How integers are written.
+    /// Returns the notation for integers in text.
     pub fn notation(&self) -> Notation {
         self.notation
     }
 
-    /// The module it was made of.
+    /// Returns the module of the program.
     pub fn module(&self) -> &Module {
         &self.module
     }
 
-    /// What it does, before any engine.
+    /// Returns the flow of the program.
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
@@ -154,23 +154,23 @@ impl Program {
         self.flow.layout()
     }
 
-    /// How the operands of the code of one direction are found in windows.
+    /// Returns the operand lookups for the code of one direction.
     pub(crate) fn lookups(&self, direction: usize) -> Lookups<'_> {
         Lookups { own: &self.lookups[direction], indexings: &self.indexings }
     }
 
-    /// A window with room for each call.
+    /// Returns a window with enough capacity for every procedure.
     pub(crate) fn window(&self) -> Window {
         Window::with_room(self.windows.iter().map(Vec::len).max().unwrap_or(0))
     }
 
-    /// A call by its number in the flow: as it is written, and resolved.
+    /// Returns a call by its number in the flow, as a call site and as a resolved call.
     pub(crate) fn call(&self, number: u32) -> (&CallSite, &ResolvedCall) {
         (&self.flow.calls()[number as usize], &self.calls[number as usize])
     }
 
-    /// The variables of a procedure's frame that the text names, with these names. Of a program that
-    /// records no text all of them, by their own names.
+    /// Returns the frame variables of a procedure that have a name in the source text, with these names. If
+    /// the program records no text, all variables are returned, with their own names.
     pub fn written_names(&self, procedure: usize) -> impl Iterator<Item = (u32, &str)> {
         let module = self.module();
         let frame = module.procedures.get(procedure).map_or(&[][..], |procedure| &procedure.frame);
@@ -181,33 +181,33 @@ impl Program {
         })
     }
 
-    /// The blocks of the text around an instruction, innermost first.
+    /// Returns the blocks of the text around an instruction, innermost first.
     pub fn blocks_around(&self, at: u32) -> impl Iterator<Item = &Block> {
         self.tree.around(&self.module.structure, at)
     }
 
-    /// The block of whose own words an instruction is a part, and the number of its seam; none where the
-    /// instruction was written as it is.
+    /// Returns the block with the keyword that an instruction was generated from, and the number of the
+    /// keyword's seam. Returns none for an instruction that the text states directly.
     pub fn seam(&self, at: u32) -> Option<(&Block, usize)> {
         self.tree.seam(&self.module.structure, at)
     }
 
-    /// Identifies the program in state files.
+    /// Returns the hash that identifies the program in state files.
     pub fn hash(&self) -> u128 {
         self.hash
     }
 
-    /// Whether the program switches gradient mode itself.
+    /// Returns true if the program itself switches gradient mode.
     pub fn switches_mode(&self) -> bool {
         self.module.code.iter().any(|instruction| instruction.update.shape() == OperandShape::Switch)
     }
 
-    /// Whether any instruction names an adjoint.
+    /// Returns true if any instruction names an adjoint.
     pub fn names_adjoints(&self) -> bool {
         self.needs_adjoints
     }
 
-    /// Whether the program reads the gradient mode bit, so that the mode changes more than adjoints.
+    /// Returns true if the program reads the gradient mode bit. Then the mode may affect more than adjoints.
     pub fn reads_mode(&self) -> bool {
         self.module.code.iter().any(|instruction| {
             let passes_mode = |call: &Call| call.arguments.contains(&Argument::Scalar(Operand::Mode));
@@ -216,12 +216,12 @@ impl Program {
         })
     }
 
-    /// The parameters of a procedure by its number.
+    /// Returns the parameters of the procedure with this number.
     pub(crate) fn parameters(&self, procedure: u32) -> &[Parameter] {
         self.module.procedures.get(procedure as usize).map_or(&[], |procedure| &procedure.parameters)
     }
 
-    /// The procedure that the instruction at an index calls; none where it calls none.
+    /// Returns the procedure that the instruction at `site` calls; none if it isn't a call.
     pub fn callee(&self, site: u32) -> Option<usize> {
         match &self.module.code.get(site as usize)?.link {
             Link::Calls(calls) => calls.first().map(|call| call.procedure as usize),
@@ -229,13 +229,13 @@ impl Program {
         }
     }
 
-    /// The procedure that stands in for the adjoint of another.
+    /// Returns the derivative rule of a procedure, which replaces its adjoint; none if it has no rule.
     pub fn rule(&self, procedure: usize) -> Option<usize> {
         self.module.procedures.get(procedure)?.rule.map(|rule| rule as usize)
     }
 
-    /// The procedure that an open call executes now: in gradient mode a callee with a rule takes turns
-    /// with it.
+    /// Returns the procedure that an open call executes now. In gradient mode, a callee with a derivative
+    /// rule alternates with its rule.
     pub fn executed(&self, record: &CallRecord) -> Option<usize> {
         let callee = self.callee(record.site)?;
         match record.part {
@@ -244,17 +244,18 @@ impl Program {
         }
     }
 
-    /// Where the constants lie among the cells of a class: nothing changes them, and they have no adjoints.
+    /// Returns the range of the constants among the cells of a class. Constants never change, and have no
+    /// adjoints.
     pub fn constants(&self, class: Class) -> Range<usize> {
         self.layout().constants(class)
     }
 
-    /// The position before main's first instruction.
+    /// Returns the position before main's first instruction.
     pub fn begin(&self) -> u32 {
         self.main().entry + 1
     }
 
-    /// The position behind main's last instruction.
+    /// Returns the position after main's last instruction.
     pub fn end(&self) -> u32 {
         self.main().exit
     }
@@ -263,18 +264,19 @@ impl Program {
         &self.module.procedures[0]
     }
 
-    /// The procedure that an instruction belongs to.
+    /// Returns the number of the procedure that contains an instruction.
     pub fn procedure_of(&self, at: u32) -> usize {
         self.module.procedures.partition_point(|p| p.exit < at)
     }
 
-    /// The procedures that tasks execute.
+    /// Returns the procedures that tasks execute.
     pub fn tasks(&self) -> HashSet<usize> {
         let tasks = self.calls.iter().filter(|call| call.is_task);
         tasks.flat_map(|call| [Part::Whole, Part::Rule].map(|part| call.executed(part))).collect()
     }
 
-    /// Where the code of one direction holds the instruction before (or behind) a position.
+    /// Returns the index in the code of one direction of the instruction that follows a position in this
+    /// direction.
     pub(crate) fn counter(&self, position: u32, direction: usize) -> usize {
         match direction {
             FORWARD => position as usize,
@@ -282,7 +284,7 @@ impl Program {
         }
     }
 
-    /// The inverse of [`Program::counter`].
+    /// Returns the position of a counter; the inverse of [`Program::counter`].
     pub(crate) fn position(&self, counter: usize, direction: usize) -> u32 {
         match direction {
             FORWARD => counter as u32,
@@ -290,7 +292,7 @@ impl Program {
         }
     }
 
-    /// The index in the module's code of the instruction at a counter.
+    /// Returns the index in the module's code of the instruction at a counter.
     pub(crate) fn instruction_at(&self, counter: usize, direction: usize) -> u32 {
         match direction {
             FORWARD => counter as u32,

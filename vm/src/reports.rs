@@ -1,5 +1,5 @@
-//! What a gradient pass lost in a way that one should know of. A dropped adjoint of a vacated cell
-//! is right and only counted; the kinds here may mean a wrong gradient. Knows places by number.
+//! Reports of a gradient pass: losses that may mean a wrong gradient. A dropped adjoint of a vacated cell is
+//! correct, so it is only counted. The module identifies instructions by index.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::watch::Watch;
 
-/// How sensitivity got lost.
+/// The way in which a derivative was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Loss {
-    /// `erase` of a cell whose adjoint isn't 0, or, on a way forward, `overwrite`.
+    /// A cell with a non-zero adjoint was erased by `erase` or, in a forward sweep, by `overwrite`.
     Erased,
     /// A real with an adjoint was converted to an integer.
     Converted,
-    /// A cell was freed whose tangent isn't 0: only lifted runs see it.
+    /// A cell with a non-zero tangent was freed; detected only in runs over dual numbers.
     FreedWithTangent,
-    /// A real was converted to an integer whose tangent isn't 0: only lifted runs see it.
+    /// A real with a non-zero tangent was converted to an integer; detected only in runs over dual numbers.
     ConvertedWithTangent,
-    /// A partial derivative is infinite or undefined where the adjoint (or tangent) that it is multiplied with is 0.
+    /// A partial derivative is infinite or undefined, and the adjoint (or tangent) that it is multiplied by
+    /// is 0.
     Hidden,
-    /// A function has a kink where it is evaluated, or a comparison finds reals equal whose derivatives differ: only lifted runs see it.
+    /// A function is evaluated at a kink, or a comparison finds reals equal that have different derivatives.
+    /// This is detected only in runs over dual numbers.
     Kink,
-    /// Rounding errors leave the loss without its first digits: noted where the forward sweep ends.
+    /// Rounding errors may change the leading digits of the loss. This is noted at the end of the forward
+    /// sweep.
     IllConditioned,
 }
 
 impl Loss {
-    /// What happened, as the end of a sentence about a cell.
+    /// Returns a description of the event, as the end of a sentence about a cell.
     pub fn describe(self) -> &'static str {
         match self {
             Loss::Erased => "an active cell was erased",
@@ -40,7 +43,7 @@ impl Loss {
         }
     }
 
-    /// What the loss means for the derivatives, as a clause; `largest` is [`Tally::largest`].
+    /// Returns the effect on the derivatives, as a clause; `largest` is [`Tally::largest`].
     pub fn effect(self, largest: f64) -> String {
         let measure = match self {
             Loss::Erased => "for each unit of what is in its place the loss changes by up to",
@@ -56,88 +59,89 @@ impl Loss {
     }
 }
 
-/// How often something was lost at one instruction, and how much at most.
+/// The number of losses of one kind at one instruction, and the largest of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     pub count: u64,
-    /// The greatest magnitude of the adjoint (or tangent) that was lost.
+    /// The greatest magnitude of a lost adjoint or tangent.
     pub largest: f64,
 }
 
-/// What was lost in a run, by instruction. Its size is bounded by the program's.
+/// The losses of a run, by instruction. Their number is bounded by the size of the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
-    /// What is watched of a run in floats that is to come back the way it went.
+    /// The watch on a float run that must retrace its forward sweep.
     pub(crate) watch: Option<Watch>,
-    /// Up to which order a lifted number's derivatives matter; every one if nobody has said.
+    /// The highest order of derivatives that matters in a dual-valued run; none for all orders.
     #[serde(skip)]
     orders: Option<usize>,
-    /// True if kinks are reported: first derivatives follow the rules for ties.
+    /// True if kinks are reported. First derivatives follow the rules for ties instead.
     #[serde(skip)]
     looks_for_kinks: bool,
 }
 
 impl Reports {
-    /// Of a run that was only watched: nothing was lost.
+    /// Creates reports of a run that was only watched, without losses.
     pub fn watched(watch: Option<Watch>) -> Reports {
         Reports { watch, ..Reports::default() }
     }
 
-    /// Such that have noted nothing, and look at derivatives up to an order, and for kinks.
+    /// Creates empty reports for derivatives up to an order, with kinks.
     pub(crate) fn up_to(order: usize) -> Reports {
         Reports { orders: Some(order), looks_for_kinks: true, ..Reports::default() }
     }
 
-    /// True if kinks are reported.
+    /// Returns true if kinks are reported.
     pub(crate) fn looks_for_kinks(&self) -> bool {
         self.looks_for_kinks
     }
 
-    /// Up to which order a lifted number's derivatives matter.
+    /// Returns the highest order of derivatives that matters in a dual-valued run.
     pub(crate) fn orders(&self) -> usize {
         self.orders.unwrap_or(usize::MAX)
     }
 
-    /// Notes a loss at the instruction of this index.
+    /// Notes a loss at the instruction with index `at`.
     pub fn note(&mut self, at: u32, loss: Loss, size: f64) {
         let tally = self.tallies.entry((at, loss)).or_default();
         tally.count += 1;
         tally.largest = tally.largest.max(size);
     }
 
-    /// Adds what other reports have noted.
+    /// Adds the losses of other reports.
     pub fn absorb(&mut self, other: &Reports) {
         other.iter().for_each(|(at, loss, tally)| self.add(at, loss, tally));
     }
 
-    /// Takes over what others have noted where these have noted nothing.
+    /// Adds the losses of other reports for instructions and kinds without losses so far.
     pub(crate) fn complete(&mut self, other: &Reports) {
         for (at, loss, tally) in other.iter() {
             self.tallies.entry((at, loss)).or_insert(tally);
         }
     }
 
-    /// Adds what was noted of one instruction.
+    /// Adds the losses of one kind at one instruction.
     pub fn add(&mut self, at: u32, loss: Loss, tally: Tally) {
         let own = self.tallies.entry((at, loss)).or_default();
         own.count += tally.count;
         own.largest = own.largest.max(tally.largest);
     }
 
-    /// Such that note and watch the same, and have seen nothing.
+    /// Creates empty reports with the same settings.
     pub(crate) fn anew(&self) -> Reports {
         let watch = self.watch.as_ref().map(|_| Watch::default());
         let (orders, looks_for_kinks) = (self.orders, self.looks_for_kinks);
         Reports { watch, orders, looks_for_kinks, ..Reports::default() }
     }
 
-    /// Whether they are the same in whichever order they were made: nothing in them depends on the numbers of steps, and no sum of floats.
+    /// Returns true if the reports are independent of the order of execution: they contain no step numbers
+    /// and no float sums.
     pub(crate) fn add_up_in_any_order(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::adds_up_in_any_order)
     }
 
-    /// Adds what others have noted and watched that add up in any order.
+    /// Adds the losses and the watch of other reports that are independent of the order of execution.
     pub(crate) fn absorb_tasks(&mut self, other: &Reports) {
         self.absorb(other);
         if let (Some(own), Some(other)) = (&mut self.watch, &other.watch) {
@@ -145,22 +149,22 @@ impl Reports {
         }
     }
 
-    /// True if something of a kind was noted.
+    /// Returns true if a loss of this kind was noted.
     pub(crate) fn has(&self, kind: Loss) -> bool {
         self.tallies.keys().any(|(_, loss)| *loss == kind)
     }
 
-    /// In the order of the instructions.
+    /// Iterates over the losses, in the order of the instructions.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Loss, Tally)> {
         self.tallies.iter().map(|(&(at, loss), &tally)| (at, loss, tally))
     }
 
-    /// What was watched, if anything was.
+    /// Returns the watch, if the run was watched.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_ref()
     }
 
-    /// Whether they speak of the instructions of a program that has so many.
+    /// Returns true if all instruction indices are valid in a program with this number of instructions.
     pub(crate) fn are_of(&self, instructions: usize) -> bool {
         let freed = self.watch.iter().flat_map(Watch::freed_at);
         self.tallies.keys().map(|(at, _)| *at).chain(freed).all(|at| (at as usize) < instructions)

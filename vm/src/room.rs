@@ -1,11 +1,11 @@
-//! Memory that may run out. What a program's text can make large is allocated here, so that having no
-//! room is an error or a trap. Knows sizes, and what they are for.
+//! Allocation that may fail. Data that a program's text can make large is allocated here, so that a lack of
+//! memory becomes an error or a trap. The module knows sizes and their purposes.
 
 use reviver_memory::ask;
 
 pub use reviver_isa::codec::OutOfMemory;
 
-/// What there was no memory for.
+/// The purpose of an allocation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The frame of a call.
@@ -14,55 +14,57 @@ pub enum Room {
     Stack,
     /// Another value on a tape.
     Tape,
-    /// What a step loses, kept so that it can be undone.
+    /// Records of a step's losses, from which it can be undone.
     History,
     /// An adjoint for each real.
     Adjoints,
-    /// What tasks touch, which is compared before they begin.
+    /// The cells that tasks touch, which are compared before the tasks begin.
     Tasks,
-    /// A copy of the state, from which one goes back.
+    /// A copy of the state, as the start of a backward run.
     Copy,
 }
 
-/// So many zeros. Pages that nobody writes to take no memory, as long as the system lends them.
+/// Returns a list of `count` zeros. If the system provides zeroed pages, pages that are never written to take
+/// no memory.
 ///
 /// # Errors
-/// There is no memory for them.
+/// Fails if there is no memory.
 pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
-    // `vec!` gets zeroed pages, but aborts where there are none: ask first, and don't let the
-    // compiler conclude that nobody wants the answer.
+    // `vec!` gets zeroed pages, but aborts if there is no memory. So memory is requested first. The black box
+    // keeps the compiler from removing that unused allocation.
     let mut asked = Vec::<T>::new();
     ask::exactly(&mut asked, count)?;
     drop(std::hint::black_box(asked));
     Ok(vec![T::default(); count])
 }
 
-/// A copy of a list.
+/// Returns a copy of a list.
 pub(crate) fn copied<T: Copy>(list: &[T]) -> Result<Vec<T>, OutOfMemory> {
     let mut copy = with_capacity(list.len())?;
     copy.extend_from_slice(list);
     Ok(copy)
 }
 
-/// What becomes of each entry of a list.
+/// Returns a list with `each` applied to every entry.
 pub(crate) fn mapped<A, B>(list: &[A], each: impl Fn(&A) -> B) -> Result<Vec<B>, OutOfMemory> {
     let mut made = with_capacity(list.len())?;
     made.extend(list.iter().map(each));
     Ok(made)
 }
 
-/// An empty list with room for so many entries.
+/// Returns an empty list with a capacity of `count` entries.
 pub(crate) fn with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     ask::list(count)
 }
 
-/// Room for more entries of a list, with some for those that come after them unless that is too much.
+/// Reserves memory for `count` more entries, and some spare capacity if there is enough memory.
 #[inline]
 pub(crate) fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     ask::more(list, count).or_else(|_| ask::exactly(list, count))
 }
 
-/// Zeros in place of what is there. To fill nothing takes some processors longer than to fill something, since nothing has no address.
+/// Fills a list with zeros. An empty list is skipped, because its dangling address makes the fill slow on
+/// some processors.
 #[inline]
 pub fn zero<T: Copy + Default>(list: &mut [T]) {
     if !list.is_empty() {
@@ -70,7 +72,7 @@ pub fn zero<T: Copy + Default>(list: &mut [T]) {
     }
 }
 
-/// Copies to the beginning of a list that is at least as long. As with [`zero`], of nothing nothing is copied.
+/// Copies `from` to the start of a list that is at least as long. As in [`zero`], an empty list is skipped.
 #[inline]
 pub fn copy<T: Copy>(list: &mut [T], from: &[T]) {
     if !from.is_empty()
@@ -80,10 +82,10 @@ pub fn copy<T: Copy>(list: &mut [T], from: &[T]) {
     }
 }
 
-/// A list of this length: what is added is zeros.
+/// Changes the length of a list; new entries are zeros.
 ///
 /// # Errors
-/// There is no memory for that.
+/// Fails if there is no memory.
 #[inline]
 pub fn resize<T: Copy + Default>(list: &mut Vec<T>, length: usize) -> Result<(), OutOfMemory> {
     if list.len() != length {

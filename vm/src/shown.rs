@@ -1,4 +1,4 @@
-//! The values that `show` shows, and who receives them.
+//! Values that `show` prints, and their recipients.
 
 use std::fmt::Debug;
 
@@ -9,16 +9,16 @@ use reviver_isa::update::OperandShape;
 use crate::program::Program;
 use crate::state::values::Value;
 
-/// A value that a `show` has shown.
+/// A value that a `show` has printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownValue {
-    /// The index of the instruction.
+    /// The index of the `show` instruction.
     pub at: u32,
     pub value: Value,
 }
 
 impl ShownValue {
-    /// The value of a stop ([`crate::Stop::Shown`]).
+    /// Creates a shown value from the data of a stop ([`crate::Stop::Shown`]).
     pub fn new(at: u32, class: Class, bits: u64) -> ShownValue {
         let value = match class {
             Class::Int => Value::Int(bits as i64),
@@ -27,7 +27,7 @@ impl ShownValue {
         ShownValue { at, value }
     }
 
-    /// The operand of the `show`, as the program's text names it.
+    /// Returns the operand of the `show`, as named in the program's text.
     pub fn name(self, program: &Program) -> String {
         let module = program.module();
         let shows = module.code.get(self.at as usize).filter(|i| i.update.shape() == OperandShape::Show);
@@ -38,15 +38,15 @@ impl ShownValue {
     }
 }
 
-/// Receives the values that `show` shows, in the order of the run.
+/// A recipient of the values that `show` prints, in the order of the run.
 pub trait ShowSink: Debug + Send + Sync {
-    /// Takes a value.
+    /// Receives a value.
     ///
     /// # Errors
-    /// The value can't be passed on, so the run is to end.
+    /// Fails if the value can't be passed on, so that the run must end.
     fn show(&self, program: &Program, shown: ShownValue) -> Result<(), NotShown>;
 }
 
-/// A value that `show` shows couldn't be passed on.
+/// The error for a value that couldn't be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotShown;

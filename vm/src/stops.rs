@@ -1,6 +1,6 @@
-//! Places at which a run stops before it executes what is there: a copy of the program in whose code the
-//! instructions at these places say so. So a run costs nothing more until it comes to one. Knows no reason
-//! to stop.
+//! Breakpoints. A run stops before it executes the instruction at a breakpoint. To this end, a copy of the
+//! program has stop ops at these places, so that a run costs nothing more until it reaches one. The module
+//! knows no reason to stop.
 
 use std::collections::HashSet;
 
@@ -10,36 +10,36 @@ use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;
 
-/// Where a machine stands, and over which of its neighbours the next step leads: forward over the
-/// instruction behind the position, or backward over the inverse of the one before it. The machine's own
-/// direction and the user's decide that together.
+/// A position together with the neighbour that the next step executes: forward the instruction after the
+/// position, or backward the inverse of the one before it. The machine's own direction and the user's
+/// together determine which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     pub position: u32,
-    /// Over the instruction before the position, inverted.
+    /// True if the next step undoes the instruction before the position.
     pub backward: bool,
 }
 
 impl Node {
-    /// Where a state stands when the user travels this way.
+    /// Returns the node of a state for the user's direction.
     pub fn of<B>(state: &State<B>, travel: Travel) -> Node {
         let backward = effective_direction(state.inverted, travel) != FORWARD;
         Node { position: state.position, backward }
     }
 
-    /// The nodes from which a step leads over an instruction.
+    /// Returns the nodes from which a step executes or undoes an instruction.
     pub fn over(instruction: u32) -> [Node; 2] {
         let (before, behind) = (instruction, instruction.saturating_add(1));
         [Node { position: before, backward: false }, Node { position: behind, backward: true }]
     }
 
-    /// The instruction that the next step executes, or undoes.
+    /// Returns the instruction that the next step executes or undoes.
     pub fn instruction(self) -> u32 {
         if self.backward { self.position.saturating_sub(1) } else { self.position }
     }
 }
 
-/// A set of places to stop at, for one program.
+/// A set of breakpoints for one program.
 #[derive(Clone, Debug)]
 pub struct Stops {
     nodes: HashSet<Node>,
@@ -47,7 +47,7 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// Nodes that the program hasn't got are never come to.
+    /// Creates the set. Nodes that don't exist in the program are never reached.
     pub fn new(program: &Program, nodes: impl IntoIterator<Item = Node>) -> Stops {
         let nodes: HashSet<Node> = nodes.into_iter().collect();
         let mut code: [Vec<Op>; 2] = (*program.landings).clone();
@@ -57,29 +57,29 @@ impl Stops {
                 && let Some(op) = code[direction].get_mut(program.counter(node.position, direction))
             {
                 op.kind = Kind::Stop;
-                // Its operands are none of a stop's business: they may be outside of their arrays.
+                // A stop has no operands to locate. Those of the replaced op may be outside of their arrays.
                 op.flags &= !WINDOWED;
             }
         }
         Stops { nodes, program: program.with_code(code) }
     }
 
-    /// Whether a run stops here.
+    /// Returns true if there is a breakpoint at this node.
     pub fn contains(&self, node: Node) -> bool {
         self.nodes.contains(&node)
     }
 
-    /// The places, in no order.
+    /// Iterates over the breakpoints, in no particular order.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node> + '_ {
         self.nodes.iter().copied()
     }
 
-    /// The place, where there is only one.
+    /// Returns the breakpoint if there is exactly one.
     pub fn only(&self) -> Option<Node> {
         self.nodes.iter().next().copied().filter(|_| self.nodes.len() == 1)
     }
 
-    /// The program that stops.
+    /// Returns the program with the stop ops.
     pub(crate) fn program(&self) -> &Program {
         &self.program
     }

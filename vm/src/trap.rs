@@ -1,5 +1,5 @@
-//! Why a run stopped where it can't go on. A trap leaves the state as it was before the
-//! instruction; it names cells by offset, and [`crate::explain`] gives them their names.
+//! Traps: the reasons why a run can't continue. A trap leaves the state as it was before the instruction. It
+//! identifies cells by offset, and [`crate::explain`] adds their names.
 
 use reviver_isa::fault::Fault;
 use reviver_isa::instruction::Class;
@@ -7,54 +7,55 @@ use reviver_isa::step::{Failed, Operation};
 
 use crate::room::Room;
 
-/// A violation, and the instruction at which it was caught.
+/// A runtime error, and the instruction that caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// Index of the instruction in the code.
+    /// The index of the instruction in the code.
     pub at: u32,
     pub cause: Cause,
 }
 
-/// What a task touches.
+/// An access of a task, for reports of conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskArgument {
-    /// Counts the tasks of the `fork` from 0, in the order in which they would run one after the other.
+    /// The number of the task within the `fork`, counted from 0 in the order of sequential execution.
     pub task: u32,
-    /// Index of its call in the code.
+    /// The index of the task's call in the code.
     pub site: u32,
-    /// The argument by which it touches the cells; none where what is called names them, or where they say what is called.
+    /// The argument that refers to the cells; none if the callee names them, or if they determine what is
+    /// called.
     pub argument: Option<u32>,
 }
 
-/// What was violated.
+/// The cause of a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The function or the update has no result.
     Fault(Fault),
-    /// The function has a value, but no derivative by one of its sources (0 or 1) that a cell can hold.
+    /// The function has a value, but no representable derivative with respect to one of its sources (0 or 1).
     NoDerivative {
         source: u8,
         fault: Fault,
     },
-    /// An adjoint, or the tangent of a lifted number, would leave the number system.
+    /// An adjoint, or a tangent of a dual number, exceeds the number system.
     DerivativeOutOfRange(Fault),
     /// The condition of an `assert` is false.
     AssertFailed,
-    /// Falling into a join whose condition says that its partner was taken. `joined` is the branch
-    /// half that was fallen into.
+    /// A join was reached by fall-through, although its condition says that its partner was taken.
     UnexpectedFall,
-    /// A branch was taken, and the condition of `partner` says that it wasn't.
+    /// A branch was taken, although the condition of its partner says that it wasn't.
     UnexpectedJump {
         partner: u32,
     },
-    /// An index is outside of its array: which index (0 or 1), and the length.
+    /// An index is out of bounds: the operand, the dimension of the index (0 or 1), its value, and the
+    /// array's length.
     Index {
         operand: u32,
         dimension: u32,
         index: i64,
         length: u32,
     },
-    /// The target is one of its own sources, or an index of the instruction.
+    /// The target is also a source, or an index of the instruction.
     Alias {
         operand: u32,
     },
@@ -63,12 +64,12 @@ pub enum Cause {
         class: Class,
         cell: u32,
     },
-    /// A frame's cell isn't vacant at the procedure's end.
+    /// A cell of a frame isn't vacant at the procedure's end.
     FrameNotVacant {
         class: Class,
         cell: u32,
     },
-    /// At the exit, an argument no longer refers to what it did at the entry.
+    /// At the end of a call, an argument refers to other cells than at its start.
     ReferenceChanged {
         argument: u32,
     },
@@ -82,7 +83,7 @@ pub enum Cause {
         first: TaskArgument,
         second: TaskArgument,
     },
-    /// The bounds of a slice argument don't lie within its array, in order.
+    /// The bounds of a slice argument are outside of its array, or in the wrong order.
     SliceBounds {
         argument: u32,
         from: i64,
@@ -98,9 +99,9 @@ pub enum Cause {
     DepthExceeded {
         limit: u32,
     },
-    /// More cells in open frames than a program may have.
+    /// The cells in open frames exceed the limit of a program.
     FramesFull,
-    /// There is no memory left for this.
+    /// There is no memory left for this purpose.
     NoMemory(Room),
     TapeEmpty {
         output: bool,
@@ -114,16 +115,16 @@ pub enum Cause {
         output: bool,
         wanted: Class,
     },
-    /// The way back over an irreversible instruction, without a history of it.
+    /// An irreversible instruction was to be undone without a record of it.
     Irreversible,
-    /// Gradient mode was to be switched on where it was on, or off where it was off.
+    /// Gradient mode was to be switched to the state that it already has.
     ModeIs {
         on: bool,
     },
 }
 
 impl Cause {
-    /// Why a step on cells can't be made, whose first operand is at an address.
+    /// Returns the cause for a failed step on cells; `address` is that of the first operand.
     pub(crate) fn of(failed: Failed, operation: Operation, address: usize) -> Cause {
         match failed {
             Failed::Value(fault) => Cause::Fault(fault),
@@ -135,7 +136,7 @@ impl Cause {
         }
     }
 
-    /// Whether there is a value but no derivative, so that no history can help.
+    /// Returns true if a value exists but no derivative. A history can't help in this case.
     pub fn is_about_derivatives(self) -> bool {
         matches!(self, Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_))
     }

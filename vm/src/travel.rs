@@ -1,4 +1,5 @@
-//! Directions of travel, why a run stops, and how steps are numbered. Knows no instruction.
+//! Directions of travel, reasons why a run stops, and the numbering of steps. The module knows no
+//! instruction.
 
 use reviver_isa::instruction::Class;
 
@@ -10,7 +11,7 @@ pub enum Travel {
 }
 
 impl Travel {
-    /// The opposite direction.
+    /// Returns the opposite direction.
     pub fn reversed(self) -> Travel {
         match self {
             Travel::Forward => Travel::Backward,
@@ -18,13 +19,13 @@ impl Travel {
         }
     }
 
-    /// Whether a step in this direction over an interval leads back toward the start, so that it restores
+    /// Returns true if a step in this direction over an interval leads toward the start, so that it restores
     /// what was recorded there.
     pub(crate) fn restores(self, interval: Interval) -> bool {
         (self == Travel::Forward) == (interval.number < 0)
     }
 
-    /// How a step changes the step number.
+    /// Returns the change of the step number in one step: 1 or -1.
     pub fn sign(self) -> i64 {
         match self {
             Travel::Forward => 1,
@@ -33,56 +34,56 @@ impl Travel {
     }
 }
 
-/// A stretch that is to be run.
+/// A direction and a number of steps to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Leg {
     pub travel: Travel,
-    /// The most steps.
+    /// Maximum number of steps.
     pub budget: u64,
 }
 
-/// Why a run paused without a trap.
+/// The reason why a run paused without a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The budget of steps is used up, or the next step is at a place to stop at
-    /// ([`crate::stops::Stops`]).
+    /// The budget of steps is used up, or the next step is at a breakpoint ([`crate::stops::Stops`]).
     Budget,
-    /// Somebody has asked the machine to stop ([`crate::Machine::stop_when`]).
+    /// The interrupt flag was set ([`crate::Machine::stop_when`]).
     Interrupted,
-    /// There is nothing further in the direction of travel: history end, or history begin.
+    /// The run reached the end of the program in this direction.
     Bound,
-    /// A `show` was passed for the first time: the instruction's index and the value.
+    /// A `show` was executed for the first time: the instruction's index and the value.
     Shown { at: u32, class: Class, bits: u64 },
 }
 
-/// Whose steps are counted. A procedure's rule runs in gradient mode only, so its steps are counted apart:
-/// the others have the same numbers with the mode on and off, and find what was recorded about them.
+/// The track that a step is numbered on. Derivative rules run in gradient mode only, so their steps are
+/// numbered separately. The other steps thus have the same numbers with the mode on and off, and find their
+/// records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Track {
     Program,
     Rules,
 }
 
-/// What a step crosses: the gap between two numbers of a track. Number n lies between n and n + 1.
+/// The interval that a step crosses, between two step numbers of a track. Interval n is between n and n + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     pub track: Track,
     pub number: i64,
 }
 
-/// Where a stretch of a run began: what it takes to number the intervals that it crosses.
+/// The data for numbering the intervals of a run segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub travel: Travel,
-    /// Steps that might be made.
+    /// Maximum number of steps of the segment.
     pub budget: u64,
     pub track: Track,
-    /// The number on the track before the first step.
+    /// The step number on the track before the first step.
     pub start: i64,
 }
 
 impl Clock {
-    /// The interval that the next step crosses.
+    /// Returns the interval of the next step, with `left` steps left in the budget.
     pub fn interval(self, left: u64) -> Interval {
         let passed = (self.budget - left) as i64;
         let number = self.start + if self.travel == Travel::Forward { passed } else { -passed - 1 };

@@ -1,40 +1,44 @@
-//! What is watched of a run that goes there and back in floats: whether both ways take the same jumps, and
-//! whether what is thrown away is no more than rounding. Knows no instruction and no adjoint rule.
+//! Verification of float runs that go forward and back: both sweeps must take the same jumps, and freed cells
+//! may hold only rounding errors. The module knows no instruction and no adjoint rule.
 //!
-//! A way is known by the steps at which it jumps. Two runs that stand at one place at one step differ
-//! first where one jumps and the other doesn't, so the step's number is mark enough: the way there adds
-//! the marks of its jumps to a sum, the way back subtracts them, and the sum of equal ways is 0. Jumps that
-//! rounding can't lead elsewhere ([`reviver_flow::Flow::may_stray`]) have no marks: no difference begins there.
+//! A path is identified by the steps at which it jumps. Two runs that are at the same place at the same step
+//! first differ where one jumps and the other doesn't. So a mark made of the step number suffices. The
+//! forward sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal paths
+//! the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_stray`]) have no marks, because
+//! no divergence starts there.
 //!
-//! A cell may be freed while it is 0 only up to the tolerance. What rounding leaves of a sum is small beside the
-//! program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors of the reverse sweep, missed
-//! cells among them, change the loss by next to nothing ([`Rounding::of_freed`]).
+//! A cell may be freed if it is 0 up to the tolerance. The remainder that rounding leaves of a sum is small
+//! compared with the program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors
+//! of the reverse sweep, including missed cells, have a negligible effect on the loss
+//! ([`Rounding::of_freed`]).
 
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};
 
 use crate::travel::{Clock, Leg, Track, Travel};
 
-/// What rounding alone may do in a number system.
+/// Bounds on the effects of rounding in a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounding {
-    /// Bound on what rounding leaves in a cell, in last places of the program's largest number.
+    /// Bound on the remainder that rounding leaves in a cell, in ulps of the program's largest number.
     pub ulps: f64,
-    /// The same bound for numbers with more than `digits` binary digits, and for a loss that is 0 but for rounding.
+    /// The same bound for numbers with more than `digits` binary digits, and for a loss that is 0 up to
+    /// rounding.
     pub few_ulps: f64,
-    /// Binary digits of a small multiple of a summand's last place, at most.
+    /// Maximum number of binary digits in a small multiple of a summand's ulp.
     pub digits: u32,
-    /// Bound on the error of a number that isn't 0 at the start, and of the loss, relative to the number.
+    /// Bound on the relative error of a number that isn't 0 at the start, and of the loss.
     pub part: f64,
     /// Bound on the effect of all errors on the loss, relative to the loss's size: half of the digits.
     pub of_loss: f64,
-    /// Bound on the effect of all errors on the loss, relative to the loss's size, within which a freed cell may hold
-    /// any number.
+    /// Bound on the effect of all errors on the loss, relative to the loss's size, within which a freed cell
+    /// may hold any number.
     pub of_freed: f64,
 }
 
 impl Rounding {
-    /// About a third of the digits for the size of an error, and a quarter for its own.
+    /// Returns the bounds of a number system: about a third of the digits for the size of an error, and a
+    /// quarter for the digits of the error itself.
     pub fn of(system: RealSystem) -> Rounding {
         match system {
             RealSystem::F64 => Rounding {
@@ -59,75 +63,76 @@ impl Rounding {
         }
     }
 
-    /// Whether an error of the loss leaves the loss its first digits: it is at most [`Rounding::part`] of the loss. A
-    /// loss that is 0 but for rounding, as that of a fit that has converged, may be off by as much; `ulp` is the last
-    /// place of the program's largest number.
+    /// Returns true if an error preserves the leading digits of the loss, that is, if it is at most
+    /// [`Rounding::part`] of the loss. For a loss that is 0 up to rounding, such as that of a converged fit,
+    /// the error may be of the same size. `ulp` is the last place of the program's largest number.
     pub fn leaves(self, loss: f64, error: f64, ulp: f64) -> bool {
         error <= self.part * loss.abs() || loss.abs().max(error) <= self.few_ulps * ulp
     }
 
-    /// Bits of a binary64 that are 0 where it has no more digits than what is left of a sum.
+    /// Returns a mask of the binary64 bits that are 0 in numbers with few enough digits to be the remainder
+    /// of a sum.
     #[inline]
     pub fn long(self) -> u64 {
         (1 << f64::MANTISSA_DIGITS.saturating_sub(self.digits)) - 1
     }
 }
 
-/// What was in a cell that was freed.
+/// The content of a freed cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Freed {
-    /// Index of the instruction.
+    /// The index of the instruction.
     pub at: u32,
     pub value: f64,
 }
 
-/// What was seen so far.
+/// The observations of a float run: its path, the largest freed values, and the estimated error of the loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     path: u64,
     largest: Option<Freed>,
-    /// The largest of those that have more digits than what is left of a sum.
+    /// The largest freed number with more digits than the remainder of a sum has.
     unrounded: Option<Freed>,
     /// Σ |value·adjoint| over freed cells.
     error: f64,
 }
 
 impl Watch {
-    /// Whether the jumps of the way back were those of the way there.
+    /// Returns true if the reverse sweep took the same jumps as the forward sweep.
     pub fn is_same_way(&self) -> bool {
         self.path == 0
     }
 
-    /// The sum of the marks of all jumps there: two runs from one place that have the same one have jumped at
-    /// the same steps, but for a chance of 2⁻⁶⁴.
+    /// Returns the sum of the marks of all jumps. Two runs from the same place with equal sums have jumped at
+    /// the same steps, except with a probability of 2⁻⁶⁴.
     pub fn marks(&self) -> u64 {
         self.path
     }
 
-    /// The largest freed number that is too large to be left by rounding; `ulp` is the last place of the program's
-    /// largest number.
+    /// Returns the largest freed number that is too large for a rounding error. `ulp` is the last place of
+    /// the program's largest number.
     pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
         let beyond = |freed: Option<Freed>, ulps: f64| freed.filter(|freed| freed.value.abs() > ulps * ulp);
         beyond(self.unrounded, rounding.few_ulps).or(beyond(self.largest, rounding.ulps))
     }
 
-    /// True if a cell was freed that wasn't 0.
+    /// Returns true if a cell was freed that wasn't 0.
     pub fn has_freed(&self) -> bool {
         self.largest.is_some()
     }
 
-    /// By how much the loss of the way back may differ from the loss of the way there, to first order:
-    /// what was thrown away, times what the loss changes with it.
+    /// Returns a first-order estimate of the difference between the losses of the reverse and the forward
+    /// sweep: the sum of discarded values times their adjoints.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Whether nothing of it depends on the numbers of steps, or on the order of a sum.
+    /// Returns true if the observations are independent of step numbers and of the order of sums.
     pub(crate) fn adds_up_in_any_order(&self) -> bool {
         self.path == 0 && self.error == 0.0
     }
 
-    /// What another one has seen after this one.
+    /// Adds the observations of a watch that followed this one.
     pub(crate) fn absorb(&mut self, other: &Watch) {
         let keep = |kept: &mut Option<Freed>, freed: Option<Freed>| {
             if let Some(freed) = freed
@@ -140,7 +145,7 @@ impl Watch {
         keep(&mut self.unrounded, other.unrounded);
     }
 
-    /// Counts the marked jumps of a stretch, whose marks sum up to `marks`.
+    /// Adds the marks of jumps, given as their sum.
     pub(crate) fn jumped(&mut self, travel: Travel, marks: u64) {
         self.path = match travel {
             Travel::Forward => self.path.wrapping_add(marks),
@@ -148,12 +153,12 @@ impl Watch {
         };
     }
 
-    /// The instructions that have freed what is remembered.
+    /// Returns the instructions that freed the remembered values.
     pub(crate) fn freed_at(&self) -> impl Iterator<Item = u32> {
         self.largest.iter().chain(&self.unrounded).map(|freed| freed.at)
     }
 
-    /// A cell is freed that isn't 0.
+    /// Notes a freed cell that isn't 0.
     pub(crate) fn freed(&mut self, freed: Freed, adjoint: f64, rounding: Rounding) {
         let keep = |kept: &mut Option<Freed>| {
             if kept.is_none_or(|kept| freed.value.abs() > kept.value.abs()) {
@@ -168,13 +173,13 @@ impl Watch {
     }
 }
 
-/// The binary digits of a number, without the zeros at its end.
+/// Returns the number of binary digits, without trailing zeros.
 fn digits(value: f64) -> u32 {
     let fraction = value.to_bits() & ((1 << (f64::MANTISSA_DIGITS - 1)) - 1);
     f64::MANTISSA_DIGITS - fraction.trailing_zeros().min(f64::MANTISSA_DIGITS - 1)
 }
 
-/// A watch in the hands of somebody else than the interpreter who makes steps of a run.
+/// Access to a watch for an engine that executes steps instead of the interpreter.
 #[derive(Debug)]
 pub struct Watcher<'w> {
     pub(crate) watch: &'w mut Watch,
@@ -183,84 +188,87 @@ pub struct Watcher<'w> {
 }
 
 impl<'w> Watcher<'w> {
-    /// Who watches a stretch of the program's own steps that begins where so many were made.
+    /// Creates a watcher for a segment of the program's own steps; `made` is the number of own steps at its
+    /// start.
     #[inline]
     pub fn new(watch: &'w mut Watch, Leg { travel, budget }: Leg, made: i64, rounding: Rounding) -> Self {
         Watcher { watch, clock: Clock { travel, budget, track: Track::Program, start: made }, rounding }
     }
 
-    /// A marked branch is taken, with so many steps made before since the watcher was asked for.
+    /// Notes a marked branch that was taken. `made` is the number of steps since the watcher was created.
     pub fn jumped(&mut self, made: u64) {
         self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
     }
 
-    /// The number of the interval that the first step crosses; each further one's is greater by [`Watcher::sign`].
+    /// Returns the interval number of the first step. Each further step's is greater by [`Watcher::sign`].
     #[inline]
     pub fn first_interval(&self) -> i64 {
         self.clock.interval(self.clock.budget).number
     }
 
-    /// 1 where steps lead away from step 0 of the run's beginning, else -1.
+    /// Returns 1 if steps lead forward, otherwise -1.
     pub fn sign(&self) -> i64 {
         self.clock.travel.sign()
     }
 
-    /// Branches were taken whose marks ([`MARK_ROUNDS`]) have this sum.
+    /// Adds the sum of the marks ([`MARK_ROUNDS`]) of branches that were taken.
     #[inline]
     pub fn marked(&mut self, marks: u64) {
         self.watch.jumped(self.clock.travel, marks);
     }
 
-    /// The run turns after `made` steps: at most `budget` further ones go back.
+    /// Turns the run after `made` steps; at most `budget` steps of the reverse sweep follow.
     pub fn turn(&mut self, made: u64, budget: u64) {
         let start = self.clock.start + made as i64;
         self.clock = Clock { travel: Travel::Backward, budget, start, ..self.clock };
     }
 
-    /// The bounds on rounding that the watcher applies.
+    /// Returns the bounds on rounding.
     pub fn rounding(&self) -> Rounding {
         self.rounding
     }
 
-    /// A real is freed that isn't 0, with its adjoint.
+    /// Notes a freed real that isn't 0, with its adjoint.
     pub fn freed(&mut self, freed: Freed, adjoint: f64) {
         self.watch.freed(freed, adjoint, self.rounding);
     }
 
-    /// What is remembered of freed cells, for whoever looks at small ones alone.
+    /// Returns the summary of freed cells, for engines that handle small values inline.
     #[inline]
     pub fn freed_so_far(&self) -> FreedSoFar {
         let largest = self.watch.largest.map_or(0.0, |freed| freed.value.abs());
         FreedSoFar { largest, long: self.rounding.long(), error: self.watch.error }
     }
 
-    /// The error, as whoever looked at small ones alone has summed it up.
+    /// Sets the error to the sum that an engine has accumulated inline.
     #[inline]
     pub fn has_error(&mut self, error: f64) {
         self.watch.error = error;
     }
 }
 
-/// What is remembered of freed cells. One that is no greater than the largest and has none of the `long` bits changes only the error, to which
-/// |value·adjoint| is added.
+/// A summary of freed cells. A value that is at most `largest` and has none of the `long` bits only adds
+/// |value·adjoint| to the error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct FreedSoFar {
     pub largest: f64,
-    /// Bits of a binary64 that only numbers have which rounding doesn't explain.
+    /// Mask of the binary64 bits that are set only in numbers that rounding doesn't explain.
     pub long: u64,
     pub error: f64,
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), as rounds: a
-/// number is combined by exclusive or with itself, shifted right so far, and multiplied by a factor. All wraps.
+/// The rounds of the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014). Each round xors a number with itself shifted right by the first value, and multiplies
+/// it by the second. All arithmetic wraps.
 pub const MARK_ROUNDS: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
-/// What the number of an interval is multiplied by before the rounds: the odd number next to 2⁶⁴ divided by the golden ratio.
+/// The factor for the interval number before the rounds: the odd number next to 2⁶⁴ divided by the golden
+/// ratio.
 pub const MARK_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-/// How far it is shifted behind them.
+/// The right shift after the rounds.
 pub const MARK_SHIFT: u32 = 31;
 
-/// The mark of a jump at the step that is next: of the step's number.
+/// Returns the mark of a jump at the next step, which is a hash of the step's number.
 #[inline(always)]
 pub(crate) fn mark(clock: Clock, left: u64) -> u64 {
     let mut mark = (clock.interval(left).number as u64).wrapping_mul(MARK_FACTOR);

@@ -1,5 +1,5 @@
-//! Threads that share work, as many of them as the system starts: one that it refuses leaves its part to the others.
-//! Knows no work.
+//! Threads that share work. If the system refuses to start a thread, the others do its part. The module is
+//! independent of the kind of work.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, ScopedJoinHandle};
@@ -7,8 +7,8 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 /// Upper bound on the threads that share one piece of work, on a machine of any size.
 pub const MOST_THREADS: u32 = 1024;
 
-/// Has `work` done by this thread and at most `threads - 1` others; fewer where the system refuses to start one, so any number of
-/// callers has to be able to do all of it. Returns a result for each thread; none for one that panicked.
+/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer, so any number
+/// of calls must be able to do all of the work. Returns a result for each thread; none for one that panicked.
 pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T>> {
     thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
@@ -18,8 +18,8 @@ pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T
     })
 }
 
-/// Does two things at the same time, the first of them on another thread; or one after the other, where the system refuses to
-/// start a thread. Returns no result of the first if it panicked there.
+/// Runs two functions at the same time, `first` on another thread. If the system refuses to start a thread,
+/// they run one after the other. The result of `first` is none if it panicked on its thread.
 pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce() -> U) -> (Option<T>, U) {
     let first = Mutex::new(Some(first));
     let begin = || {
@@ -35,8 +35,9 @@ pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce(
     })
 }
 
-/// Does something on a thread with a name, which nothing waits for; or on this thread, before it returns, where the system refuses
-/// to start one. `stack` is the size of the thread's stack in bytes, if not the usual one. Returns true if there is a thread.
+/// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work`
+/// runs here before the function returns. `stack` is the thread's stack size in bytes; none for the default.
+/// Returns true if a thread was started.
 pub fn apart<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
     fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
         let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,13 +1,15 @@
-//! What is certain to go wrong, found without running: cells that can't end as they must, and branch
-//! pairs that must break on the way that leads to them.
+//! Certain errors, found without running the program: cells that can't end as required, and branch pairs that
+//! must fail on a path to them.
 //!
-//! Each procedure is walked with what is known of its scalar cells (`state`): a number, or "as `n` was
-//! given, plus 3". Where ways join, only what both know is kept, until nothing changes. Calls forget
-//! what their callees may change ([`Effects`]). Nothing is ever guessed: arrays, reals and values that
-//! are computed from what is given are unknown, and about what is unknown nothing is said. Where a
-//! program is too large, or calls through cells, there are no findings.
+//! The analysis is an abstract interpretation of each procedure over the values of its scalar cells
+//! (`state`). A value is a number, or the input value of a cell plus a number. At joins only common facts are
+//! kept, until a fixed point is reached. Calls discard the values that their callees may change
+//! ([`Effects`]).
 //!
-//! Knows modules; knows no source text and no words.
+//! The analysis is sound: arrays, reals and values computed from inputs are unknown, and unknown values cause
+//! no findings. There are no findings for programs that are too large or that call through cells.
+//!
+//! This module works on modules, independently of source texts and messages.
 
 mod state;
 
@@ -22,26 +24,27 @@ use reviver_isa::update::Update;
 
 use self::state::{KnownAtEntry, KnownState, KnownValue};
 
-/// Something that is certain to go wrong in a verified module.
+/// An error that is certain to occur in a verified module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A global that must end at its initial value always ends at another one.
+    /// A global that must end with its initial value always ends with another value.
     Ends { global: u32, value: i64 },
-    /// A global that must end at its initial value ends as another one (or itself) was given, plus a
-    /// number: that goes well for one given value only.
+    /// A global that must end with its initial value ends with the input value of a global plus a number.
+    /// That is correct for at most one input.
     EndsAsGiven { global: u32, given: u32, plus: i64 },
-    /// The way that falls into this `from` always finds its condition true, and traps. `left` is what
-    /// the left side of the condition is then, if that is known too.
+    /// Falling into this `from` always finds its condition true, and traps. `left` is the value of the
+    /// condition's left side, if known.
     Falls { from: u32, left: Option<i64> },
-    /// The way over this `br` always finds the condition of its `from` false, and traps.
+    /// Jumping by this `br` always finds the condition of its `from` false, and traps. `left` is the value of
+    /// the condition's left side, if known.
     Jumps { br: u32, from: u32, left: Option<i64> },
 }
 
-/// How much work the whole analysis may be: instructions, and cells that are copied where ways part.
+/// The maximum work of the whole analysis: instructions, and cells copied at branches.
 const MOST_WORK: usize = 4_000_000;
 
-/// Everything that is certain to go wrong in a verified module, in order of the code; what is about
-/// the end of main comes first.
+/// Returns all certain errors of a verified module, in order of the code. Errors at the end of main come
+/// first.
 pub fn findings(module: &Module) -> Vec<Finding> {
     let mut work = MOST_WORK;
     let Some(effects) = Effects::of(module, &mut work) else { return Vec::new() };
@@ -56,21 +59,21 @@ pub fn findings(module: &Module) -> Vec<Finding> {
     findings
 }
 
-/// The walk through one procedure.
+/// The analysis of one procedure.
 struct Walk<'m> {
     module: &'m Module,
     procedure: &'m Procedure,
     effects: &'m Effects,
     entry: Rc<KnownAtEntry>,
-    /// What is known behind each `from` that some way reaches.
+    /// The state after each `from` that is reachable.
     joins: HashMap<u32, KnownState>,
     exit: Option<KnownState>,
 }
 
-/// What a way does at an instruction where ways part or meet.
+/// The continuation of a path after a branch or a join.
 enum WayOn {
     On,
-    /// It ends here, or goes on behind a `from`.
+    /// The path ends here, or continues after a `from`.
     Over,
 }
 
@@ -91,7 +94,7 @@ impl<'m> Walk<'m> {
         (self.procedure.entry + 1, KnownState::new(Rc::clone(&self.entry)))
     }
 
-    /// Walks until nothing new is learnt. None if that is too much work.
+    /// Iterates to the fixed point. Returns `None` if that is too much work.
     fn settle(&mut self, work: &mut usize) -> Option<()> {
         let (first, state) = self.start();
         let mut open = self.walked(first, state, work)?;
@@ -102,7 +105,7 @@ impl<'m> Walk<'m> {
         Some(())
     }
 
-    /// Walks from a place; the places of which less is known than before.
+    /// Analyses the path from a place, and returns the joins at which facts were lost.
     fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
         for (at, state) in self.way(start, state, work, &mut |_, _, _, _| {})? {
@@ -119,8 +122,9 @@ impl<'m> Walk<'m> {
         Some(news)
     }
 
-    /// From a place to where other ways may come in. What is known behind each `from` that is reached;
-    /// `look` sees the ways that lead there: the halves of the pair, and whether it is jumped over.
+    /// Follows the path from a place to the next join, and returns the state after each `from` that is
+    /// reached. `look` receives the state before each join, the two halves of its pair, and true if the join
+    /// is reached by a jump.
     fn way(
         &mut self,
         start: u32,
@@ -162,7 +166,7 @@ impl<'m> Walk<'m> {
         Some(reached)
     }
 
-    /// Goes over a `br`, and on behind it.
+    /// Follows both outcomes of a `br`.
     fn part(
         &self,
         state: &mut KnownState,
@@ -185,7 +189,7 @@ impl<'m> Walk<'m> {
         if state.assume(split, false) { WayOn::On } else { WayOn::Over }
     }
 
-    /// What an instruction that is no branch changes.
+    /// Applies an instruction that is no branch.
     fn pass(&self, state: &mut KnownState, instruction: &Instruction) -> WayOn {
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(state, call));
@@ -203,7 +207,8 @@ impl<'m> Walk<'m> {
         place.index.is_none() && !place.adjoint && declaration.is_some_and(|d| d.class == Class::Int)
     }
 
-    /// A call changes what it is passed to change, and the globals that it reaches.
+    /// Discards the values that a call may change: its `inout` arguments, and the globals that its callee
+    /// changes.
     fn call(&self, state: &mut KnownState, call: &Call) {
         let Some(callee) = self.module.procedures.get(call.procedure as usize) else { return };
         for (argument, parameter) in call.arguments.iter().zip(&callee.parameters) {
@@ -221,7 +226,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Once everything is settled: what is certain to go wrong.
+    /// Reports the certain errors, based on the fixed point.
     fn judge(mut self, findings: &mut Vec<Finding>) {
         let mut starts: Vec<(u32, KnownState)> = self.joins.drain().collect();
         starts.push(self.start());
@@ -247,7 +252,7 @@ impl<'m> Walk<'m> {
         findings.append(&mut broken);
     }
 
-    /// What the globals of main hold when it ends.
+    /// Checks the globals of main at its end.
     fn judge_the_end(&self, findings: &mut Vec<Finding>) {
         let Some(exit) = &self.exit else { return };
         for (number, global) in (0..).zip(&self.module.globals) {
@@ -268,11 +273,11 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// What a global holds where main begins.
+/// Returns the value of a global at the beginning of main.
 fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     let scalar_int = global.class == Class::Int && global.shape == Shape::Scalar;
     match initial(&global.initial) {
-        // What lies on a stack isn't followed.
+        // The values on stacks aren't tracked.
         _ if global.shape == Shape::Stack => KnownValue::Unknown,
         _ if global.role.is_given() => KnownValue::Given { global: number, plus: 0 },
         Some(value) if scalar_int && global.role != Role::In => KnownValue::Known(value),
@@ -280,7 +285,7 @@ fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     }
 }
 
-/// The initial value of a scalar integer.
+/// Returns the initial value of a scalar integer.
 fn initial(values: &Values) -> Option<i64> {
     match values {
         Values::Ints(list) => Some(list.first().copied().unwrap_or(0)),

@@ -1,6 +1,6 @@
-//! What is known at one place of a procedure: values of scalar cells, and comparisons that hold.
+//! The abstract state at one place of a procedure: values of scalar cells, and comparisons that hold.
 //!
-//! A parameter may be any global of its class, so a change of the one forgets the other. Integers
+//! A parameter may be an alias of any global of its class, so a change of one discards the other. Integers
 //! wrap at the word's width, as in the machine.
 
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use reviver_isa::instruction::{Base, Instruction, Operand, Place};
 use reviver_isa::module::Word;
 use reviver_isa::update::Update;
 
-/// What is known of a cell.
+/// The abstract value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownValue {
     Known(i64),
-    /// What this global was given, plus a number; of an array, its cells one by one.
+    /// The input value of this global, plus a number. For an array it applies to each cell.
     Given {
         global: u32,
         plus: i64,
@@ -25,14 +25,14 @@ pub(super) enum KnownValue {
     Unknown,
 }
 
-/// What is known where a procedure begins.
+/// The values at the beginning of a procedure.
 pub(super) struct KnownAtEntry {
     pub(super) word: Word,
     pub(super) globals: Vec<KnownValue>,
     pub(super) frame: Vec<KnownValue>,
 }
 
-/// What a comparison that holds has on its left or on its right.
+/// A side of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ComparedSide {
     Cell(CellKind, u32),
@@ -41,7 +41,7 @@ enum ComparedSide {
     Real(u64),
 }
 
-/// What a cell is declared as.
+/// The kind of a cell's declaration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum CellKind {
     Global,
@@ -49,20 +49,20 @@ enum CellKind {
     Parameter,
 }
 
-/// How two sides may compare: bits for below, equal and above.
+/// The possible outcomes of a comparison: bits for below, equal and above.
 type Mask = u8;
 const BELOW: Mask = 1;
 const EQUAL: Mask = 2;
 const ABOVE: Mask = 4;
 const ANY: Mask = 7;
 
-/// Comparisons that are remembered at a time.
+/// The maximum number of comparisons in a state.
 const MOST_FACTS: usize = 16;
 
 #[derive(Clone)]
 pub(super) struct KnownState {
     entry: Rc<KnownAtEntry>,
-    /// Cells that may differ from the entry, by their kind.
+    /// The cells that may differ from the entry, by their kind.
     changed: [HashMap<u32, KnownValue>; 3],
     facts: Vec<(ComparedSide, ComparedSide, Mask)>,
 }
@@ -72,7 +72,7 @@ impl KnownState {
         KnownState { entry, changed: Default::default(), facts: Vec::new() }
     }
 
-    /// How much a copy is.
+    /// Returns the cost of a copy, in entries.
     pub(super) fn size(&self) -> usize {
         self.changed.iter().map(HashMap::len).sum::<usize>() + self.facts.len()
     }
@@ -90,7 +90,7 @@ impl KnownState {
         list.copied().unwrap_or(KnownValue::Unknown)
     }
 
-    /// A cell, or some cell of an array, gets another value.
+    /// Records that a cell, or some cell of an array, gets another value.
     pub(super) fn write(&mut self, base: Base, value: KnownValue) {
         match base {
             Base::Global(_) => self.forget(CellKind::Parameter),
@@ -108,7 +108,8 @@ impl KnownState {
         self.changed[kind as usize].insert(n, value);
     }
 
-    /// Only main knows globals where it begins, and it has no parameters.
+    /// Discards all cells of a kind. Main is exempt: only main has values of globals at its entry, and it has
+    /// no parameters that could be aliases.
     fn forget(&mut self, kind: CellKind) {
         if self.entry.globals.is_empty() {
             self.changed[kind as usize].clear();
@@ -125,7 +126,7 @@ impl KnownState {
         globals.chain(frame).chain(parameters.keys().copied().map(Base::Parameter))
     }
 
-    /// What both know; none if this knows no more than that already.
+    /// Returns the facts that hold in both states, or `None` if no fact of this state is lost.
     pub(super) fn joined(&self, other: &KnownState) -> Option<KnownState> {
         let mut join = self.clone();
         let mut news = false;
@@ -152,9 +153,9 @@ impl KnownState {
         known.map_or(ANY, |(_, _, mask)| *mask)
     }
 
-    // ---- conditions ----
+    // Conditions.
 
-    /// Whether the condition of a branch or an `assert` certainly holds, or certainly doesn't.
+    /// Returns the outcome of the condition of a branch or an `assert`, if it is certain.
     pub(super) fn holds(&self, instruction: &Instruction) -> Option<bool> {
         let wanted = mask_of(instruction.function)?;
         if instruction.function == Function::Always {
@@ -169,7 +170,7 @@ impl KnownState {
         }
     }
 
-    /// Learns that a condition holds, or doesn't. False if that can't be.
+    /// Adds the fact that a condition holds or doesn't. Returns false if that contradicts the state.
     pub(super) fn assume(&mut self, instruction: &Instruction, holds: bool) -> bool {
         if self.holds(instruction) == Some(!holds) {
             return false;
@@ -182,14 +183,14 @@ impl KnownState {
         true
     }
 
-    /// How two operands may compare.
+    /// Returns the possible outcomes of comparing two operands.
     fn possible(&self, a: &Operand, b: &Operand) -> Mask {
         let by_value = match (self.operand(a), self.operand(b)) {
             (KnownValue::Known(a), KnownValue::Known(b)) => compared(a, b),
             (KnownValue::Given { global: a, plus: x }, KnownValue::Given { global: b, plus: y })
                 if a == b =>
             {
-                // What wraps may lie on either side.
+                // Wrapping may put either value on either side.
                 if x == y { EQUAL } else { BELOW | ABOVE }
             }
             _ => ANY,
@@ -220,7 +221,7 @@ impl KnownState {
         }
     }
 
-    /// A cell turned out to hold this number, and with it all that is known by what it was given.
+    /// Records that a cell holds this number, and updates all cells that depend on the same input.
     fn equate(&mut self, cell: &Operand, known: KnownValue, value: i64) {
         if let Operand::Place(Place { base, adjoint: false, index: None }) = cell {
             self.set(*base, KnownValue::Known(value));
@@ -238,9 +239,9 @@ impl KnownState {
         }
     }
 
-    // ---- instructions ----
+    // Instructions.
 
-    /// What an instruction without a link changes. `is_int` says which places are integer scalars.
+    /// Applies an instruction without a link. `is_int` returns true for integer scalars.
     pub(super) fn change(&mut self, instruction: &Instruction, is_int: impl Fn(&Place) -> bool) {
         let operands = instruction.operands.as_slice();
         if let (Update::Swap, [Operand::Place(a), Operand::Place(b)]) = (instruction.update, operands) {
@@ -269,11 +270,11 @@ impl KnownState {
         }
     }
 
-    /// The value that an integer scalar gets.
+    /// Returns the new value of an integer scalar.
     fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> KnownValue {
         let old = self.value(target.base);
         match instruction.update {
-            // A value moves away, or the cell is found to be 0.
+            // The value moves to a stack or a tape, or the cell is asserted to be 0, or it is erased.
             Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => {
                 KnownValue::Known(0)
             }
@@ -295,7 +296,8 @@ impl KnownState {
         }
     }
 
-    /// The value of a function; of all but `copy`, only where its sources are numbers.
+    /// Returns the value of a function. Except for `copy`, sums and differences it is known only for known
+    /// sources.
     fn function(&self, function: Function, sources: &[Operand]) -> KnownValue {
         let values: Vec<KnownValue> = sources.iter().map(|source| self.operand(source)).collect();
         match (function, values.as_slice()) {
@@ -310,7 +312,7 @@ impl KnownState {
         }
     }
 
-    /// 1 or 0, where it is certain.
+    /// Returns 1 or 0 if the outcome is certain.
     fn comparison(&self, function: Function, sources: &[Operand]) -> KnownValue {
         let (Some(wanted), [a, b]) = (mask_of(function), sources) else { return KnownValue::Unknown };
         match self.possible(a, b) {
@@ -320,7 +322,7 @@ impl KnownState {
         }
     }
 
-    /// What an operand is, if that is a number.
+    /// Returns the value of an operand, if it is a known number.
     pub(super) fn known(&self, operand: &Operand) -> Option<i64> {
         match self.operand(operand) {
             KnownValue::Known(value) => Some(value),
@@ -361,7 +363,7 @@ impl KnownState {
         }
     }
 
-    /// A number as a word holds it.
+    /// Wraps a number to the word's width.
     fn wrapped(&self, value: i128) -> i64 {
         let shift = 64 - self.entry.word.bits();
         ((value as i64) << shift) >> shift
@@ -380,7 +382,7 @@ fn key(base: Base) -> (CellKind, u32) {
     }
 }
 
-/// An operand as a side of a comparison that can be remembered.
+/// Returns an operand as a side of a comparison, if comparisons with it can be recorded.
 fn side(operand: &Operand) -> Option<ComparedSide> {
     match operand {
         Operand::Int(value) => Some(ComparedSide::Int(*value)),
@@ -401,12 +403,12 @@ fn compared(a: i64, b: i64) -> Mask {
     }
 }
 
-/// The same comparison with its sides exchanged.
+/// Returns the outcomes for exchanged sides.
 fn turned(mask: Mask) -> Mask {
     (mask & EQUAL) | if mask & BELOW != 0 { ABOVE } else { 0 } | if mask & ABOVE != 0 { BELOW } else { 0 }
 }
 
-/// The outcomes of a comparison for which a condition holds. The row itself says which.
+/// Returns the outcomes for which a condition holds, as the instruction row defines them.
 fn mask_of(function: Function) -> Option<Mask> {
     if function == Function::Always {
         return Some(ANY);

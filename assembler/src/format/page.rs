@@ -1,20 +1,21 @@
-//! Columns: where labels, statements and comments stand on the page. Knows text only.
+//! Columns of labels, statements and comments. This module handles plain text.
 
-/// The column of a statement outside of blocks: room for a label of 7 letters.
+/// The column of a statement outside of blocks: a label of 7 characters fits before it.
 const STATEMENTS: usize = 8;
-/// How much further the statements of a block are.
+/// The indentation of a block, in columns.
 const STEP: usize = 4;
-/// Between a statement and its comment, at least.
+/// The minimum number of blanks between a statement and its comment.
 const BEFORE_COMMENT: usize = 2;
-/// A longer line has its comment where it ends, and leaves those of its neighbours alone.
+/// The maximum width of a line that takes part in the alignment of comments. The comment of a longer line
+/// follows the line directly.
 const LONGEST: usize = 60;
 
-/// Where a line begins.
+/// The indentation of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indent {
-    /// Column 0: directives and what stands beside them.
+    /// Column 0: directives and their comments.
     Margin,
-    /// In as many blocks.
+    /// The number of enclosing blocks.
     Depth(usize),
 }
 
@@ -27,19 +28,19 @@ impl Indent {
     }
 }
 
-/// The text so far. Lines with comments wait for their neighbours of the same indent, to be aligned
-/// with them.
+/// The text under construction. Lines with comments wait for their neighbours with the same indentation, so
+/// that their comments can be aligned.
 #[derive(Default)]
 pub(super) struct LayoutPage {
     text: String,
     waiting: Vec<(String, String)>,
-    /// Where the waiting lines begin.
+    /// The indentation of the waiting lines.
     indent: Option<Indent>,
     blank: bool,
 }
 
 impl LayoutPage {
-    /// A line: its label, its code and its comment.
+    /// Adds a line with its label, its code and its comment.
     pub(super) fn line(&mut self, label: Option<&str>, indent: Indent, code: &str, comment: Option<&str>) {
         let mut line = String::with_capacity(indent.column() + code.len());
         if let Some(label) = label {
@@ -64,13 +65,13 @@ impl LayoutPage {
         }
     }
 
-    /// A line with nothing but a comment.
+    /// Adds a line that is only a comment.
     pub(super) fn comment(&mut self, indent: Indent, comment: &str) {
         let line = format!("{}{}", " ".repeat(indent.column()), spaced(comment));
         self.plain(&line);
     }
 
-    /// At most one in a row, and none at the beginning or the end.
+    /// Adds a blank line. Consecutive ones, and those at the beginning and the end, are dropped.
     pub(super) fn blank(&mut self) {
         self.flush();
         self.blank = !self.text.is_empty();
@@ -107,12 +108,12 @@ impl LayoutPage {
     }
 }
 
-/// The end of a statement that has several lines.
+/// Returns the last line of a statement that has several lines.
 fn last_line(code: &str) -> &str {
     code.rsplit('\n').next().unwrap_or(code)
 }
 
-/// A comment with its semicolon, and a space where words follow it.
+/// Returns a comment with its semicolon, and with a space before words.
 fn spaced(comment: &str) -> String {
     let comment = comment.trim_end();
     let words = comment.starts_with(|c: char| c.is_alphanumeric());

@@ -1,5 +1,5 @@
-//! Statements of one line, and the first and last lines of blocks, as text. Knows no columns but
-//! the one inside of an instruction.
+//! Single-line statements, and the first and last lines of blocks, as text. The only column handled here is
+//! that of operands.
 
 use std::fmt::Write as _;
 
@@ -16,14 +16,15 @@ use crate::tree::{
     RecordedScope, ShapeNode, TaskKind, Tasks,
 };
 
-/// Operands begin in this column of an instruction, if the mnemonic lets them.
+/// The minimum column of operands, relative to the mnemonic.
 const OPERANDS: usize = 6;
-/// Values of a list are wrapped here where no source text says how.
+/// The width at which lists are wrapped if no source text is available.
 const WIDTH: usize = 100;
-/// Line numbers in one `.lines`.
+/// The maximum number of line numbers in one `.lines`.
 const LINES_IN_ROW: usize = 16;
 
-/// `(line, first, last, file)`, as far as the parts are known and not the program's own.
+/// Returns `(line, first, last, file)`. Columns are omitted if they are unknown, and the file if it is the
+/// program's own.
 pub(crate) fn recorded_place(place: TextPlace) -> String {
     let columns = if place.first > 0 || place.last > 0 || place.file > 0 {
         format!(", {}, {}", place.first, place.last)
@@ -34,10 +35,10 @@ pub(crate) fn recorded_place(place: TextPlace) -> String {
     format!("({}{columns}{file})", place.line)
 }
 
-/// Writes one statement.
+/// The text of one statement under construction.
 pub(super) struct StatementText<'s> {
     pub(super) out: String,
-    /// Where the tree was read from, for the spelling of literals and the lines of lists.
+    /// The sources of the tree, for the spelling of literals and the line breaks of lists.
     pub(super) sources: Option<&'s Sources>,
 }
 
@@ -54,7 +55,7 @@ impl<'s> StatementText<'s> {
         self.out.push_str(text);
     }
 
-    /// A mnemonic, and spaces up to its operands.
+    /// Writes a mnemonic, and spaces up to its operands.
     fn mnemonic(&mut self, text: &str, operands: bool) {
         self.push(text);
         if operands {
@@ -63,7 +64,7 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// Items with commas between them.
+    /// Writes items separated by commas.
     pub(super) fn separated<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         for (n, item) in items.iter().enumerate() {
             if n > 0 {
@@ -97,7 +98,7 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// `par …`
+    /// Writes `par …` or `unpar …`.
     pub(super) fn tasks(&mut self, tasks: &Tasks) {
         self.mnemonic(if tasks.undo { "unpar" } else { "par" }, true);
         match &tasks.kind {
@@ -111,7 +112,7 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// `callvia c(…)`
+    /// Writes `callvia c(…)` or `uncallvia c(…)`.
     pub(super) fn call_via(&mut self, call: &CallVia) {
         self.mnemonic(if call.undo { "uncallvia" } else { "callvia" }, true);
         self.expression(&call.cell);
@@ -142,7 +143,7 @@ impl<'s> StatementText<'s> {
         self.expressions(arguments);
     }
 
-    /// `local` or `delocal`
+    /// Writes `local` or `delocal` with its variable.
     pub(super) fn local(&mut self, keyword: &str, local: &Local) {
         self.push(keyword);
         self.push(" ");
@@ -162,9 +163,9 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    // Structured statements and definitions: their first and last lines.
+    // The first and last lines of structured statements and definitions.
 
-    /// A keyword and its condition.
+    /// Writes a keyword and its condition.
     pub(super) fn guarded(&mut self, keyword: &str, condition: &Condition) {
         self.push(keyword);
         self.push(" ");
@@ -176,7 +177,7 @@ impl<'s> StatementText<'s> {
         self.counting(tree, tree.reversed);
     }
 
-    /// `i in 0..n`
+    /// Writes `i in 0..n` with the step and the direction.
     fn counting(&mut self, tree: &For, reversed: bool) {
         self.push(&tree.counter.text);
         self.push(" in ");
@@ -323,7 +324,8 @@ impl<'s> StatementText<'s> {
     }
 
     fn globals(&mut self, role: Role, declarations: &[DeclarationNode]) {
-        /// `.in` and `.out` often stand together.
+        /// The minimum width of a role directive, so that the declarations of consecutive `.in` and `.out`
+        /// lines are aligned.
         const WIDEST: usize = 4;
         let _ = write!(self.out, "{:WIDEST$} ", role.directive());
         self.separated(declarations, StatementText::declaration);
@@ -364,7 +366,7 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// `{a, b, …}` with the author's line breaks, the lines one below the other.
+    /// Writes `{a, b, …}` with the line breaks of the source, the lines aligned.
     fn list(&mut self, values: &[Expression]) {
         self.push("{");
         let line_start = |out: &str| out.rfind('\n').map_or(0, |at| at + 1);
@@ -383,7 +385,7 @@ impl<'s> StatementText<'s> {
         self.push("}");
     }
 
-    /// Whether the second place is on a later line, if that can be known.
+    /// Returns true if the second place is on a later line, and `None` without source text.
     fn is_below(&self, first: Span, second: Span) -> Option<bool> {
         let between = Span { start: first.end, end: second.start, ..first };
         Some(self.sources?.text(between).contains('\n'))

@@ -1,5 +1,5 @@
-//! Expressions and conditions as text. Parentheses are those that are needed, and those that the
-//! author wrote around a part of something.
+//! Expressions and conditions as text. Parentheses are written where they are needed, and where the source
+//! has them around a part.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use crate::tree::{
     BinaryOperator, Condition, ConditionKind, Expression, ExpressionKind, Subscript, UnaryOperator,
 };
 
-/// Whether operators of two sides have spaces around them.
+/// The spacing around binary operators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spacing {
     Wide,
-    /// In subscripts and ranges.
+    /// No spaces, in subscripts and ranges.
     Tight,
 }
 
@@ -36,15 +36,15 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// Two conditions with a word between them, which groups from the left.
+    /// Writes two conditions with a left-associative word between them.
     fn junction(&mut self, left: &Condition, word: &str, right: &Condition, strength: u8) {
         self.inner_condition(left, strength);
         self.push(word);
         self.inner_condition(right, strength + 1);
     }
 
-    /// A part of a condition: in parentheses if it binds less than it must, or if its author
-    /// wrote some.
+    /// Writes a part of a condition. It gets parentheses if its precedence requires them, or if the source
+    /// has them.
     fn inner_condition(&mut self, condition: &Condition, least: u8) {
         let (strength, first) = match &condition.kind {
             ConditionKind::Always | ConditionKind::Forgotten | ConditionKind::Not(_) => (3, None),
@@ -116,8 +116,8 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// A part of an expression: in parentheses if it binds less than it must, or if its author
-    /// wrote some.
+    /// Writes a part of an expression. It gets parentheses if its precedence requires them, or if the source
+    /// has them.
     fn inner(&mut self, expression: &Expression, least: u8, spacing: Spacing) {
         let parentheses = match &expression.kind {
             ExpressionKind::Binary(operator, sides) => {
@@ -170,7 +170,7 @@ impl<'s> StatementText<'s> {
         self.tight(to);
     }
 
-    /// The author's spelling of a literal, where there is a text to find it in.
+    /// Returns the spelling of a literal in the source, if there is one.
     fn spelling(&self, span: Span) -> Option<&'s str> {
         let text = self.sources?.text(span);
         text.starts_with(|c: char| c.is_ascii_digit()).then_some(text)
@@ -195,7 +195,8 @@ impl<'s> StatementText<'s> {
     }
 }
 
-/// Whether parentheses stood around something: its extent begins before its first part's.
+/// Returns true if the source has parentheses around a part: its span begins before that of its first
+/// operand.
 fn is_grouped(span: Span, first: Option<Span>) -> bool {
     first.is_some_and(|first| span.file == first.file && span.start < first.start)
 }

@@ -1,6 +1,5 @@
-//! The order of a body's lines turned around, so that people like to read the result: what leads to
-//! a statement (comments, labels on lines of their own) moves with it, and blank lines keep apart
-//! what they kept apart. TakesPart twice gives the first order.
+//! The order of lines in an inverted body. The lines before a statement (comments, separate labels) move with
+//! it, and blank lines separate the same statements as before. Reversing twice restores the first order.
 
 use std::collections::HashMap;
 
@@ -9,11 +8,11 @@ use reviver_isa::instruction::Class;
 
 use crate::tree::{Statement, StatementNode};
 
-/// Whether a statement takes part.
+/// The treatment of a statement when the order is reversed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TakesPart {
     Turns,
-    /// Declarations and definitions: they don't run.
+    /// A declaration or definition, which keeps its place because it isn't executed.
     Stays,
 }
 
@@ -29,15 +28,15 @@ impl TakesPart {
 /// A statement and the lines that belong to it.
 #[derive(Clone, Copy)]
 struct StatementLines<'b> {
-    /// Blank lines before it.
+    /// The blank lines before the lead.
     gap: &'b [StatementNode],
-    /// Comments and labels before it, with blank lines among them.
+    /// The comments and labels before the statement, with the blank lines among them.
     lead: &'b [StatementNode],
     statement: &'b StatementNode,
 }
 
-/// The lines in the opposite order, each statement mapped. The map's second argument is the class
-/// that a `local` or `delocal` is to state: that of the other half.
+/// Returns the lines in reverse order, each statement mapped. The map's second argument is the class that a
+/// `local` or `delocal` must state: that of the other half of the pair.
 pub(super) fn turned(
     body: &[StatementNode],
     mut map: impl FnMut(&StatementNode, Option<Class>) -> StatementNode,
@@ -56,7 +55,7 @@ pub(super) fn turned(
     lines
 }
 
-/// The statements of a body, and the lines after the last one.
+/// Returns the statements of a body with their lines, and the lines after the last statement.
 fn groups(body: &[StatementNode]) -> (Vec<StatementLines<'_>>, &[StatementNode]) {
     let mut groups = Vec::new();
     let mut rest = body;
@@ -71,7 +70,8 @@ fn groups(body: &[StatementNode]) -> (Vec<StatementLines<'_>>, &[StatementNode])
     (groups, rest)
 }
 
-/// Which group comes into each slot: those that turn, in the opposite order; the others stay.
+/// Returns the index of the group for each slot. Executable statements are reversed; the others keep their
+/// places.
 fn order(places: &[TakesPart]) -> Vec<usize> {
     let turning = |(slot, place): (usize, &TakesPart)| (*place == TakesPart::Turns).then_some(slot);
     let mut last_first = places.iter().enumerate().rev().filter_map(turning);
@@ -82,8 +82,8 @@ fn order(places: &[TakesPart]) -> Vec<usize> {
     places.iter().enumerate().map(from).collect()
 }
 
-/// Whose blank lines come before each slot: within a run of statements that turn, those of the
-/// mirrored place.
+/// Returns the index of the group that provides the blank lines before each slot. Within a run of reversed
+/// statements these are the blank lines of the mirrored place.
 fn gap_order(places: &[TakesPart]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     let mut start = 0;
@@ -106,7 +106,7 @@ fn own_class(node: &StatementNode) -> Option<Class> {
     }
 }
 
-/// For each half of a `local` pair, by its group: the class that the other half states.
+/// Returns, for each half of a `local` pair, the class that the other half states.
 fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>> {
     let mut open: HashMap<&CompactString, (usize, Option<Class>)> = HashMap::new();
     let mut classes = HashMap::new();

@@ -1,4 +1,4 @@
-//! The inverse of statements, one kind after the other.
+//! The inverse of statements, one function per kind.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
@@ -12,15 +12,15 @@ use crate::tree::{
     StatementNode, TaskKind, Tasks,
 };
 
-/// The body that undoes another: its statements in the opposite order, each inverted. Knows no
-/// tapes but those that the statements name: `read` becomes `unread`.
+/// Returns the body that undoes another one: its statements in reverse order, each inverted. Tape
+/// instructions stay on their tapes: `read` becomes `unread`.
 pub fn invert_body(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
     let inverse = inverter.body(body);
     inverter.finish(inverse)
 }
 
-/// What can't be inverted is noted, and stays as it is.
+/// The state of an inversion. A statement without an inverse is reported and left unchanged.
 #[derive(Default)]
 pub(super) struct Inverter {
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -36,7 +36,7 @@ impl Inverter {
         turned(body, |node, class| self.node(node, class))
     }
 
-    /// The inverse of a statement. `class` is for a half of a `local` pair.
+    /// Returns the inverse of a statement. `class` is the class that a half of a `local` pair must state.
     pub(super) fn node(&mut self, node: &StatementNode, class: Option<Class>) -> StatementNode {
         let mut comment = node.comment.clone();
         let statement = match &node.statement {
@@ -49,7 +49,7 @@ impl Inverter {
             }
             Statement::If(tree) => {
                 let mut inverse = self.branching(tree);
-                // The comments are about the conditions, which change places.
+                // The comments describe the conditions, so they are exchanged with them.
                 std::mem::swap(&mut comment, &mut inverse.end_comment);
                 Statement::If(Box::new(inverse))
             }
@@ -77,7 +77,7 @@ impl Inverter {
         InstructionNode { update: instruction.update.inverse(), ..instruction.clone() }
     }
 
-    /// Notes a join that nothing can be made a branch of.
+    /// Reports a join that forgets, because its inverse would be a branch without a condition.
     fn joined(&mut self, condition: &Condition) {
         if matches!(condition.kind, ConditionKind::Forgotten) {
             let message = "a join that forgets has no inverse";
@@ -139,7 +139,7 @@ impl Inverter {
         Tasks { undo: !tree.undo, kind }
     }
 
-    /// What is computed is undone at the end either way.
+    /// The first body is unchanged, because it is uncomputed at the end in both directions.
     fn compute(&mut self, tree: &Compute) -> Compute {
         Compute {
             body: tree.body.clone(),
@@ -152,12 +152,12 @@ impl Inverter {
     }
 }
 
-/// One half of a `local` pair as the other: the class is stated where the variable begins.
+/// Returns one half of a `local` pair as the other half. The class is stated where the variable begins.
 fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
     Box::new(Local { class, ..tree.clone() })
 }
 
-/// What is said about an instruction without an inverse.
+/// Returns the error for an instruction without an inverse.
 pub(super) fn irreversible(update: Update, place: Span) -> Diagnostic {
     let message = format!("`{}` has no inverse", update.name());
     Diagnostic::error(

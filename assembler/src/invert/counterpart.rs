@@ -1,5 +1,5 @@
-//! Which line of an inverse text undoes which line of the program: the two trees have the same shape,
-//! and the inverted one still has the places of the text that it was made from.
+//! The correspondence between the lines of a program and those of its inverse. Both trees have the same
+//! shape, and the inverted one still has the spans of the original text.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::parser::parse;
 use crate::source::{SourceLine, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
-/// By line of the program, the line of the inverse text that undoes it. `inverse` is the tree that was
-/// printed as `text`.
+/// Returns, for each line of the program, the line of the inverse text that undoes it. `inverse` is the tree
+/// that was printed as `text`.
 pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTreeMap<SourceLine, u32> {
     let mut printed = Sources::new();
     let file = printed.add("", text);
@@ -25,9 +25,10 @@ struct LinePairing<'s> {
 }
 
 impl LinePairing<'_> {
-    /// `turned`: the body is inverted; bodies of procedures and what is computed stay as they are.
+    /// Pairs the lines of two bodies. `turned` is true if the body is inverted. Bodies of procedures and the
+    /// first bodies of `compute` blocks aren't.
     fn bodies(&mut self, inverse: &[StatementNode], printed: &[StatementNode], turned: bool) {
-        // That a program is an inverse is said on a line of its own, which the other one lacks.
+        // The line with `.inverse` exists in only one of the two texts.
         let is_mark =
             |node: &StatementNode| matches!(node.statement, Statement::Directive(Directive::Inverse));
         let says = |node: &&StatementNode| !matches!(node.statement, Statement::Empty) && !is_mark(node);
@@ -51,7 +52,8 @@ impl LinePairing<'_> {
                 }
                 self.line(a.exit.span, b.exit.span);
             }
-            // The head stays the head: what it begins with, the inverse ends with.
+            // The head stays the first line, but the beginning of the original loop corresponds to the end of
+            // the inverse.
             (Statement::For(a), Statement::For(b)) if turned => {
                 self.line(a.counter.span, b.end);
                 self.line(a.end, b.counter.span);

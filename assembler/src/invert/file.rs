@@ -1,7 +1,7 @@
 //! The inverse of a program of several files, as one text.
 //!
-//! An included file that is the same in the inverse stays included, so that the inverse is as short
-//! as the program; the text of any other comes in its place, inverted.
+//! An included file that is the same in the inverse stays an include, so that the inverse is as short as the
+//! program. The text of any other file is inserted in its place and inverted.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,21 +15,20 @@ use crate::include::{Loaded, include, load};
 use crate::source::{FileId, SourceLine, Sources};
 use crate::tree::{Body, Directive, Statement};
 
-/// What became of a program that was to be inverted.
+/// The result of inverting a program.
 #[derive(Debug)]
 pub struct Inversion {
-    /// The program's files, the first is the program itself.
+    /// The program's files; the first one is the program itself.
     pub sources: Sources,
-    /// The inverse program, or why there is none.
+    /// The text of the inverse program, or the errors.
     pub text: Result<String, Vec<Diagnostic>>,
-    /// By line of the program, the line of the text (counted from 1) that undoes it; none for what stays
-    /// in another file.
+    /// The line of the text that undoes each line of the program, counted from 1. Lines that stay in another
+    /// file have none.
     pub counterparts: BTreeMap<SourceLine, u32>,
 }
 
-/// Inverts a program. `name` is its file's name, from which includes are found through `files`;
-/// `inverse_name` is that of the file where the inverse is to stand, and includes will be found
-/// from there.
+/// Inverts a program. `name` is its file's name, relative to which `files` finds includes. `inverse_name` is
+/// the name of the file for the inverse, relative to which its includes are written.
 pub fn invert_text(name: &str, bytes: Vec<u8>, inverse_name: &str, files: &dyn Files) -> Inversion {
     let mut loaded = load(name, bytes, files);
     let (text, counterparts) = match inverse(&mut loaded, inverse_name, files) {
@@ -59,7 +58,7 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
     Ok(inverse)
 }
 
-/// The files whose includes stay: they and all that they include are the same in the inverse.
+/// Returns the files that stay includes: they and everything that they include are the same in the inverse.
 fn staying(loaded: &Loaded) -> HashSet<FileId> {
     let program = FileId(0);
     let is_same = |(file, tree): &(FileId, &Body)| *file != program && stays(tree);
@@ -77,7 +76,7 @@ fn staying(loaded: &Loaded) -> HashSet<FileId> {
     }
 }
 
-/// Makes the includes that stay mean the same files where the inverse will stand.
+/// Rewrites the paths of includes, so that they refer to the same files from the folder of the inverse.
 fn redirect(inverse: &mut Body, loaded: &Loaded, inverse_name: &str, files: &dyn Files) {
     for node in inverse {
         if let Statement::Directive(Directive::Include { path, path_span }) = &mut node.statement

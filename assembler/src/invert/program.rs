@@ -1,4 +1,4 @@
-//! The inverse of a whole program: what becomes of declarations, tapes and headers, and what is the same in
+//! The inverse of a whole program: its declarations, tapes and headers, and the texts that are the same in
 //! the inverse.
 
 use std::collections::HashSet;
@@ -13,14 +13,18 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
-/// The inverse of a whole program.
+/// Returns the inverse of a whole program.
 ///
-/// Declarations, procedures and macros keep their places; inputs and outputs change roles, garbage stays called so; the
-/// statements of main are inverted. An include stays: what it means must be [the same](stays) in
-/// the inverse. The `default` of an input is about the original, and dropped; that of an `.inout` stays:
-/// it may be at both ends. What lanes share at the start of the original may differ where they end, and where the inverse begins,
-/// so that `shared` is dropped. Expectations in a header, and records of a disassembler, which number the
-/// instructions of the original, are dropped.
+/// Declarations, procedures and macros keep their places, and the statements of main are inverted. Inputs and
+/// outputs exchange roles; garbage stays garbage. Includes are preserved: their texts must be [the
+/// same](stays) in the inverse.
+///
+/// Everything that concerns only the original is dropped:
+///
+/// - the `default` of an input; that of an `.inout` stays, because it may apply at both ends;
+/// - `shared`, because values that lanes share at the start of the original may differ at its end;
+/// - expectations in a header;
+/// - records of a disassembler, because they number the instructions of the original.
 pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
     inverter.refuse_irreversible([body]);
@@ -58,7 +62,7 @@ impl Inverter {
         StatementNode { statement, ..node.clone() }
     }
 
-    /// Reports what has no inverse in the procedures and macros of a program, whose text these are.
+    /// Reports the irreversible instructions in the procedures and macros of these texts.
     pub(super) fn refuse_irreversible<'b>(&mut self, texts: impl IntoIterator<Item = &'b Body>) {
         let nodes: Vec<&StatementNode> = texts.into_iter().flatten().collect();
         let rules = rules(&nodes);
@@ -81,7 +85,7 @@ impl Inverter {
     }
 }
 
-/// The comment that a file begins with: it is about the whole.
+/// Splits off the comment at the beginning of a file, which describes the whole program.
 fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
     let is_comment = |node: &&StatementNode| {
         matches!(node.statement, Statement::Empty) && node.comment.is_some() && node.label.is_none()
@@ -90,8 +94,8 @@ fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
     body.split_at_checked(lines).unwrap_or((&[], body))
 }
 
-/// The header without its expectations (`;! run … -> …`), which are about the original, and without
-/// the empty line that kept them apart.
+/// Returns the header without its expectations (`;! run … -> …`), which concern the original, and without the
+/// empty line that separated them.
 fn header_of_inverse(header: &[StatementNode]) -> Body {
     let says = |node: &StatementNode, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
     let mut kept: Body =
@@ -118,8 +122,8 @@ fn inverse_directive(directive: &Directive) -> Directive {
     }
 }
 
-/// The role in the text of the inverse. Garbage keeps its name, so that the inverse of the inverse has it again; marked as
-/// an inverse, the text is given it.
+/// Returns a role in the text of the inverse. Garbage keeps its role, so that inverting twice restores it. In
+/// a text marked as an inverse, garbage is an input.
 fn inverse_role(role: Role) -> Role {
     match role {
         Role::Garbage => Role::Garbage,
@@ -127,8 +131,8 @@ fn inverse_role(role: Role) -> Role {
     }
 }
 
-/// Whether a text, outside of its includes, is the same in the inverse of every program that
-/// includes it: it declares no inputs and outputs, does nothing itself, and reaches for no tape.
+/// Returns true if a text, apart from its includes, is the same in the inverse of every program that includes
+/// it. Such a text declares no inputs and outputs, has no statements of main, and uses no tapes.
 pub(super) fn stays(body: &Body) -> bool {
     let mut taped = false;
     visit(body, &mut |node| taped |= uses_tape(node));
@@ -146,7 +150,7 @@ fn node_stays(node: &StatementNode) -> bool {
     }
 }
 
-/// The line that says of a program that it is an inverse.
+/// Returns the line that marks a program as an inverse.
 fn mark() -> StatementNode {
     let statement = Statement::Directive(Directive::Inverse);
     StatementNode { label: None, statement, comment: None, span: Span::default() }
@@ -162,7 +166,7 @@ fn is_record(node: &StatementNode) -> bool {
     matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_) | Value(_))
 }
 
-/// Procedures that stand in for the adjoint of others. They run as they are, never backward.
+/// Returns the procedures that are rules, which replace the adjoints of others. Rules run only forward.
 fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
     for node in nodes {
@@ -173,7 +177,7 @@ fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     rules
 }
 
-/// Visits all statements of a body, those inside of others too.
+/// Visits all statements of a body, including nested ones.
 fn visit(body: &Body, look: &mut impl FnMut(&StatementNode)) {
     for node in body {
         look(node);
@@ -183,7 +187,7 @@ fn visit(body: &Body, look: &mut impl FnMut(&StatementNode)) {
     }
 }
 
-/// The update that does the same to the other tape, in the other direction.
+/// Returns the update with the same effect on the other tape, in the opposite direction.
 fn other_tape(update: Update) -> Option<Update> {
     match update {
         Update::Read => Some(Update::Unwrite),
@@ -198,7 +202,7 @@ fn uses_tape(node: &StatementNode) -> bool {
     matches!(&node.statement, Statement::Instruction(it) if other_tape(it.update).is_some())
 }
 
-/// Makes every instruction use the other tape.
+/// Makes every tape instruction use the other tape.
 fn exchange_tapes(body: &mut Body) {
     for node in body {
         if let Statement::Instruction(instruction) = &mut node.statement {

@@ -1,5 +1,5 @@
-//! Comparisons that come out the same always, as they are written: of two numbers, or of a cell with
-//! itself. A named constant may be set to another value tomorrow, so it counts as no number.
+//! Warnings about comparisons with a fixed outcome, as written in the text: of two numbers, or of a cell with
+//! itself. Named constants don't count as numbers, because their values may be changed.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
@@ -58,7 +58,7 @@ fn report(place: Span, outcome: bool, warnings: &mut Collection) {
     warnings.add(warning.help("compare a cell that changes, or leave the condition out"));
 }
 
-/// The outcome that is known from the text.
+/// Returns the outcome of a comparison, if the text determines it.
 fn outcome(order: Order, a: &Expression, b: &Expression) -> Option<bool> {
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         return Some(order.holds(a, b));
@@ -68,7 +68,7 @@ fn outcome(order: Order, a: &Expression, b: &Expression) -> Option<bool> {
     (is_cell(a) && is_cell(b) && spelled(a) == spelled(b)).then(|| order.holds(0, 0))
 }
 
-/// The value of a number as it is written. Larger ones don't matter here.
+/// Returns the value of a literal, if it fits. Larger literals aren't checked.
 fn number(side: &Expression) -> Option<i32> {
     match &side.kind {
         ExpressionKind::Int { value, .. } => i32::try_from(*value).ok(),

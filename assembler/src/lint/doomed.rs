@@ -1,4 +1,4 @@
-//! What is certain to go wrong, in the words of the text.
+//! Warnings about certain errors, in terms of the text.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 use crate::source::Span;
 
-/// Warns of everything that is certain to go wrong. The globals that are spoken of.
+/// Warns about all certain errors. Returns the globals with warnings.
 pub(super) fn globals(lowered: &Lowered, warnings: &mut Collection) -> HashSet<u32> {
     let mut spoken = HashSet::new();
     let mut said = HashSet::new();
@@ -62,7 +62,7 @@ fn in_words(lowered: &Lowered, finding: Finding) -> Option<Diagnostic> {
     }
 }
 
-/// A global that can't end as it must.
+/// Returns the warning about a global that can't end as required.
 fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
     let (name, directive) = (&global.name, global.role.directive());
     let must = match &global.initial {
@@ -83,8 +83,7 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
     Diagnostic::warning(ProblemCode::LeftOver, message, place, label).help(help)
 }
 
-/// A pair of branches that breaks on the way over its `br`, or else on the way that falls into its
-/// `from`.
+/// Returns the warning about a branch pair that fails if its `br` jumps, or if control falls into its `from`.
 fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> Option<Diagnostic> {
     let module = &lowered.module;
     let place = *lowered.spans.get(from as usize)?;
@@ -117,7 +116,7 @@ fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
     const HELP: &str =
         "`fi` must hold exactly when the first body ran: name what tells the two ways apart afterwards";
     let has_else = block.seams.len() > 2;
-    // The first body falls into the `fi`; with an `else`, it jumps there.
+    // Without an `else`, the first body falls into the `fi`; with one, it jumps there.
     let first_ran = br.is_some() == has_else;
     let (message, label) = match first_ran {
         true => ("the first body of this `if` breaks its `fi`", "false whenever the first body has run"),
@@ -135,7 +134,7 @@ fn of_loop(br: Option<u32>) -> FindingWords {
     (message.to_owned(), label, None, HELP)
 }
 
-/// The statement whose condition a `from` tests.
+/// Returns the statement that has its condition tested by a `from`.
 fn statement(module: &Module, from: u32) -> Option<&Block> {
     let tests = |block: &&Block| match block.kind {
         BlockKind::If { .. } => block.seams.last().is_some_and(|seam| seam.contains(from)),
@@ -145,7 +144,7 @@ fn statement(module: &Module, from: u32) -> Option<&Block> {
     module.structure.blocks.iter().rfind(tests)
 }
 
-/// The name of the cell on the left of a condition.
+/// Returns the name of the cell on the left of a condition.
 fn left_name(module: &Module, at: u32) -> Option<String> {
     let procedure = module.procedures.iter().find(|p| p.entry < at && at < p.exit)?;
     let operand = module.code.get(at as usize)?.operands.first()?;

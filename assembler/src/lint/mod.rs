@@ -1,18 +1,17 @@
-//! What is allowed and yet doubtful, or certain to go wrong when the program runs. Each of it is a
-//! warning.
+//! Warnings: texts that are valid but doubtful, or that are certain to fail at run time.
 //!
-//! Judges the program's own file only: a library need not be used up. Knows no rule whose breach
-//! is an error.
+//! Only the program's own file is checked, because a library may have unused parts. Violations of rules are
+//! errors, and are not handled here.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `usage` | cells that nothing names, procedures that nothing calls |
-//! | `names` | constants, macros and parameters that nothing names |
-//! | `conditions` | comparisons that come out the same always |
-//! | `stacks` | stacks that nothing pops, or nothing pushes to |
-//! | `used` | what the code names |
-//! | `own` | which warnings are worth giving |
-//! | `doomed` | what is [certain](crate::certain) to go wrong, in words |
+//! | `usage` | unused cells, procedures without calls |
+//! | `names` | unused constants, macros and parameters |
+//! | `conditions` | comparisons with a fixed outcome |
+//! | `stacks` | stacks without a pop, or without a push |
+//! | `used` | the cells and procedures that the code refers to |
+//! | `own` | the filter for the program's own file |
+//! | `doomed` | [certain](crate::certain) errors, in terms of the text |
 
 mod conditions;
 mod doomed;
@@ -26,10 +25,10 @@ use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 use crate::tree::Body;
 
-/// Warnings beyond this many are only counted.
+/// The maximum number of warnings listed; further ones are only counted.
 const MOST: usize = 100;
 
-/// The warnings about a program without errors.
+/// Returns the warnings about a program without errors.
 pub(crate) fn lint(body: &Body, lowered: &Lowered) -> Vec<Diagnostic> {
     let mut warnings = Collection::up_to(MOST);
     let doomed = doomed::globals(lowered, &mut warnings);

@@ -1,5 +1,4 @@
-//! Constants, macros and parameters that nothing names. A name that begins with `_` says that this is
-//! meant.
+//! Warnings about unused constants, macros and parameters. A name that begins with `_` is exempt.
 
 use std::collections::HashSet;
 
@@ -10,7 +9,7 @@ use crate::diagnostic::{Collection, Diagnostic};
 use crate::tree::{Body, Directive, ExpressionKind, Name, Statement};
 use crate::visit::{expressions, statements};
 
-/// Names as they are used.
+/// The names that are used.
 type UsedNames<'t> = HashSet<&'t str>;
 
 pub(super) fn warn(body: &Body, warnings: &mut Collection) {
@@ -35,7 +34,8 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
                 }
                 parameters(&tree.name, &tree.parameters.iter().collect::<Vec<_>>(), &tree.body, warnings);
             }
-            // The parameters of a rule are those of what it stands in for.
+            // The parameters of a rule are determined by the procedure that has the rule, so they may be
+            // unused.
             Statement::Procedure(tree) if !ruled.contains(tree.name.text.as_str()) && tree.rule.is_none() => {
                 let names: Vec<&Name> = tree.parameters.iter().map(|parameter| &parameter.name).collect();
                 parameters(&tree.name, &names, &tree.body, warnings);
@@ -45,7 +45,7 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
     }
 }
 
-/// Procedures that stand in for the adjoint of others.
+/// Returns the names of procedures that are rules for the adjoints of others.
 fn ruled(body: &Body) -> HashSet<&str> {
     let procedures = body.iter().filter_map(|node| match &node.statement {
         Statement::Procedure(tree) => Some(tree),

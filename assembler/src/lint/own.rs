@@ -1,8 +1,8 @@
-//! Which warnings are worth giving: those about the program's own file.
+//! The filter of warnings: only those about the program's own file are given.
 
 use crate::source::{FileId, Span};
 
-/// Whether a place is in the program's own file.
+/// Returns true if a place is in the program's own file.
 pub(super) fn is_own(place: Span) -> bool {
     place.file == FileId(0)
 }

@@ -1,5 +1,8 @@
-//! Stacks that only one of `push` and `pop` reaches: what is pushed stays there, and what is popped was
-//! given. Procedures that main never comes to do neither. Follows no calls: where one may run backward, `push` may be a `pop`, and nothing is said.
+//! Warnings about stacks that are only pushed to, or only popped from. Then values remain at the end, or are
+//! missing at the start.
+//!
+//! Procedures that main doesn't reach are ignored. The analysis doesn't follow calls: if the program contains
+//! an `uncall`, a `push` may act as a `pop`, so there are no warnings.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Class, Operand};
@@ -12,14 +15,14 @@ use super::used::reached;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 
-/// Where a stack is first pushed to, and first popped from.
+/// The first push to a stack, and the first pop from it.
 #[derive(Default)]
 struct Moves {
     push: Option<u32>,
     pop: Option<u32>,
 }
 
-/// Warns where a stack can't be empty at an end at which it must be.
+/// Warns about stacks that can't be empty at an end of the program where they must be.
 pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
     if lowered.module.code.iter().any(|instruction| instruction.update == Update::Uncall) {
         return;
@@ -47,9 +50,9 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
     }
 }
 
-/// How to declare the stack of a class so that it plays a role.
+/// Returns the suggestion to declare the stack of a class with a role.
 fn cure(module: &Module, class: Class, role: Role) -> String {
-    // What is something at the other end already is something at both then.
+    // A declared stack has a role at the other end already, so it gets the role for both ends.
     let declared = module.stack(class).filter(|(_, global)| global.role != Role::Private);
     let directive = declared.map_or(role, |_| Role::InOut).directive();
     match (module.stack(class), class) {
@@ -61,7 +64,7 @@ fn cure(module: &Module, class: Class, role: Role) -> String {
     }
 }
 
-/// Whether `push` or `pop` reaches the stack of a class.
+/// Returns true if a `push` or a `pop` uses the stack of a class.
 pub(super) fn is_used(module: &Module, class: Class) -> bool {
     let Moves { push, pop } = moves(module, class);
     push.or(pop).is_some()

@@ -1,4 +1,4 @@
-//! Cells that nothing names, procedures that nothing calls.
+//! Warnings about unused cells and procedures.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use super::used::UsedByCode;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 
-/// Warns of what the code does not use. The places are those of the globals and procedures; of the
-/// globals that are `known`, more has been said already.
+/// Warns about globals and procedures that the code doesn't use. `globals` and `procedures` are their places.
+/// Globals in `known` have another warning already.
 pub(super) fn warn(
     module: &Module,
     globals: &[Span],

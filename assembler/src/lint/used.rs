@@ -1,10 +1,10 @@
-//! What the code of a module names: cells, and procedures that are called. Knows no warning.
+//! The cells and the procedures that the code of a module refers to. This module gives no warnings.
 
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::module::Procedure;
 
-/// The procedures that main comes to, itself among them, by their calls and their rules.
+/// Returns main and the procedures that it reaches through calls and rules.
 pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
     let mut reached = vec![false; module.procedures.len()];
     let (mut left, mut procedures) = (vec![0], Vec::new());
@@ -26,7 +26,7 @@ pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
     procedures
 }
 
-/// What the code of a module names.
+/// The globals and procedures that the code refers to, by their indices.
 pub(super) struct UsedByCode {
     pub(super) globals: Vec<bool>,
     pub(super) procedures: Vec<bool>,

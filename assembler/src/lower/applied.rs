@@ -1,5 +1,5 @@
-//! Operands before they are fitted, functions applied to them, and the temporaries that hold such values. Knows no
-//! statement and emits nothing.
+//! Operands before their classes are fixed, functions applied to them, and the temporaries that hold such
+//! values. This module is independent of statements and emits no code.
 
 use arrayvec::ArrayVec;
 use compact_str::CompactString;
@@ -10,17 +10,17 @@ use super::constant::Number;
 use super::form::SourceKind;
 use crate::source::Span;
 
-/// An operand whose literal, if it is one, has no class yet.
+/// An operand; if it is a literal, it has no class yet.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Literal(Number),
     Cell(Operand, Class),
-    /// The length of an array parameter. It may be used as a real, like the length of a global array.
+    /// The length of an array parameter. It is also valid as a real, like the length of a global array.
     Length(Operand),
 }
 
 impl Source {
-    /// The classes as which the source may be used.
+    /// Returns the classes that the source is valid as.
     pub(super) fn kind(&self) -> SourceKind {
         match self {
             Source::Literal(number) => number.kind(),
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// The class it has where nothing else is wanted.
+    /// Returns the source's own class, which applies if no other one is required.
     pub(super) fn class(&self) -> Class {
         self.kind().class
     }
@@ -40,17 +40,17 @@ pub(super) fn cell(variable: u32) -> Operand {
     Operand::Place(Place::scalar(Base::Frame(variable)))
 }
 
-/// A function of sources that has no cell yet.
+/// A function applied to sources, without a cell for its value.
 #[derive(Clone, Debug)]
 pub(super) struct AppliedFunction {
     pub(super) function: Function,
     pub(super) sources: ArrayVec<(Source, Span), 2>,
 }
 
-/// A temporary and how it is computed.
+/// A temporary and its computation.
 #[derive(Clone, Debug)]
 pub(super) struct TemporaryStep {
-    /// The frame's key for it.
+    /// The frame's key for the temporary: the text of its expression.
     pub(super) expression: CompactString,
     pub(super) variable: u32,
     pub(super) class: Class,
@@ -58,7 +58,7 @@ pub(super) struct TemporaryStep {
     pub(super) sources: ArrayVec<Operand, 2>,
 }
 
-/// The temporaries of a statement or a comparison, parts first.
+/// The temporaries of a statement or a comparison; those of subexpressions come first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Temporaries(pub(super) Vec<TemporaryStep>);
 
@@ -67,7 +67,7 @@ impl Temporaries {
         self.0.is_empty()
     }
 
-    /// Adds others, which are computed behind these.
+    /// Appends temporaries that are computed after these.
     pub(super) fn extend(&mut self, others: Temporaries) {
         self.0.extend(others.0);
     }
@@ -76,14 +76,15 @@ impl Temporaries {
         self.0.iter().flat_map(|step| &step.sources)
     }
 
-    /// The declarations that are read, those of its own parts among them, once or more.
+    /// Returns the declarations that are read, including the temporaries themselves; a declaration may occur
+    /// several times.
     pub(super) fn bases(&self) -> impl Iterator<Item = Base> {
         let mut bases = Vec::new();
         self.sources().for_each(|source| source.visit_bases(&mut |base| bases.push(base)));
         bases.into_iter()
     }
 
-    /// The scalars of the program that are read, once or more.
+    /// Returns the program's scalars that are read; a scalar may occur several times.
     pub(super) fn scalars(&self) -> Vec<Operand> {
         let is_own = |base: Base| self.0.iter().any(|step| Base::Frame(step.variable) == base);
         let mut scalars = Vec::new();
@@ -102,16 +103,16 @@ impl Temporaries {
     }
 }
 
-/// What the temporaries may meet until they are uncomputed, and so where a `vacate` checks them, in front and
-/// behind.
+/// The changes possible while temporaries hold their values. They determine if a `vacate` checks the
+/// temporaries, before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Checking {
-    /// They are compared, and nothing changes: no check.
+    /// The temporaries are compared, and nothing changes. They aren't checked.
     Compared,
-    /// An instruction takes them and changes none of their sources. Of reals the check drops the adjoint, which
-    /// a temporary has when gradient mode is on.
+    /// An instruction uses the temporaries and changes none of their sources. The check of a real drops its
+    /// adjoint, which may differ from 0 in gradient mode.
     Taken,
-    /// What they were computed from may change.
+    /// The sources of the temporaries may change, so all of them are checked.
     Watched,
 }
 
@@ -125,7 +126,7 @@ impl Checking {
     }
 }
 
-/// The class that the value of a function most likely has: that of reals, where one is among its sources.
+/// Returns the most likely class of a function's value: real if a source is real.
 pub(super) fn natural_class(function: Function, sources: &[Source]) -> Class {
     let has_real = sources.iter().any(|source| matches!(source, Source::Cell(_, Class::Real)));
     let makes = |class: Class| function.forms().any(|form| form.result() == class);

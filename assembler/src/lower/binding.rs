@@ -1,4 +1,5 @@
-//! Names of a procedure: its parameters, the variables of its frame, and what they may not hide.
+//! The names of a procedure: its parameters, its frame variables, and the check that they shadow no other
+//! names.
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
@@ -13,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::tree::{DeclarationNode, Name};
 
 impl Lowering<'_> {
-    /// Declares the parameters of the procedure that begins.
+    /// Declares the parameters of the procedure at its beginning.
     pub(super) fn parameters(&mut self, number: u32) {
         for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number).iter()) {
             let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
@@ -24,7 +25,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Variables of the frame that live as long as the procedure.
+    /// Declares the frame variables that exist during the whole procedure.
     pub(super) fn ancillas(&mut self, declarations: &[DeclarationNode]) {
         for declaration in declarations {
             let shape = self.declared.declared_shape(&declaration.shape, &mut self.report);
@@ -36,8 +37,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Binds a name of the innermost scope to a variable of the frame. It is `open` if a `delocal`
-    /// is to end it.
+    /// Binds a name in the innermost scope to a frame variable. `open` is true if a `delocal` must end it.
     pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
         self.refuse_shadowing(name);
         let declared = &self.declared;
@@ -51,8 +51,9 @@ impl Lowering<'_> {
         variable
     }
 
-    /// A name may hide no other local, and in main's own text no global either, registers among them. (A procedure or a
-    /// macro of a library can't know the globals of the programs that include it.)
+    /// Reports a name that shadows a local. In main's own text, globals and registers must not be shadowed
+    /// either. Procedures and macros of a library may shadow globals, because they can't know those of the
+    /// including programs.
     pub(super) fn refuse_shadowing(&mut self, name: &Name) {
         if let Some(refused) = name_of_length(name) {
             return self.report.add(refused);
@@ -65,7 +66,7 @@ impl Lowering<'_> {
         let diagnostic = Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "declared again");
         let hiding = match (local, outer) {
             (Some(first), _) => diagnostic.with(first, "first declared here"),
-            // Nothing need have declared a register.
+            // Registers have no declaration to show.
             _ if sees_globals && is_register => {
                 let cure = format!("choose another name: `{}` is a register", name.text);
                 return self.report.add(diagnostic.help(cure));
@@ -76,7 +77,7 @@ impl Lowering<'_> {
         self.report.add(hiding.help("choose another name"));
     }
 
-    /// The declaration behind a base of the procedure being lowered.
+    /// Returns the name, the class and the extent of a base in the current procedure.
     pub(super) fn fact(&self, base: Base) -> Option<(&str, Class, Extent)> {
         match base {
             Base::Global(n) => {
@@ -99,7 +100,8 @@ impl Lowering<'_> {
     }
 }
 
-/// What a name is called in the frame: one that is refused would be refused there again.
+/// Returns the frame's name for a variable. A reserved name is replaced, because it would be reported again
+/// there.
 pub(super) fn own_name(name: &Name) -> CompactString {
     if name_of_length(name).is_some() { "refused".into() } else { name.text.clone() }
 }

@@ -1,7 +1,7 @@
-//! `if` and `from … until`: both are branch pairs around their bodies.
+//! The statements `if` and `from … until`: both are branch pairs around their bodies.
 //!
-//! Each half stands at the word that it acts at, so that the lines of a pair are those between which
-//! it leads. The words of an inverted block are those of its text: its `if` is the `fi` there.
+//! Each half is placed at the word at which it acts, so that the source lines of a pair show where it jumps.
+//! An inverted block keeps the spans of its text: its `if` has the span of the original `fi`.
 
 use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
@@ -11,7 +11,7 @@ use super::instruction::Test;
 use crate::tree::{If, Loop};
 
 impl Lowering<'_> {
-    /// Without `else`: `br FI, !entry; then; FI: from, !exit`.
+    /// Emits an `if`. Without `else` it is `br FI, !entry; then; FI: from, !exit`.
     pub(super) fn if_statement(&mut self, tree: &If) {
         let (entry, exit) = (self.guard(&tree.entry), self.joining_guard(&tree.exit));
         let kind = BlockKind::If { entry: entry.predicate.clone(), exit: exit.predicate.clone() };

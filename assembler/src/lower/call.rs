@@ -1,4 +1,4 @@
-//! Calls: arguments fitted to the parameters of the procedure they are passed to.
+//! Calls: arguments are matched with the parameters of the callee.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -16,7 +16,7 @@ use crate::source::Span;
 use crate::tree::{self, Expression};
 
 impl Lowering<'_> {
-    /// The instruction that `call` or `uncall` becomes.
+    /// Returns the instruction of a `call` or an `uncall`.
     pub(super) fn calling(&mut self, update: Update, call: &tree::CallNode) -> Option<Instruction> {
         let link = Link::Calls(Box::new(Box::new([self.call(call)?])));
         Some(Instruction { update, function: Function::Copy, operands: super::operands([]), link })
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Only whole matrices can be passed as such.
+    /// Returns a matrix as an argument. Only whole matrices can be passed for matrix parameters.
     fn matrix_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
         match self.slice_argument(meaning, span)? {
             Argument::Slice(Slice { range, .. }) if range != Range::Whole => {
@@ -172,7 +172,7 @@ impl Lowering<'_> {
         Ok(Argument::Scalar(operand))
     }
 
-    /// Whether the class and the passing of an argument fit.
+    /// Checks the class of an argument, and that it is writable if the parameter is `inout`.
     fn passable(&self, argument: Argument, parameter: &Parameter) -> Result<Argument, Misfit> {
         let base = match &argument {
             Argument::Scalar(Operand::Place(Place { base, .. })) | Argument::Slice(Slice { base, .. }) => {
@@ -212,10 +212,10 @@ impl Lowering<'_> {
     }
 }
 
-/// Why an argument can't be passed.
+/// The reason for which an argument can't be passed.
 enum Misfit {
     Reported,
-    /// The cell is of the other class than the parameter.
+    /// The classes of the cell and the parameter differ.
     Class(Base),
     Because(String),
 }
@@ -228,7 +228,7 @@ fn whole(base: Base) -> Argument {
     Argument::Slice(Slice { base, range: Range::Whole })
 }
 
-/// What is only read can be a converted copy.
+/// Returns the suggestion to convert an argument, which is possible for values that are only read.
 fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
     let readable = parameter.passing == Passing::In && parameter.rank == Rank::Scalar;
     let function = converter(parameter.class).name();

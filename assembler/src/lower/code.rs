@@ -1,5 +1,5 @@
-//! The instructions lowered so far, with their places in the text and the blocks they form.
-//! Knows no names.
+//! The instructions lowered so far, with their places in the text and their blocks. This module is
+//! independent of names.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,19 +16,19 @@ use crate::source::Span;
 #[derive(Default)]
 pub(super) struct LoweredCode {
     pub(super) instructions: Vec<Instruction>,
-    /// The text of each instruction; in the body of a macro, the body's text.
+    /// The span of each instruction; in a macro, that in the macro's body.
     pub(super) spans: Vec<Span>,
-    /// Instructions that act at another place than that of their text.
+    /// The places at which instructions act, if these differ from their spans.
     pub(super) acts: Vec<(Range<u32>, Span)>,
     pub(super) blocks: Vec<Block>,
-    /// The outermost macro uses, by the instructions they became.
+    /// The outermost macro uses, each with the range of its instructions.
     pub(super) uses: Vec<(Range<u32>, Span)>,
-    /// Instructions that only stand for one in error: nothing is to be said about them again.
+    /// The placeholders for invalid instructions. Further errors about them are suppressed.
     pub(super) broken: HashSet<u32>,
 }
 
 impl LoweredCode {
-    /// With room for so many instructions: a list that grows is copied.
+    /// Returns empty code with capacity for this number of instructions, which avoids reallocation.
     pub(super) fn with_room(instructions: usize) -> LoweredCode {
         LoweredCode {
             instructions: Vec::with_capacity(instructions),
@@ -37,7 +37,7 @@ impl LoweredCode {
         }
     }
 
-    /// The index of the next instruction.
+    /// Returns the index of the next instruction.
     pub(super) fn here(&self) -> u32 {
         self.instructions.len() as u32
     }
@@ -56,12 +56,12 @@ impl LoweredCode {
         at
     }
 
-    /// Pushes an instruction without a function and a link.
+    /// Appends an instruction without a function and a link.
     pub(super) fn plain(&mut self, update: Update, operands: ArrayVec<Operand, 3>, span: Span) -> u32 {
         self.push(update, Function::Copy, operands, Link::None, span)
     }
 
-    /// Pushes a stand-in for an instruction that could not be lowered.
+    /// Appends a placeholder for an instruction that could not be lowered.
     pub(super) fn stand_in(&mut self, span: Span) -> u32 {
         let zeros = [Operand::Int(0), Operand::Int(0)].into_iter().collect();
         let at = self.push(Update::Assert, Function::Eq, zeros, Link::None, span);
@@ -69,12 +69,12 @@ impl LoweredCode {
         at
     }
 
-    /// Says where the instructions from `start` on act, if not where their text stands.
+    /// Sets the place at which the instructions from `start` on act, if it differs from their spans.
     pub(super) fn act_at(&mut self, start: u32, place: Span) {
         self.acts.push((start..self.here(), place));
     }
 
-    /// Makes two branch halves name each other.
+    /// Links two branch halves to each other.
     pub(super) fn pair(&mut self, a: u32, b: u32) {
         for (half, partner) in [(a, b), (b, a)] {
             if let Some(instruction) = self.instructions.get_mut(half as usize) {
@@ -83,22 +83,22 @@ impl LoweredCode {
         }
     }
 
-    /// Begins a block here; the number is for [`LoweredCode::close`].
+    /// Begins a block, and returns its index for [`LoweredCode::close`].
     pub(super) fn open(&mut self, kind: BlockKind, undone: bool) -> usize {
         self.blocks.push(Block { kind, undone, seams: ArrayVec::new() });
         self.blocks.len() - 1
     }
 
-    /// The instructions from `start` on are what a word of an open block became.
+    /// Adds a seam to an open block: the instructions from `start` on belong to one of its words.
     pub(super) fn seam(&mut self, block: usize, start: u32, place: TextPlace) {
         let end = self.here();
         if let Some(open) = self.blocks.get_mut(block) {
-            // No block has more seams than there is room for.
+            // No block has more seams than the array's capacity.
             let _ = open.seams.try_push(Seam { start, end, place });
         }
     }
 
-    /// Ends a block behind its last seam. A block without an instruction leaves no trace.
+    /// Ends a block at its last seam. A block without instructions is removed.
     pub(super) fn close(&mut self, block: usize) {
         if self.blocks.get(block).is_some_and(|open| open.start() == open.end()) {
             self.blocks.truncate(block);

@@ -1,13 +1,15 @@
-//! Conditions of structured statements: a comparison of operands is tested by the branch itself, anything
-//! made of `and` and `or`, and comparisons of expressions, by a flag in the frame.
+//! Conditions of structured statements. A comparison of operands is tested by the branch itself. A condition
+//! with `and` or `or`, or a comparison of expressions, is tested by a flag in the frame.
 //!
-//! A flag is 0 wherever no junction is under way. A *split* raises it to the condition's value and
-//! branches on it; the way on which it is 1 clears it again. A *join* is the mirror image: one way
-//! raises the flag, the `from` tests it, and then the re-evaluated condition must clear it, which
-//! a `vacate` checks. The same `vacate` stands before a split, where it checks the way back: so
-//! each junction is a bijection, and a condition that is not what the way taken says traps. How a
-//! flag comes to the condition's value is the subject of [`super::decision`]. A join that forgets has nothing to
-//! clear its flag by: a `forget` erases its one bit.
+//! The flag is 0 except at a split or a join of control flow. A *split* sets the flag to the condition's
+//! value and branches on it, and the branch on which it is 1 clears it again. A *join* is the mirror image.
+//! One branch sets the flag and the `from` tests it; then the condition is evaluated again and must clear the
+//! flag, which a `vacate` checks.
+//!
+//! A split begins with the same `vacate`, which checks it when running backward. So splits and joins are
+//! bijections, and a condition that contradicts the branch taken traps. The computation of the condition's
+//! value is in [`super::decision`]. A join that forgets can't recompute its condition, so a `forget` erases
+//! the flag's one bit.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -28,10 +30,10 @@ use crate::tree::{Condition, ConditionKind};
 /// The frame's name for flags.
 const FLAG: &str = "flag";
 
-/// A condition, resolved.
+/// The resolved condition of a split or a join.
 pub(super) struct Guard {
     kind: Testing,
-    /// As it was written.
+    /// The condition as written.
     pub(super) predicate: Predicate,
     pub(super) span: Span,
 }
@@ -39,19 +41,20 @@ pub(super) struct Guard {
 enum Testing {
     Simple(Test),
     Compound(Decision),
-    /// Of a join: nothing tells it but the flag, whose one bit is erased.
+    /// A join that forgets: its condition exists only as the flag, which is erased.
     Forgotten,
 }
 
-/// A condition with its operands resolved.
+/// A condition with resolved operands.
 pub(super) struct ResolvedCondition {
     pub(super) predicate: Predicate,
-    /// What each comparison takes, in order. Their variables are free between two tests of the condition.
+    /// The temporaries of each comparison, in order. Their variables are free between two evaluations of the
+    /// condition.
     temporaries: Vec<Temporaries>,
 }
 
 impl ResolvedCondition {
-    /// A condition that holds, in the place of one that is in error.
+    /// Returns a condition that holds, as a placeholder for an invalid one.
     fn stand_in() -> ResolvedCondition {
         let predicate = Predicate::compare(Function::Eq, Operand::Int(0), Operand::Int(0));
         ResolvedCondition { predicate, temporaries: Vec::new() }
@@ -63,11 +66,11 @@ impl ResolvedCondition {
     }
 }
 
-/// The flag of a compound condition while a junction is under way; none for a simple one.
+/// The flag of a compound condition during a split or a join; `None` for a simple one.
 pub(super) type Flag = Option<u32>;
 
 impl Lowering<'_> {
-    /// Resolves a condition. One in error is reported and replaced by one that holds.
+    /// Resolves a condition. An invalid one is reported and replaced by one that holds.
     pub(super) fn guard(&mut self, condition: &Condition) -> Guard {
         let resolved = self.predicate(condition).unwrap_or_else(ResolvedCondition::stand_in);
         let (predicate, decision) = resolved.decision();
@@ -78,7 +81,7 @@ impl Lowering<'_> {
         Guard { kind, predicate, span: condition.span }
     }
 
-    /// The guard of a join, which may be forgotten.
+    /// Resolves the condition of a join, which may be `forgotten`.
     pub(super) fn joining_guard(&mut self, condition: &Condition) -> Guard {
         match condition.kind {
             ConditionKind::Forgotten => {
@@ -89,7 +92,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A condition with its operands resolved; none if any part of it is in error.
+    /// Returns a condition with resolved operands, or `None` if a part of it is invalid.
     pub(super) fn predicate(&mut self, condition: &Condition) -> Option<ResolvedCondition> {
         let mut resolved = ResolvedCondition { predicate: Predicate::default(), temporaries: Vec::new() };
         self.resolve_condition(condition, &mut resolved)?;
@@ -139,8 +142,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a `br` that jumps exactly where the guard is `jumps`. If it jumps where the guard
-    /// holds, the place where it lands must [`Lowering::settle`] the flag.
+    /// Emits a `br` that jumps if the guard's value is `jumps`. If `jumps` is true, [`Lowering::settle`] must
+    /// clear the flag at the target.
     pub(super) fn split(&mut self, guard: &Guard, jumps: bool, label: &'static str) -> (u32, Flag) {
         let decision = match &guard.kind {
             Testing::Simple(test) => {
@@ -148,7 +151,7 @@ impl Lowering<'_> {
                 return (self.push_branch(Update::Br, test, label, guard.span), None);
             }
             Testing::Compound(decision) => decision,
-            // No split has such a guard.
+            // Only joins have such a guard.
             Testing::Forgotten => return (self.code.stand_in(guard.span), None),
         };
         let flag = self.flag();
@@ -162,7 +165,7 @@ impl Lowering<'_> {
         (at, None)
     }
 
-    /// Clears a flag that is known to be 1, and ends it.
+    /// Clears a flag that is known to be 1, and releases it.
     pub(super) fn settle(&mut self, flag: Flag, span: Span) {
         if let Some(flag) = flag {
             self.raise_or_clear(flag, span);
@@ -170,7 +173,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Raises the flag on the way that leads to a join with its guard true.
+    /// Sets the flag on the branch that leads to a join with a true guard.
     pub(super) fn raise(&mut self, guard: &Guard, span: Span) -> Flag {
         match guard.kind {
             Testing::Simple(_) => None,
@@ -182,8 +185,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a `from` that is jumped to exactly where the guard is `jumped`. The flag was raised by
-    /// [`Lowering::raise`] on the way where the guard holds.
+    /// Emits a `from` that is reached by a jump if the guard's value is `jumped`. [`Lowering::raise`] has set
+    /// the flag on the branch on which the guard holds.
     pub(super) fn join(&mut self, guard: &Guard, flag: Flag, jumped: bool, label: &'static str) -> u32 {
         match (&guard.kind, flag) {
             (Testing::Simple(test), _) => {
@@ -203,13 +206,12 @@ impl Lowering<'_> {
                 self.release_flag(flag);
                 at
             }
-            // Every join of a guard that takes a flag follows its raise.
+            // Every join of a guard with a flag follows the call of `raise`.
             (Testing::Compound(_) | Testing::Forgotten, None) => self.code.stand_in(guard.span),
         }
     }
 
-    /// `assert condition`. What is made of several comparisons is asked of a flag, which they raise and
-    /// clear again.
+    /// Emits `assert condition`. A compound condition sets a flag, which is asserted and cleared again.
     pub(super) fn assertion(&mut self, condition: &Condition, span: Span) -> Option<()> {
         if matches!(condition.kind, ConditionKind::Always) {
             self.assert(Test::always(), span);
@@ -237,12 +239,12 @@ impl Lowering<'_> {
         self.code.push(Update::Assert, test.function, test.operands, Link::None, span);
     }
 
-    /// A cell of the frame that is 0, for lowering's own use.
+    /// Returns a frame variable for a flag; its value is 0.
     pub(super) fn flag(&mut self) -> u32 {
         self.scratch(FLAG, Class::Int)
     }
 
-    /// Gives a flag back that is 0 again.
+    /// Releases a flag with the value 0.
     pub(super) fn release_flag(&mut self, flag: u32) {
         self.current.frame.release(&FLAG.into(), flag);
     }

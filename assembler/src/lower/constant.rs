@@ -1,5 +1,5 @@
-//! Constant evaluation. A literal is exact until an expression uses it; each result is the one that the machine would
-//! compute in the program's word and number system. Knows no names and no operands.
+//! Constant evaluation. A literal is exact until an expression uses it. Results are those that the machine
+//! computes in the program's word and number system. This module is independent of names and operands.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -12,26 +12,26 @@ use reviver_isa::number::{PlainValue, evaluate, literal_of_bits, try_literal_bit
 use super::form::{SourceKind, form};
 use crate::tree::{BinaryOperator, UnaryOperator};
 
-/// A constant before it is fitted into a word or a number system.
+/// A constant before it is converted to a word or a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// An integer as it is written, or a count. `pattern`: written in base 2, 8 or 16, so that it may be any bit
+    /// An integer as written, or a count. `pattern` is true in base 2, 8 or 16, where it may be any bit
     /// pattern of the word.
     Int { value: i128, pattern: bool },
-    /// An integer that was computed in the program's word. `wrapped`: the computation left the word's range.
+    /// An integer computed in the program's word. `wrapped` is true if the computation left the word's range.
     Word { value: i64, wrapped: bool },
-    /// A real as it is written.
+    /// A real as written.
     Real(f64),
-    /// The bits of a real that was computed in the program's number system.
+    /// The bits of a real computed in the program's number system.
     Cell(u64),
 }
 
-/// What is wrong with a constant expression, and the cure.
+/// The error of a constant expression, and the suggestion.
 pub(super) struct ConstantProblem {
     pub(super) code: ProblemCode,
     pub(super) message: String,
     pub(super) help: Option<String>,
-    /// The index of the source that causes the problem, unless the whole expression does.
+    /// The index of the source that causes the error, or `None` if the whole expression does.
     pub(super) source: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ impl Number {
         Number::Int { value, pattern: false }
     }
 
-    /// The class that it has where nothing else is wanted.
+    /// Returns the number's own class, which applies if no other one is required.
     pub(super) fn class(self) -> Class {
         match self {
             Number::Int { .. } | Number::Word { .. } => Class::Int,
@@ -61,12 +61,12 @@ impl Number {
         }
     }
 
-    /// The classes as which the number may be used: an integer may be used as a real.
+    /// Returns the classes that the number is valid as. An integer is also valid as a real.
     pub(super) fn kind(self) -> SourceKind {
         SourceKind { class: self.class(), stands_for_real: true }
     }
 
-    /// The value of an integer.
+    /// Returns the value of an integer.
     pub(super) fn integer(self) -> Option<i128> {
         match self {
             Number::Int { value, .. } => Some(value),
@@ -75,7 +75,8 @@ impl Number {
         }
     }
 
-    /// True if the computation left the range of the word. Such a number is refused as a length, a step or a limit.
+    /// Returns true if the computation left the range of the word. Such a number is rejected as a length, a
+    /// step or a limit.
     pub(super) fn has_wrapped(self) -> bool {
         matches!(self, Number::Word { wrapped: true, .. })
     }
@@ -89,7 +90,7 @@ pub(super) struct ProgramNumbers {
 }
 
 impl ProgramNumbers {
-    /// The value where a word is wanted.
+    /// Converts the number to a word of the program.
     pub(super) fn to_word(self, number: Number) -> Constant<i64> {
         match number {
             Number::Int { value, pattern } => fit(value, pattern, self.word),
@@ -99,11 +100,11 @@ impl ProgramNumbers {
         }
     }
 
-    /// Converts the number to a real literal of a module: the f64 that the program's number system converts to the
-    /// number.
+    /// Converts the number to a real literal of a module: the f64 that the program's number system converts
+    /// to the number.
     pub(super) fn to_real(self, number: Number) -> Constant<f64> {
         match number {
-            // The verifier checks that the number system has the number.
+            // The verifier checks that the number system can represent the number.
             Number::Real(value) => Ok(value),
             Number::Int { value, .. } if i64::try_from(value).is_err() => {
                 self.plain(number).map(|()| value as f64)
@@ -115,7 +116,7 @@ impl ProgramNumbers {
         }
     }
 
-    /// Refuses a bit pattern that is one number as a word and another as a real.
+    /// Rejects a bit pattern that denotes different numbers as a word and as a real.
     fn plain(self, number: Number) -> Constant<()> {
         match number {
             Number::Int { value, pattern: true } if value > i128::from(*self.word.range().end()) => {
@@ -147,7 +148,7 @@ impl ProgramNumbers {
         };
         match number {
             Number::Int { value, .. } => match i64::try_from(value) {
-                // The conversion takes words of any width; only a literal can be wider.
+                // The conversion accepts words of any width; only a literal can be wider.
                 Ok(value) => converted(value),
                 Err(_) => try_literal_bits(self.real, value as f64).map_err(|_| too_large(&value)),
             },
@@ -164,7 +165,8 @@ impl ProgramNumbers {
         (self.word, self.real)
     }
 
-    /// Negates or complements a number. `is_literal`: the number is written as digits, so that a minus is a part of it.
+    /// Negates or complements a number. `is_literal` is true for a number written in digits, so that the
+    /// minus is part of it.
     pub(super) fn unary(self, operator: UnaryOperator, a: Number, is_literal: bool) -> Constant<Number> {
         match (operator, a) {
             (UnaryOperator::Negate, Number::Real(a)) if is_literal || a != 0.0 => Ok(Number::Real(-a)),
@@ -188,7 +190,7 @@ impl ProgramNumbers {
         self.apply(operator.function(), &[a, b])
     }
 
-    /// Applies a function to constants, as the machine would.
+    /// Applies a function to constants, with the result that the machine computes.
     pub(super) fn apply(self, function: Function, sources: &[Number]) -> Constant<Number> {
         let kinds = sources.iter().take(2).map(|number| number.kind());
         let Some(form) = form(function, None, kinds) else {
@@ -217,8 +219,8 @@ impl ProgramNumbers {
         }
     }
 
-    /// Converts a number to a real source of a function. A computed number is in a temporary, which starts at 0: adding
-    /// it there turns the negative zero into 0.
+    /// Converts a number to a real source of a function. The machine adds a computed number to a temporary
+    /// that is 0, so the negative zero becomes 0.
     fn taken_real(self, number: Number) -> Constant<u64> {
         let bits = self.real_bits(number)?;
         let Number::Cell(_) = number else { return Ok(bits) };
@@ -229,7 +231,7 @@ impl ProgramNumbers {
         }
     }
 
-    /// True if a real literal of a module can hold the number.
+    /// Returns true if a real literal of a module can represent the number.
     pub(super) fn is_writable(self, number: Number) -> bool {
         match number {
             Number::Cell(bits) => literal_of_bits(self.real, bits).is_some(),
@@ -266,7 +268,7 @@ impl ProgramNumbers {
     }
 }
 
-/// Proposes a wider number system, if there is one.
+/// Returns the suggestion to use a wider number system, if there is one.
 fn or_wider(system: RealSystem) -> &'static str {
     match system {
         RealSystem::F64 => "",
@@ -274,7 +276,7 @@ fn or_wider(system: RealSystem) -> &'static str {
     }
 }
 
-/// The problem of an index whose constants have no sum.
+/// Returns the error for an index with a sum of constants that overflows.
 pub(super) fn too_far() -> ConstantProblem {
     ConstantProblem::new(ProblemCode::ConstantWithoutValue, "this constant expression overflows")
         .help("an index is at most a few billions")
@@ -296,7 +298,7 @@ fn no_integer(value: f64) -> ConstantProblem {
         .help("write an integer, or declare the cells `: real`")
 }
 
-/// True if the exact result of an integer function lies outside of the word's range.
+/// Returns true if the exact result of an integer function is outside of the word's range.
 fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
     let &[PlainValue::Int(a), PlainValue::Int(b)] = sources else { return false };
     let (a, b) = (i128::from(a), i128::from(b));
@@ -305,7 +307,7 @@ fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
         Function::Diff => a - b,
         Function::Mul => a * b,
         Function::Div => a.checked_div(b).unwrap_or(0),
-        // A shift by 64 or more leaves 0.
+        // A shift by 64 or more gives 0.
         Function::Shl => match u32::try_from(b) {
             Ok(by) if by < 64 => a << by,
             _ => return a != 0,

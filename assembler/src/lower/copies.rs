@@ -1,4 +1,4 @@
-//! The bounds of copying: what is lowered more often than it is written is counted.
+//! Limits on copies: statements that are lowered more often than they are written are counted.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,21 +11,21 @@ use crate::limits::AssemblyLimits;
 use crate::source::Span;
 use crate::tree::Body;
 
-/// The copies that are open and what they have cost.
+/// The open copies and the total size of all copies.
 #[derive(Default)]
 pub(super) struct Expansion {
     /// The macros that are being expanded, outermost first.
     pub(super) open: Vec<usize>,
-    /// Bodies of macros backward, made at their first `undo`.
+    /// The inverted bodies of macros, computed at their first `undo`.
     pub(super) inverses: HashMap<usize, Rc<Body>>,
     pub(super) is_exhausted: bool,
     limits: AssemblyLimits,
     copies: u32,
     /// The number of instructions before the outermost open copy.
     start: u32,
-    /// Statements lowered within copies.
+    /// The number of statements lowered in copies.
     statements: u32,
-    /// Instructions that closed copies became.
+    /// The number of instructions in closed copies.
     instructions: u32,
 }
 
@@ -49,7 +49,8 @@ impl Expansion {
         }
     }
 
-    /// Counts a statement before it is lowered. True if copies have reached the limit; then the statement is left out.
+    /// Counts a statement before it is lowered. Returns true if copies have reached the limit; then the
+    /// statement is skipped.
     pub(super) fn refuses(&mut self, report: &mut Reporter, span: Span, here: u32) -> bool {
         if self.copies == 0 {
             return false;

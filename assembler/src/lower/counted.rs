@@ -1,4 +1,5 @@
-//! `for`: a counter in the frame and two branch pairs; two steps of overhead a round.
+//! The statement `for`: a counter in the frame and two branch pairs, with an overhead of two steps per
+//! iteration.
 //!
 //! ```text
 //!         br    END, lo >= hi            ; left out where lo < hi is known
@@ -13,8 +14,8 @@
 //! END:    from  …, lo >= hi
 //! ```
 //!
-//! `reversed` is the mirror image of this, with the body as it is written. A bound that is an expression
-//! is computed before the loop, and uncomputed behind it.
+//! `reversed` is the mirror image, with the body as written. A bound that is an expression is computed before
+//! the loop and uncomputed after it.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
@@ -33,20 +34,20 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, For};
 
-/// A resolved loop.
+/// A loop with resolved bounds.
 struct Counted {
     counter: u32,
     lo: LoopBound,
     hi: LoopBound,
     step: u32,
     reversed: bool,
-    /// What the bounds are computed by.
+    /// The temporaries that compute the bounds.
     temporaries: Temporaries,
 }
 
 struct LoopBound {
     value: Operand,
-    /// The scalars that it is made of, which the body must not change.
+    /// The scalars in the bound, which the body must not change.
     kept: Vec<Operand>,
 }
 
@@ -55,17 +56,17 @@ impl Counted {
         Operand::Place(Place::scalar(Base::Frame(self.counter)))
     }
 
-    /// Where the counter begins, in the direction of travel.
+    /// Returns the counter's initial value in the direction of the loop.
     fn start(&self) -> &Operand {
         if self.reversed { &self.hi.value } else { &self.lo.value }
     }
 
-    /// Where the counter ends.
+    /// Returns the counter's final value in the direction of the loop.
     fn end(&self) -> &Operand {
         if self.reversed { &self.lo.value } else { &self.hi.value }
     }
 
-    /// What is recorded of the loop.
+    /// Returns the record of the loop for the structure.
     fn counting(&self) -> Counting {
         let (from, to) = (self.lo.value.clone(), self.hi.value.clone());
         Counting { counter: self.counter, from, to, step: self.step, reversed: self.reversed }
@@ -75,7 +76,7 @@ impl Counted {
         !matches!((&self.lo.value, &self.hi.value), (Operand::Int(lo), Operand::Int(hi)) if lo < hi)
     }
 
-    /// The counter compared with a bound, in the direction of travel.
+    /// Returns a comparison of the counter with a bound, in the direction of the loop.
     fn test(&self, order: Order, bound: &Operand) -> Test {
         let order = match (self.reversed, order) {
             (true, Order::Gt) => Order::Lt,
@@ -85,7 +86,7 @@ impl Counted {
         Test::compare(order, self.counter(), bound.clone())
     }
 
-    /// `lo >= hi`
+    /// Returns the test `lo >= hi`.
     fn is_empty(&self) -> Test {
         Test::compare(Order::Ge, self.lo.value.clone(), self.hi.value.clone())
     }
@@ -117,7 +118,7 @@ impl Lowering<'_> {
         self.release_temporaries(counted.temporaries);
     }
 
-    /// From `TOP` to `BACK`. Going down, the counter moves before the body.
+    /// Emits the loop from `TOP` to `BACK`. A reversed loop changes the counter before the body.
     fn rounds(&mut self, tree: &For, counted: &Counted, seam: &mut OpenSeam) {
         let test = counted.test(Order::Gt, counted.start());
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
@@ -142,7 +143,7 @@ impl Lowering<'_> {
         self.code.plain(update, super::operands([counted.counter(), by]), span);
     }
 
-    /// Resolves the bounds before the counter is visible.
+    /// Resolves the bounds before the counter becomes visible.
     fn counted(&mut self, tree: &For) -> Counted {
         let (lo, mut temporaries) = self.collect(|this| this.bound(&tree.from));
         let lo = LoopBound { kept: kept(&lo, &temporaries), value: lo };
@@ -151,7 +152,7 @@ impl Lowering<'_> {
         temporaries.extend(others);
         let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
         if let Some(step) = &tree.step {
-            // It is added to the counter, so it must be a word.
+            // The step is added to the counter, so it must be a word.
             self.word(step);
         }
         self.refuse_missed_end(tree, &lo.value, &hi.value, step);
@@ -162,14 +163,15 @@ impl Lowering<'_> {
         Counted { counter, lo, hi, step, reversed: tree.reversed, temporaries }
     }
 
-    /// A bound; one in error, which was reported, is 0.
+    /// Returns a bound. An invalid one is reported and replaced by 0.
     fn bound(&mut self, expression: &Expression) -> Operand {
         let source = self.source(expression);
         let value = source.and_then(|source| self.typed(source, Class::Int, expression.span));
         value.unwrap_or(Operand::Int(0))
     }
 
-    /// The last value must be hit exactly; with constant bounds that can be seen.
+    /// Reports constant bounds with a distance that isn't a multiple of the step, because the counter must
+    /// reach the last value exactly.
     fn refuse_missed_end(&mut self, tree: &For, lo: &Operand, hi: &Operand, step: u32) {
         let (Operand::Int(lo), Operand::Int(hi)) = (lo, hi) else { return };
         let distance = i128::from(*hi) - i128::from(*lo);
@@ -198,7 +200,7 @@ impl Lowering<'_> {
         self.leave_scope();
     }
 
-    /// The body must change neither the counter nor a bound, where that can be seen.
+    /// Reports instructions of the body that certainly change the counter or a bound.
     fn refuse_changes(&mut self, tree: &For, counted: &Counted, from: u32) {
         let counter = counted.counter();
         let lower = counted.lo.kept.iter().map(|kept| (kept, tree.from.span, "the lower bound"));
@@ -223,13 +225,13 @@ impl Lowering<'_> {
                     .with(declared, format!("{what} of the loop"))
                     .help("the way back must find it as it was"),
                 );
-                // Once is enough for a loop: the rest follows from it.
+                // One error per loop is enough; others would be consequences.
                 return;
             }
         }
     }
 
-    /// Whether an instruction names a place as a target.
+    /// Returns true if a place is a target of an instruction.
     fn changes(&self, instruction: &Instruction, place: &Place) -> bool {
         let targets = instruction.update.shape().targets();
         let is_place = |operand: &Operand| matches!(operand, Operand::Place(p) if p == place);
@@ -247,7 +249,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The scalars that a bound is made of, itself among them.
+/// Returns the scalars in a bound, including the bound itself.
 fn kept(bound: &Operand, temporaries: &Temporaries) -> Vec<Operand> {
     let mut kept = temporaries.scalars();
     kept.push(bound.clone());

@@ -1,11 +1,11 @@
-//! How a flag comes to the value of a condition made of `and`, `or` and `not`: by steps that look no further
-//! than to what decides.
+//! Evaluation of a condition with `and`, `or` and `not` into a flag, with short-circuiting.
 //!
-//! What stands behind `and` or `or` is looked at where what stands before it left the matter open:
-//! between a `br` and a `from` of one and the same test, whose cells nothing in between changes. So both
-//! directions look at the same parts, and no index is computed that the part before it rules out. Where
-//! what stands before is itself made of both `and` and `or`, or compares expressions, a flag of its own holds
-//! its value; such flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
+//! The second operand of `and` or `or` is evaluated only if the first one doesn't decide. It is evaluated
+//! between a `br` and a `from` with the same test on cells that don't change in between. So both directions
+//! evaluate the same operands, and no index is computed that the first operand excludes.
+//!
+//! A separate flag holds the first operand if it contains both `and` and `or`, or compares expressions. The
+//! same steps in reverse order clear such flags, so the size of the code is linear in that of the condition.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::{Link, Operand};
@@ -17,29 +17,29 @@ use super::applied::{Checking, Temporaries, cell};
 use super::instruction::Test;
 use crate::source::Span;
 
-/// What the labels of the pairs begin with that lead past a part of a condition.
+/// The prefix of labels at pairs that skip a part of a condition.
 const LABEL: &str = "part";
 
-/// The test of a raised flag.
+/// Returns the test for a flag: set if `value` is true, otherwise clear.
 pub(super) fn is(flag: u32, value: bool) -> Test {
     let order = if value { Order::Ne } else { Order::Eq };
     Test::compare(order, cell(flag), Operand::Int(0))
 }
 
-/// A condition without `not`: negations have been taken over by the comparisons.
+/// A condition without `not`: negations have been moved into the comparisons.
 pub(super) enum Decision {
-    /// A comparison, and the expressions that it compares.
+    /// A comparison, with the temporaries of its expressions.
     Test(Test, Temporaries),
-    /// Of two parts: with `and` both must hold, else one of them.
+    /// Two parts: with `and` both must hold, otherwise at least one of them.
     Both { is_and: bool, parts: Box<[Decision; 2]> },
 }
 
 impl Decision {
-    /// `temporaries` are those of the comparisons, in order.
+    /// Returns the decision of a predicate. `temporaries` are those of its comparisons, in order.
     pub(super) fn of(predicate: &Predicate, temporaries: Vec<Temporaries>) -> Decision {
         let mut temporaries = temporaries.into_iter();
         let mut stack: Vec<Decision> = Vec::new();
-        // A condition that was resolved has what its connectives connect.
+        // In a resolved condition every connective has its operands, so this placeholder is never used.
         let hole = || Decision::Test(Test::stand_in(), Temporaries::default());
         for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
             let next = match part {
@@ -62,28 +62,27 @@ impl Decision {
     }
 }
 
-/// A step towards the value of a condition. The cell that it flips is a flag, or that of the condition
-/// as a whole where none is named.
+/// A step of evaluating a condition. `None` as the cell to flip is the flag of the whole condition.
 enum FlagStep {
-    /// Flips a cell where the test holds.
+    /// Flips a cell if the test holds.
     FlipIf(Option<u32>, Test, Temporaries),
     Flip(Option<u32>),
-    /// Steps that are made where the test holds.
+    /// Executes the inner steps if the test holds.
     Where(Test, Vec<FlagStep>),
 }
 
-/// How steps are emitted.
+/// The parameters of emitting steps.
 #[derive(Clone, Copy)]
 struct Manner {
-    /// The cell of the condition as a whole.
+    /// The flag of the whole condition.
     whole: u32,
-    /// From the last step to the first.
+    /// True to emit the steps in reverse order.
     undone: bool,
     span: Span,
 }
 
 impl Lowering<'_> {
-    /// Flips a flag where the condition holds, and leaves everything else as it was.
+    /// Emits code that flips a flag if the condition holds, and leaves everything else unchanged.
     pub(super) fn flip_by(&mut self, flag: u32, decision: &Decision, span: Span) {
         let (mut steps, mut flags) = (Vec::new(), Vec::new());
         self.flips(None, decision, true, &mut steps, &mut flags);
@@ -98,8 +97,8 @@ impl Lowering<'_> {
         flags.into_iter().rev().for_each(|flag| self.release_flag(flag));
     }
 
-    /// Adds the steps that flip a cell where the decision is `value`, and notes the flags that they leave
-    /// raised.
+    /// Appends the steps that flip a cell if the decision has this value. Flags that these steps leave set
+    /// are appended to `flags`.
     fn flips(
         &mut self,
         target: Option<u32>,
@@ -115,8 +114,8 @@ impl Lowering<'_> {
             }
             Decision::Both { is_and, parts } => (*is_and, &**parts),
         };
-        // A false first part decides an `and`, a true one an `or`. Where it is so, the whole is that;
-        // else it is what the second part is.
+        // A false first part decides an `and`, a true one an `or`: then the whole has the value of that part.
+        // Otherwise the whole has the value of the second part.
         if is_and != value {
             steps.push(FlagStep::Flip(target));
         }
@@ -125,7 +124,7 @@ impl Lowering<'_> {
         self.guarded(first, is_and, rest, steps, flags);
     }
 
-    /// Adds steps that are made where the decision is `wanted`.
+    /// Appends steps that are executed if the decision has the value `wanted`.
     fn guarded(
         &mut self,
         decision: &Decision,
@@ -138,7 +137,7 @@ impl Lowering<'_> {
             Decision::Test(test, temporaries) if temporaries.is_empty() => {
                 steps.push(FlagStep::Where(test.clone().oriented(wanted), inner));
             }
-            // Both parts must be what is wanted.
+            // Both parts must have the wanted value.
             Decision::Both { is_and, parts } if *is_and == wanted => {
                 let [first, second] = &**parts;
                 let mut rest = Vec::new();
@@ -187,7 +186,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether each part is wanted as it is, or negated.
+/// Returns, for each part, true if it is used directly and false if it is used negated.
 fn polarities(predicate: &Predicate) -> Vec<bool> {
     let mut wanted = vec![true];
     let mut values: Vec<bool> = Vec::with_capacity(predicate.parts.len());

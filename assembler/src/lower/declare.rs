@@ -1,8 +1,8 @@
-//! The first pass: what stands outside of bodies. Settings, constants, globals, and the heads of
-//! procedures and macros, by their names. Lowers no statement.
+//! The first pass over everything outside of bodies: settings, constants, globals, and the heads of
+//! procedures and macros. Statements are lowered later.
 //!
-//! Constants and lengths are known from top to bottom; procedures and macros may be used before
-//! they are defined.
+//! Constants and lengths must be defined before their use; procedures and macros may be used before they are
+//! defined.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,12 +28,12 @@ use crate::tree::{
     self, Body, DeclarationNode, Directive, Expression, Limit, Name, Statement, UnaryOperator,
 };
 
-/// What a name outside of procedures stands for.
+/// The meaning of a name outside of procedures.
 #[derive(Clone, Copy)]
 pub(super) enum Outer {
     Global(u32),
     Constant(Number),
-    /// Its declaration is in error, which was reported.
+    /// The declaration is invalid and has been reported.
     Broken,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Head {
     pub(super) rule: Option<u32>,
 }
 
-/// A setting and where it was made.
+/// A setting and its place.
 type Setting<T> = Option<(T, Span)>;
 
-/// Everything that the first pass found.
+/// The results of the first pass.
 pub(super) struct Declared<'t> {
-    /// Values that stand for those of the text's constants.
+    /// The given values, which replace those of constants in the text.
     given: &'t [GivenConstant],
-    /// Of these, the ones that name an integer and are real.
+    /// The given constants that are real while the text has an integer.
     misfits: Vec<RefusedConstant>,
     pub(super) word: Word,
     word_span: Option<Span>,
@@ -65,12 +65,12 @@ pub(super) struct Declared<'t> {
     globals: Vec<Global>,
     global_spans: Vec<Span>,
     pub(super) names: HashMap<CompactString, (Outer, Span)>,
-    /// Cells that may still get initial values.
+    /// The number of cells that may still get initial values.
     pub(super) values_left: u64,
     main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
-    /// By number of the procedure, the parameters whose lengths are its last ones.
+    /// The lengths that each procedure gets as additional parameters at the end, by the procedure's number.
     asked_lengths: Vec<Vec<ParameterLength>>,
     trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
@@ -82,7 +82,7 @@ pub(super) struct Declared<'t> {
     paths: Vec<String>,
 }
 
-/// The parts of a module that the first pass makes.
+/// The parts of a module that the first pass determines.
 pub(super) struct ModuleHead {
     pub(super) word: Word,
     pub(super) real: RealSystem,
@@ -98,7 +98,8 @@ impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
     pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared { given, ..Declared::empty(body) };
-        // The numbers first, in which constants are computed, and whether garbage is what is given.
+        // The word and the number system are read first, because constants are computed in them. `.inverse`
+        // is read first, because it makes garbage an input.
         for node in body {
             match &node.statement {
                 Statement::Directive(Directive::Word { word }) => declared.set_word(*word, node.span, report),
@@ -124,7 +125,7 @@ impl<'t> Declared<'t> {
         declared
     }
 
-    /// Gives procedures that ask for lengths the parameters that bring them.
+    /// Adds the parameters for lengths to the procedures that use these lengths.
     fn lengths(&mut self) {
         self.asked_lengths = lengths::asked(&self.trees, &self.macros, &self.procedure_numbers);
         for (parameters, asked) in self.parameters.iter_mut().zip(&self.asked_lengths) {
@@ -139,7 +140,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The lengths that the last parameters of a procedure bring along.
+    /// Returns the lengths that are passed as the last parameters of a procedure.
     pub(super) fn asked_lengths(&self, number: u32) -> &[ParameterLength] {
         self.asked_lengths.get(number as usize).map_or(&[], Vec::as_slice)
     }
@@ -196,7 +197,8 @@ impl<'t> Declared<'t> {
             Directive::NoLabels => self.drops_labels = true,
             Directive::File { start, file } => self.files.push((*start, *file)),
             Directive::Path(path) => self.paths.push(path.clone()),
-            // `.word`, `.real` and `.inverse` were read before; the others belong to a body; includes are in place already.
+            // `.word`, `.real` and `.inverse` have been read before; the others belong to a body; includes
+            // have been spliced.
             Directive::Word { .. }
             | Directive::Real { .. }
             | Directive::Inverse
@@ -208,8 +210,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The role that a directive declares. An inverse program is given the garbage of the program that it undoes; the
-    /// text calls it garbage still, so that the inverse of the inverse is that program.
+    /// Returns the role that a directive declares. In an inverse program, the garbage of the original is an
+    /// input. The text still declares it as garbage, so that inverting twice gives the original.
     fn role(&self, declared: Role) -> Role {
         match declared {
             Role::Garbage if self.inverse.is_some() => declared.inverse(),
@@ -217,7 +219,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The value that a constant has: what was given, or its own.
+    /// Returns the given value of a constant, or its own.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
         let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
         match (own.class(), given.value) {
@@ -227,7 +229,7 @@ impl<'t> Declared<'t> {
             }
             (Class::Int, GivenNumber::Int { magnitude, pattern, is_negative }) => {
                 let written = Number::Int { value: magnitude, pattern };
-                // A value that doesn't fit is refused at its uses, which have places.
+                // A value that doesn't fit is rejected at its uses, because only these have places.
                 match is_negative {
                     true => self.numbers().unary(UnaryOperator::Negate, written, true).unwrap_or(written),
                     false => written,
@@ -240,7 +242,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The constants that were given and can't be used.
+    /// Returns the given constants that can't be used.
     pub(super) fn refused_constants(&mut self) -> Vec<RefusedConstant> {
         let mut refused = std::mem::take(&mut self.misfits);
         for given in self.given {
@@ -257,7 +259,7 @@ impl<'t> Declared<'t> {
         refused
     }
 
-    /// The number system of reals.
+    /// Returns the number system of reals.
     pub(super) fn real_system(&self) -> RealSystem {
         self.real.map_or(RealSystem::F64, |(system, _)| system)
     }
@@ -325,7 +327,7 @@ impl<'t> Declared<'t> {
             None => Values::zero(class),
         };
         let default = declaration.default.as_ref().map(|d| self.values(d, class, shape, report));
-        // An empty one is in error, and that has been said.
+        // An empty stack default is invalid and has been reported.
         let default = default.filter(|values| shape != Shape::Stack || !values.is_empty());
         if default.is_some() && !role.is_given() {
             report.add(
@@ -404,7 +406,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The number of a procedure that is called or named as a rule.
+    /// Returns the number of a procedure that is called or is a rule.
     pub(super) fn procedure_number(&self, name: &Name, report: &mut Reporter) -> Option<u32> {
         if let Some(&number) = self.procedure_numbers.get(&name.text) {
             return Some(number);
@@ -421,7 +423,7 @@ impl<'t> Declared<'t> {
         })
     }
 
-    /// A macro by its name. `arguments` are those of its use.
+    /// Returns a macro with its number. `arguments` are those of its use, which a suggestion may contain.
     pub(super) fn macro_named(
         &self,
         name: &Name,
@@ -451,12 +453,12 @@ impl<'t> Declared<'t> {
         &self.macros
     }
 
-    /// The statements of main, among the declarations.
+    /// Returns the body of main, which includes the declarations.
     pub(super) fn main_body(&self) -> &'t Body {
         self.main
     }
 
-    /// The trees of all procedures but main, in order of their numbers.
+    /// Returns the trees of all procedures except main, in order of their numbers.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &'t tree::ProcedureNode> + use<'t> {
         self.trees.clone().into_iter()
     }
@@ -469,17 +471,17 @@ impl<'t> Declared<'t> {
         })
     }
 
-    /// The parameters of a procedure and where they are declared.
+    /// Returns the parameters of a procedure, with the spans of their declarations.
     pub(super) fn parameters_of(&self, number: u32) -> Rc<[(Parameter, Span)]> {
         self.parameters.get(number as usize).cloned().unwrap_or_default()
     }
 
-    /// How many procedures there are, main among them, which has the number 0.
+    /// Returns the number of procedures, including main, which has the number 0.
     pub(super) fn procedure_count(&self) -> u32 {
         self.heads.len() as u32
     }
 
-    /// What a name outside of procedures stands for, and where it was declared.
+    /// Returns the meaning of a name outside of procedures, and the span of its declaration.
     pub(super) fn outer(&self, name: &str) -> Option<(Meaning, Span)> {
         let (outer, span) = self.names.get(name)?;
         let meaning = match outer {
@@ -498,12 +500,13 @@ impl<'t> Declared<'t> {
         self.globals.get(number as usize).zip(self.global_spans.get(number as usize).copied())
     }
 
-    /// Whether a name is a global's, or a register's that may yet become one.
+    /// Returns true for a name outside of procedures, and for that of a register, which may become a global
+    /// later.
     pub(super) fn is_global(&self, name: &str) -> bool {
         self.names.contains_key(name) || register_class(name).is_some()
     }
 
-    /// Declares a register at its first use.
+    /// Declares a register as a global at its first use.
     pub(super) fn register(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
         let class = register_class(name)?;
         let number = self.globals.len() as u32;
@@ -521,8 +524,8 @@ impl<'t> Declared<'t> {
         Some(Meaning::Variable { base: Base::Global(number), adjoint: false })
     }
 
-    /// Whether the text records lines of another one: that one's structure then takes the place of its
-    /// own.
+    /// Replaces lines, files, paths and labels of a structure by recorded ones. Returns true if the text
+    /// records the structure of another text; then the caller must use the recorded blocks and names, too.
     pub(super) fn recorded_structure(&mut self, structure: &mut Structure) -> bool {
         let Some(lines) = self.lines.take() else { return false };
         structure.lines = lines;
@@ -534,12 +537,12 @@ impl<'t> Declared<'t> {
         true
     }
 
-    /// Whether the text says itself which source lines are recorded, and be it none.
+    /// Returns true if the text specifies the recorded source lines, even if these are none.
     pub(super) fn records_lines(&self) -> bool {
         self.lines.is_some() || !self.files.is_empty()
     }
 
-    /// Whether nothing at all is declared.
+    /// Returns true if the text has no declarations.
     pub(super) fn is_bare(&self) -> bool {
         let declares = !(self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty());
         !declares && !self.records_lines()
@@ -572,7 +575,7 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
         let mut name = parameter.name.text.to_string();
         if let Some(first) = seen.insert(&parameter.name.text, span) {
             report.add(twice("parameter", &parameter.name, first));
-            // The verifier would say so again.
+            // A unique name prevents the verifier from reporting the duplicate again.
             name.push_str(&format!("${n}"));
         }
         let class = parameter.class.unwrap_or(Class::Int);
@@ -582,7 +585,7 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
     lowered
 }
 
-/// Why a cell can't be one that lanes share.
+/// Returns the error for a cell that can't be `shared` between lanes.
 fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
     let (why, help) = match shape {
         _ if !role.is_given() => (
@@ -599,7 +602,7 @@ fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
     )
 }
 
-/// A name declared twice.
+/// Returns the error for a duplicate declaration.
 pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
     Diagnostic::error(
         ProblemCode::DeclaredTwice,
@@ -610,7 +613,7 @@ pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
     .with(first, "first declared here")
 }
 
-/// A number as a limit; else what is wrong with it, as a message and a label.
+/// Converts a number to a limit, or returns the message and the label of an error.
 fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> {
     let (name, most) = match what {
         Limit::Depth => ("depth", MAX_DEPTH),
@@ -626,7 +629,7 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
     given.ok_or_else(|| ("a limit is an integer, 0 or above".to_owned(), "not a limit"))
 }
 
-/// Makes a setting; a second one must agree with the first.
+/// Sets a value; a second one must agree with the first.
 fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Reporter) {
     match setting {
         Some((first, place)) if *first != value => {
@@ -645,7 +648,7 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
     }
 }
 
-/// Why a name can't be given to anything but the parameter that brings a length, if it can't.
+/// Returns the error for declaring a name that is reserved for parameters with lengths.
 pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
     name.text.starts_with(LENGTH_PARAMETER).then(|| {
         let message = format!("`{}` is no name to be declared", name.text);

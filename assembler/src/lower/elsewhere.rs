@@ -1,19 +1,19 @@
-//! Where else a name is declared that is unknown at its place: in another procedure, or in a block
-//! that has ended. Knows what sees what; looks at trees only, and decides nothing.
+//! Searches for another declaration of an unknown name: in another procedure, or in a block that has ended.
+//! The search works on trees, and only improves error messages.
 
 use crate::source::Span;
 use crate::tree::{self, Body, DeclarationNode, Directive, Statement};
 
 use super::declare::Declared;
 
-/// A declaration that can't be seen from the place of a use.
+/// A declaration that isn't visible at the use of its name.
 pub(super) struct Elsewhere {
     pub(super) span: Span,
     pub(super) what: String,
     pub(super) cure: String,
 }
 
-/// What a body or a head declares by a name.
+/// The kind of a declaration in a body or a head.
 #[derive(Clone, Copy)]
 enum DeclaredKind {
     Ancilla,
@@ -23,7 +23,7 @@ enum DeclaredKind {
 }
 
 impl DeclaredKind {
-    /// With its article.
+    /// Returns the kind with an article, for messages.
     fn described(self) -> &'static str {
         match self {
             DeclaredKind::Ancilla => "an `.ancilla`",
@@ -35,7 +35,8 @@ impl DeclaredKind {
 }
 
 impl Declared<'_> {
-    /// A declaration of a name that is unknown in a procedure (in a macro: `None`).
+    /// Returns a declaration of a name that is unknown in a procedure; `None` as the procedure is the text of
+    /// macros.
     pub(super) fn elsewhere(&self, name: &str, procedure: Option<u32>) -> Option<Elsewhere> {
         self.in_own_text(name, procedure)
             .or_else(|| self.in_main(name).filter(|_| procedure != Some(0)))
@@ -95,7 +96,7 @@ impl Declared<'_> {
         })
     }
 
-    /// A procedure's or a macro's name in the place of a cell's.
+    /// Returns the procedure or the macro with this name.
     fn as_another_thing(&self, name: &str) -> Option<Elsewhere> {
         let (what, place, cure) = if let Some(tree) = self.bodies().find(|tree| tree.name.text == name) {
             let cure =
@@ -117,7 +118,7 @@ fn of_procedure(tree: &tree::ProcedureNode, name: &str) -> Option<(DeclaredKind,
     }
 }
 
-/// The first declaration of a name in a body and the blocks in it.
+/// Returns the first declaration of a name in a body and its nested blocks.
 fn declared_in(body: &Body, name: &str) -> Option<(DeclaredKind, Span)> {
     let named = |list: &[DeclarationNode]| list.iter().find(|d| d.name.text == name).map(|d| d.name.span);
     body.iter().find_map(|node| match &node.statement {
@@ -126,7 +127,7 @@ fn declared_in(body: &Body, name: &str) -> Option<(DeclaredKind, Span)> {
         }
         Statement::Local(local) if local.name.text == name => Some((DeclaredKind::Local, local.name.span)),
         Statement::For(tree) if tree.counter.text == name => Some((DeclaredKind::Counter, tree.counter.span)),
-        // They are no part of the body that they stand in.
+        // Their bodies don't belong to the enclosing body.
         Statement::Procedure(_) | Statement::Macro(_) => None,
         statement => statement.bodies().into_iter().find_map(|body| declared_in(body, name)),
     })

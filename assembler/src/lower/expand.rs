@@ -1,8 +1,7 @@
-//! Macros: their bodies are lowered where they are used.
+//! Macro expansion: the bodies of macros are lowered where they are used.
 //!
-//! A macro's parameters are names of the scope that its body is lowered in, bound to what the
-//! arguments stand for at the use. So a body can be lowered as it is, at any depth, and can name
-//! nothing of its use by accident.
+//! A macro's parameters are names in the scope of its body, bound to the meanings of the arguments. So a body
+//! is lowered without substitution, at any depth, and can't refer to names at its use by accident.
 
 use std::rc::Rc;
 
@@ -20,7 +19,7 @@ use crate::source::Span;
 use crate::tree::{self, Expression, Name};
 
 impl<'t> Lowering<'t> {
-    /// From here on a body is lowered a second time.
+    /// Begins another copy of a body.
     pub(super) fn enter_copy(&mut self) {
         self.expansion.enter(self.code.here());
         self.current.labels.enter_copy();
@@ -31,7 +30,7 @@ impl<'t> Lowering<'t> {
         self.current.labels.leave_copy();
     }
 
-    /// `name arguments` or `undo name arguments`.
+    /// Lowers `name arguments` or `undo name arguments`.
     pub(super) fn expand(&mut self, name: &Name, arguments: &[Expression], undo: bool, span: Span) {
         let Some((number, tree)) = self.declared.macro_named(name, arguments, &mut self.report) else {
             self.code.stand_in(span);
@@ -60,7 +59,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// The body of a macro, its parameters bound.
+    /// Lowers the body of a macro with bound parameters.
     fn use_macro(
         &mut self,
         (tree, number): (&'t tree::Macro, usize),
@@ -107,7 +106,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// What an argument stands for; of an expression the temporary that holds its value.
+    /// Returns the meaning of an argument. For an expression it is the temporary that holds its value.
     fn macro_argument(&mut self, argument: &Expression) -> Option<Meaning> {
         match self.evaluate(argument)? {
             Meaning::Computed(formula) => match self.spill(&formula, argument.span)? {
@@ -120,7 +119,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// What the parameters stand for in this use.
+    /// Returns the meanings of the parameters in this use.
     fn arguments(
         &mut self,
         tree: &tree::Macro,

@@ -1,19 +1,19 @@
-//! Selects the form of a function that takes given sources. Knows classes only.
+//! Selection of a function's form for given sources, based on classes only.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 
-/// The classes as which a source may be used.
+/// The classes that a source is valid as.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SourceKind {
-    /// The class that the source has by itself.
+    /// The source's own class.
     pub(super) class: Class,
-    /// True if the source may be used as a real, too.
+    /// True if the source is also valid as a real.
     pub(super) stands_for_real: bool,
 }
 
-/// Returns the form of a function for these sources. A form that takes literals and lengths as integers comes before
-/// one that takes them as reals.
+/// Returns the form of a function for these sources. A form that takes literals and lengths as integers comes
+/// before one that takes them as reals.
 pub(super) fn form(
     function: Function,
     result: Option<Class>,

@@ -1,5 +1,5 @@
-//! The frame of the procedure being lowered: variables with unique names, handed out again once
-//! they are vacant. Knows no scopes.
+//! The frame of the current procedure: variables with unique names, which are reused when they are vacant.
+//! This module is independent of scopes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,23 +7,23 @@ use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{FrameVariable, Shape};
 
-/// The frame's variables so far.
+/// The variables of a frame under construction.
 #[derive(Default)]
 pub(super) struct GrowingFrame {
     pub(super) variables: Vec<FrameVariable>,
-    /// Vacant variables. The name is part of the key so that what a debugger shows stays true.
+    /// The vacant variables. The key contains the name, so that a debugger shows the right names.
     free: HashMap<(CompactString, Class, Shape), Vec<u32>>,
     names: TakenNames,
 }
 
 impl GrowingFrame {
-    /// Keeps a name from being given to a variable.
+    /// Marks a name as used, so that no variable gets it.
     pub(super) fn reserve(&mut self, name: &str) {
         self.names.reserve(name);
     }
 
-    /// A vacant variable of this name, class and shape: one that was given back, or a new one.
-    /// A new one whose name is taken, in the frame or `elsewhere`, gets a number.
+    /// Returns a vacant variable with this name, class and shape, which may be a reused one. A new variable
+    /// gets a number if its name is used in the frame or `elsewhere`.
     pub(super) fn acquire(
         &mut self,
         name: &CompactString,
@@ -39,8 +39,8 @@ impl GrowingFrame {
         })
     }
 
-    /// A vacant scalar for the value of an expression: one that had that value before, or a new one, of which
-    /// the second part says so. No other expression's value comes into it. Its name is always numbered.
+    /// Returns a vacant scalar for the value of an expression, and true if it is new. A variable is reused
+    /// only for the same expression. Its name always has a number.
     pub(super) fn acquire_for(
         &mut self,
         expression: &CompactString,
@@ -57,7 +57,7 @@ impl GrowingFrame {
         (self.variables.len() as u32 - 1, true)
     }
 
-    /// Gives a variable back under the name or the expression it was asked for by.
+    /// Releases a variable under the name or the expression with which it was acquired.
     pub(super) fn release(&mut self, name: &CompactString, variable: u32) {
         if let Some(v) = self.variables.get(variable as usize) {
             self.free.entry((name.clone(), v.class, v.shape)).or_default().push(variable);
@@ -65,21 +65,21 @@ impl GrowingFrame {
     }
 }
 
-/// A set of names that makes others unique: `t`, `t$2`, `t$3`, …
+/// The names in use, from which unique ones are derived: `t`, `t$2`, `t$3`, …
 #[derive(Default)]
 pub(super) struct TakenNames {
     taken: HashSet<CompactString>,
-    /// The number to try next for a name, so that many equal names cost no search each.
+    /// The number to try next for a name, which avoids a linear search for every equal name.
     next: HashMap<CompactString, u32>,
 }
 
 impl TakenNames {
-    /// Takes a name as it is; false if it was taken before.
+    /// Marks a name as used; returns false if it was used before.
     pub(super) fn reserve(&mut self, name: &str) -> bool {
         self.taken.insert(name.into())
     }
 
-    /// The name itself, or else the first free one with a number.
+    /// Returns the name itself, or the first free one with a number.
     pub(super) fn unique(&mut self, name: &str, elsewhere: impl Fn(&str) -> bool) -> CompactString {
         if !elsewhere(name) && self.reserve(name) {
             return name.into();
@@ -87,7 +87,7 @@ impl TakenNames {
         self.numbered(name, 2, elsewhere)
     }
 
-    /// The first free one of `name$first`, `name$(first + 1)`, …
+    /// Returns the first free one of `name$first`, `name$(first + 1)`, …
     pub(super) fn numbered(
         &mut self,
         name: &str,

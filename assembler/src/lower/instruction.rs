@@ -1,5 +1,5 @@
-//! Flat instructions: operands by the shape of their update, literals by the form of their
-//! function. Whether the result is legal is for the verifier.
+//! Flat instructions: operands are resolved by the shape of their update, and literals by the form of their
+//! function. The verifier checks the result.
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
@@ -20,7 +20,7 @@ use crate::parser::words::combine;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind, Expression, InstructionNode, Name, Operands};
 
-/// A flat condition.
+/// A condition that one instruction can test.
 #[derive(Clone, Debug)]
 pub(super) struct Test {
     pub(super) function: Function,
@@ -36,17 +36,17 @@ impl Test {
         Test { function: comparison(order), operands: operands([a, b]) }
     }
 
-    /// A test that holds, in the place of one that is in error.
+    /// Returns a test that holds, as a placeholder for an invalid one.
     pub(super) fn stand_in() -> Test {
         Test::compare(Order::Eq, Operand::Int(0), Operand::Int(0))
     }
 
-    /// The test that holds when this one has the value.
+    /// Returns the test that holds if this one has the given value.
     pub(super) fn oriented(self, value: bool) -> Test {
         if value { self } else { self.negated() }
     }
 
-    /// The test that holds when this one doesn't. (There is no `never`: `always` stays.)
+    /// Returns the negated test. `always` is unchanged, because there is no `never`.
     pub(super) fn negated(mut self) -> Test {
         self.function = match self.function {
             Function::Eq => Function::Ne,
@@ -61,7 +61,7 @@ impl Test {
     }
 }
 
-/// The function row of an ordering.
+/// Returns the function row of an ordering.
 pub(super) fn comparison(order: Order) -> Function {
     match order {
         Order::Eq => Function::Eq,
@@ -74,7 +74,7 @@ pub(super) fn comparison(order: Order) -> Function {
 }
 
 impl Lowering<'_> {
-    /// One flat instruction of the text, with the expressions that it takes.
+    /// Lowers a flat instruction, with the expressions in its operands.
     pub(super) fn instruction(&mut self, tree: &InstructionNode, span: Span) {
         let is_half = matches!(tree.operands, Operands::Branch { .. });
         self.current.labels.define(self.code.here(), is_half, &mut self.report);
@@ -110,8 +110,8 @@ impl Lowering<'_> {
         });
     }
 
-    /// `overwrite k, …` where the new value is computed from k, or found by it: it is computed into a cell of the frame
-    /// first, and taken away from there again behind, as the value that k has then.
+    /// Emits an `overwrite` with a new value that depends on its target. The value is computed into a frame
+    /// variable first, and uncomputed afterwards by subtracting the target.
     ///
     /// ```text
     /// overwrite k, next[k]    add   value$1, next[k]
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         self.current.frame.release(&name, value);
     }
 
-    /// An instruction with its operands resolved.
+    /// Returns an instruction with resolved operands.
     fn resolved(&mut self, tree: &InstructionNode) -> Option<Instruction> {
         match &tree.operands {
             Operands::Cells(list) => self.cells(tree, list),
@@ -157,7 +157,7 @@ impl Lowering<'_> {
 
     fn cells(&mut self, tree: &InstructionNode, list: &[Expression]) -> Option<Instruction> {
         let (targets, values) = list.split_at_checked(tree.update.shape().targets())?;
-        // The parser has counted them: three at most.
+        // The parser has checked that there are at most three.
         let targets: ArrayVec<Option<Source>, 3> = targets.iter().take(3).map(|e| self.target(e)).collect();
         let (function, sources) = self.sources(tree, values)?;
         let targets: ArrayVec<Source, 3> = targets.into_iter().collect::<Option<_>>()?;
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         Some(Instruction { update: tree.update, function, operands, link: Link::None })
     }
 
-    /// A target: a cell that the program may change.
+    /// Returns a target, which must be a cell that can be changed.
     fn target(&mut self, expression: &Expression) -> Option<Source> {
         let source = self.source(expression)?;
         match &source {
@@ -193,8 +193,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The function and the sources of an update: as written, or those of the expression that is its one
-    /// source.
+    /// Returns the function and the sources of an update. If its only source is an expression, these are the
+    /// expression's.
     fn sources(
         &mut self,
         tree: &InstructionNode,
@@ -215,7 +215,7 @@ impl Lowering<'_> {
         Some((tree.function, sources.into_iter().collect::<Option<_>>()?))
     }
 
-    /// The classes that the operands of an accumulating instruction have.
+    /// Returns the classes of the operands of an accumulating instruction.
     fn accumulate_classes(
         &mut self,
         function: Function,
@@ -247,7 +247,7 @@ impl Lowering<'_> {
         Some(operands.iter().map(|(source, _)| source.class()).collect())
     }
 
-    /// A half of a pair is emitted in any case, so that its partner finds it.
+    /// Emits a branch half, even with an invalid condition, so that its partner can find it.
     fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
         let test = self.flat_test(condition).unwrap_or_else(|| {
@@ -258,7 +258,7 @@ impl Lowering<'_> {
         self.current.labels.half(at, partner);
     }
 
-    /// A condition that one instruction can test.
+    /// Returns a condition as a test of one instruction.
     fn flat_test(&mut self, condition: &Condition) -> Option<Test> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
@@ -288,12 +288,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// A comparison; a literal takes the class of the other side.
+    /// Returns a comparison as a test; a literal gets the class of the other side.
     fn test(&mut self, order: Order, a: &Expression, b: &Expression) -> Option<Test> {
         self.compared(a, b).map(|[a, b]| Test::compare(order, a, b))
     }
 
-    /// The two sides of a comparison.
+    /// Returns the two sides of a comparison.
     pub(super) fn compared(&mut self, a: &Expression, b: &Expression) -> Option<[Operand; 2]> {
         let (x, y) = (self.source(a), self.source(b));
         let (x, y) = (x?, y?);
@@ -315,7 +315,7 @@ impl Lowering<'_> {
         Some([x?, y?])
     }
 
-    /// Pushes a half of a pair that lowering makes; its partner follows by [`super::code::Code::pair`].
+    /// Emits a generated branch half; [`super::code::LoweredCode::pair`] must link it to its partner.
     pub(super) fn push_branch(&mut self, update: Update, test: Test, label: &'static str, span: Span) -> u32 {
         let link = Link::Partner(u32::MAX);
         let at = self.code.push(update, test.function, test.operands, link, span);
@@ -324,8 +324,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether an instruction replaces a cell that its new value may be computed from, or is found by: behind it the machine
-/// couldn't find that value again. What takes the old value as it is needs no temporary.
+/// Returns true if an instruction replaces a cell on which its new value may depend, directly or through an
+/// index. Then the machine couldn't recompute the value afterwards. Updates that only read the old value need
+/// no temporary.
 fn replaces_its_source(instruction: &Instruction, temporaries: &Temporaries) -> bool {
     let Some((Operand::Place(target), sources)) = instruction.operands.split_first() else { return false };
     if !instruction.update.action().may_read_target() {

@@ -1,4 +1,4 @@
-//! Labels of a procedure and the branch pairs that they name. Knows no operands.
+//! The labels of a procedure and the branch pairs that they link. This module is independent of operands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::Name;
 
-/// A copy of a body whose labels are its own: 0 is the procedure's text itself.
+/// The number of a copy of a body. Each copy has separate labels; 0 is the procedure's text.
 type Copy = u32;
 
 struct Defined {
@@ -22,18 +22,18 @@ struct Defined {
     at: u32,
 }
 
-/// A `br` or `from` of the text, which waits for its partner.
+/// A `br` or `from` of the text before it is paired.
 struct Half {
     at: u32,
     copy: Copy,
     partner: Name,
 }
 
-/// How a branch half wants to be called.
+/// The requested label of a branch half.
 enum LabelWish {
-    /// As the author wrote it.
+    /// The label as written.
     Exactly(CompactString),
-    /// Like this, with a number.
+    /// The label with a number appended.
     Like(CompactString),
 }
 
@@ -43,14 +43,14 @@ pub(super) struct Labels {
     defined: HashMap<(Copy, CompactString), Defined>,
     halves: Vec<Half>,
     wanted: Vec<(u32, LabelWish)>,
-    /// Labels that stand in front of the next instruction.
+    /// The labels before the next instruction.
     waiting: Vec<Name>,
     copies: Vec<Copy>,
     next_copy: Copy,
 }
 
 impl Labels {
-    /// From here on labels belong to a fresh copy of a body.
+    /// Begins a copy of a body, which has separate labels.
     pub(super) fn enter_copy(&mut self) {
         self.next_copy += 1;
         self.copies.push(self.next_copy);
@@ -64,12 +64,12 @@ impl Labels {
         self.copies.last().copied().unwrap_or(0)
     }
 
-    /// A label in front of the next instruction.
+    /// Adds a label before the next instruction.
     pub(super) fn wait(&mut self, name: &Name) {
         self.waiting.push(name.clone());
     }
 
-    /// Refuses labels that no instruction follows.
+    /// Reports labels without an instruction after them.
     pub(super) fn refuse_waiting(&mut self, report: &mut Reporter, instead: &str) {
         for name in self.waiting.drain(..) {
             let message = format!("the label `{}` names no instruction", name.text);
@@ -77,7 +77,7 @@ impl Labels {
         }
     }
 
-    /// Gives the waiting labels to an instruction.
+    /// Assigns the waiting labels to an instruction.
     pub(super) fn define(&mut self, at: u32, is_half: bool, report: &mut Reporter) {
         let copy = self.copy();
         for name in std::mem::take(&mut self.waiting) {
@@ -99,12 +99,12 @@ impl Labels {
         }
     }
 
-    /// A branch half that lowering made; it gets a readable label.
+    /// Requests a readable label for a generated branch half.
     pub(super) fn generated(&mut self, at: u32, name: &'static str) {
         self.want(at, LabelWish::Like(CompactString::const_new(name)));
     }
 
-    /// An instruction has one label, the last that was given to it.
+    /// Requests a label for an instruction, replacing an earlier request.
     fn want(&mut self, at: u32, wanted: LabelWish) {
         if self.wanted.last().is_some_and(|(last, _)| *last == at) {
             self.wanted.pop();
@@ -112,12 +112,12 @@ impl Labels {
         self.wanted.push((at, wanted));
     }
 
-    /// A branch half of the text.
+    /// Adds a branch half of the text.
     pub(super) fn half(&mut self, at: u32, partner: &Name) {
         self.halves.push(Half { at, copy: self.copy(), partner: partner.clone() });
     }
 
-    /// The final labels, unique within the procedure, in order of the code.
+    /// Returns the final labels, unique in the procedure, in order of the code.
     pub(super) fn names(&self) -> Vec<(u32, String)> {
         let mut names = TakenNames::default();
         for (_, wanted) in &self.wanted {
@@ -141,7 +141,7 @@ impl Labels {
     }
 }
 
-/// Pairs the branch halves of all procedures, or says why they are no pairs.
+/// Pairs the branch halves of all procedures, and reports those without a matching partner.
 pub(super) fn pair_all(procedures: &[Labels], code: &mut LoweredCode, report: &mut Reporter) {
     for labels in procedures {
         for half in &labels.halves {
@@ -160,7 +160,7 @@ fn kind(code: &LoweredCode, at: u32) -> Option<Update> {
     code.instructions.get(at as usize).map(|instruction: &Instruction| instruction.update)
 }
 
-/// The index of the other half, if both name each other; else what is to be said here about it.
+/// Returns the index of the other half if both name each other, otherwise the error to report here, if any.
 fn partner(
     labels: &Labels,
     half: &Half,
@@ -177,14 +177,14 @@ fn partner(
     let back = labels.target(other).map(|back| back.at);
     let is_mutual = back == Some(half.at);
     if kind(code, target.at) != kind(code, half.at).map(Update::inverse) {
-        // Of two halves of one kind that name each other, the first is reported.
+        // If two halves of one kind name each other, only the first one is reported.
         let is_news = !is_mutual || half.at <= target.at;
         return Err(is_news.then(|| Box::new(same_kind(half, target, code))));
     }
     match back {
         Some(_) if is_mutual => Ok(target.at),
         Some(_) => Err(Some(Box::new(one_sided(half, other)))),
-        // What the other half names is unknown, and that is reported there.
+        // The label in the other half is unknown, which is reported there.
         None => Err(None),
     }
 }

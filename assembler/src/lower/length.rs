@@ -1,4 +1,4 @@
-//! `len(v)`: a constant of an array; of a parameter that is one, another parameter brings it.
+//! The expression `len(v)`: a constant for an array, and an additional parameter for an array parameter.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::tree::LengthOf;
 
 impl Lowering<'_> {
-    /// `len(v)`, `len(M, 0)`
+    /// Returns the meaning of `len(v)` or `len(M, 0)`.
     pub(super) fn length(&mut self, length: &LengthOf, span: Span) -> Option<Meaning> {
         let LengthOf { name, dimension } = length;
         let dimension = match dimension {
@@ -47,7 +47,8 @@ impl Lowering<'_> {
         self.report.fail(no_length(message, name, span))
     }
 
-    /// The parameter that brings a length of another one: of a slice, or of a dimension of a matrix.
+    /// Returns the parameter that holds a length of another one: that of a slice, or of a dimension of a
+    /// matrix.
     fn passed_length(&mut self, measured: Base, dimension: Option<u8>, span: Span) -> Option<Meaning> {
         self.bringing(measured, dimension).or_else(|| {
             let name = self.base_name(measured).to_owned();
@@ -64,14 +65,14 @@ impl Lowering<'_> {
         Some(Meaning::Variable { base: Base::Parameter((first + n) as u32), adjoint: false })
     }
 
-    /// Whether a base is a parameter that brings a length.
+    /// Returns true if a base is a parameter that holds a length.
     pub(super) fn is_length(&self, base: Base) -> bool {
         let Base::Parameter(number) = base else { return false };
         let asked = self.declared.asked_lengths(self.current.number).len();
         self.current.parameters.len().checked_sub(asked).is_some_and(|first| number as usize >= first)
     }
 
-    /// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
+    /// Returns a length of an argument: the number of cells, or of a matrix dimension.
     pub(super) fn length_of_argument(
         &mut self,
         argument: &Argument,
@@ -87,7 +88,7 @@ impl Lowering<'_> {
             },
             Range::Span { from, to, step } => {
                 let length = self.span_length(*from, *to, *step, span)?;
-                // What is computed may be as long as the array.
+                // A computed length may be that of the whole array, so that must fit into a word.
                 if let (Extent::Cells(shape), false) = (extent, matches!(length, Meaning::Constant(_))) {
                     self.length_fits(base, shape.cells().into(), "cells", span)?;
                 }
@@ -113,19 +114,19 @@ impl Lowering<'_> {
         self.typed(source, Class::Int, span).map(Argument::Scalar)
     }
 
-    /// How many rows a matrix has, or columns.
+    /// Returns the number of rows or columns of a matrix.
     fn dimension(&mut self, matrix: Base, extent: Extent, dimension: u8, span: Span) -> Option<Meaning> {
         match extent {
             Extent::Cells(Shape::Matrix(rows, columns)) => {
                 Some(constant(if dimension == 0 { rows } else { columns }.into()))
             }
             Extent::Matrix => self.passed_length(matrix, Some(dimension), span),
-            // The verifier says that no vector has rows.
+            // The verifier rejects a vector with rows.
             Extent::Cells(_) | Extent::Slice => Some(constant(0)),
         }
     }
 
-    /// How many cells an array has.
+    /// Returns the number of cells of an array.
     fn cell_count(&mut self, array: Base, extent: Extent, span: Span) -> Option<Meaning> {
         match extent {
             Extent::Cells(shape) => Some(constant(shape.cells().into())),
@@ -133,7 +134,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Refuses a length above what an integer of the program counts: computed with, it would wrap.
+    /// Reports a length that exceeds the program's integers, because computing with it would wrap.
     fn length_fits(&mut self, array: Base, count: i128, what: &str, span: Span) -> Option<()> {
         let word = self.declared.word;
         if count <= i128::from(*word.range().end()) {
@@ -149,8 +150,9 @@ impl Lowering<'_> {
         )
     }
 
-    /// How many elements are from `from` up to `to`, in steps: `floordiv(to - from - 1, step) + 1`. In legal bounds
-    /// nothing of it leaves the range of lengths, so that it is right in words that wrap; others trap at the call.
+    /// Returns the number of elements from `from` up to `to`: `floordiv(to - from - 1, step) + 1`. For valid
+    /// bounds no intermediate result leaves the range of lengths, so words that wrap give the correct result.
+    /// Invalid bounds trap at the call.
     fn span_length(&mut self, from: Term, to: Term, step: u32, span: Span) -> Option<Meaning> {
         let less = i128::from(step > 1);
         let difference = i128::from(to.offset) - i128::from(from.offset) - less;
@@ -159,14 +161,15 @@ impl Lowering<'_> {
         } else if from.cell.is_none() && (difference != 0 || step > 1) {
             shifted(to.cell, difference)
         } else {
-            // The cell itself would be another name of it, and the callee may change it under the other.
+            // Passing the cell itself would create an alias, which the callee might change. So the length is
+            // computed into a temporary.
             let to = shifted(to.cell, i128::from(to.offset) - less);
             let from = shifted(from.cell, from.offset.into());
             self.formula(Function::Diff, [(to, span), (from, span)])?
         };
         if step == 1 {
             return Some(match distance {
-                // One that ends before it begins is refused with its bounds.
+                // A negative length is reported together with its bounds.
                 Meaning::Constant(Number::Int { value, .. }) => constant(value.max(0)),
                 computed => computed,
             });
@@ -174,7 +177,8 @@ impl Lowering<'_> {
         if let Meaning::Constant(Number::Int { value, .. }) = distance {
             return Some(constant(0.max(value.div_euclid(step.into()) + 1)));
         }
-        // Where a step is more than a word holds, so is the greatest word: there is one element, or none.
+        // A step above the greatest word is replaced by the greatest word: with both there is at most one
+        // element.
         let step = i128::from(step).min(i128::from(*self.declared.word.range().end()));
         let whole = self.formula(Function::Floordiv, [(distance, span), (constant(step), span)])?;
         self.formula(Function::Sum, [(whole, span), (constant(1), span)])
@@ -185,7 +189,7 @@ fn constant(value: i128) -> Meaning {
     Meaning::Constant(Number::int(value))
 }
 
-/// A cell, or none, and what is added to it.
+/// Returns the sum of a cell, if any, and an offset.
 fn shifted(cell: Option<Base>, offset: i128) -> Meaning {
     match cell {
         None => constant(offset),

@@ -1,7 +1,9 @@
-//! The lengths of slices and matrices come with them: a procedure whose text asks for `len(v)` of a parameter has one
-//! parameter more, `len$v`, which each call passes and nobody writes but `disasm`; for `len(M, 1)` it is `len$1$M`. Where a
-//! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
-//! names but those of parameters.
+//! Additional parameters for the lengths of slices and matrices. A procedure that uses `len(v)` of a
+//! parameter gets the parameter `len$v`, and `len$1$M` for `len(M, 1)`. Every call passes these parameters.
+//! Only the disassembler writes them in a text.
+//!
+//! A procedure that passes a parameter on to such a procedure needs the length, too. This module determines
+//! the lengths that are needed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,25 +20,26 @@ use crate::tree::{
 };
 use crate::visit::{expressions, statements};
 
-/// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
+/// A length of an array parameter: its number of cells, or of a matrix dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ParameterLength {
     pub parameter: usize,
     pub dimension: Option<u8>,
 }
 
-/// The number of a procedure, and a length of one of its parameters.
+/// A procedure's number, with a length of one of its parameters.
 type LengthInProcedure = (u32, ParameterLength);
 
-/// What the texts of the procedures say about lengths.
+/// The uses of lengths in the texts of procedures.
 #[derive(Default)]
 struct LengthUses {
     asked: BTreeSet<LengthInProcedure>,
-    /// The first is what the second is made of, at a call of the second's procedure.
+    /// The dependencies between lengths: a call of the second's procedure computes the second length from the
+    /// first.
     passed: Vec<(LengthInProcedure, LengthInProcedure)>,
 }
 
-/// By number of the procedure, which lengths of its parameters come along, in order. `procedures` begin
+/// Returns, for each procedure, the lengths that are passed with its parameters, in order. `procedures` begin
 /// with number 1.
 pub(super) fn asked(
     procedures: &[&ProcedureNode],
@@ -64,7 +67,7 @@ pub(super) fn asked(
     lists
 }
 
-/// Reads the text of one procedure.
+/// The analysis of one procedure's text.
 struct Reader<'t, 'u> {
     procedures: &'t [&'t ProcedureNode],
     numbers: &'t HashMap<CompactString, u32>,
@@ -84,7 +87,7 @@ impl Reader<'_, '_> {
                 }
             });
             match statement {
-                // What a macro does with it nobody looks up.
+                // The bodies of macros aren't analysed, so all lengths of the arguments count as used.
                 Statement::MacroUse { arguments, .. } => {
                     arguments.iter().for_each(|argument| self.given_to_macro(argument));
                 }
@@ -92,13 +95,13 @@ impl Reader<'_, '_> {
                     let Operands::Call(call) = &instruction.operands else { return };
                     self.call(&call.procedure.text, &call.arguments);
                 }
-                // Which procedure it is, nobody knows.
+                // The callee is unknown, so every procedure counts.
                 Statement::CallVia(call) => {
                     let procedures = self.procedures;
                     procedures.iter().for_each(|tree| self.call(&tree.name.text, &call.arguments));
                 }
                 Statement::Tasks(tasks) => {
-                    // The call of rounds is a statement of their body.
+                    // The call of `par for` is a statement of the loop's body, which is visited separately.
                     let calls = tasks.calls().filter(|_| tasks.rounds().is_none());
                     calls.for_each(|call| self.call(&call.procedure.text, &call.arguments));
                 }
@@ -107,14 +110,14 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// A rule has the parameters of what it stands in for.
+    /// Makes the lengths of a procedure and its rule equal, because both must have the same parameters.
     fn rule(&mut self) {
         let rule = self.tree.rule.as_ref().and_then(|rule| self.numbers.get(&rule.text));
         let Some(&rule) = rule else { return };
         let others = (rule as usize).checked_sub(1).and_then(|n| self.procedures.get(n));
         let others = others.map_or([].as_slice(), |tree| &tree.parameters);
         let both = self.tree.parameters.iter().zip(others).enumerate();
-        // Where they differ, that is an error of its own.
+        // Other differences between the two are reported elsewhere.
         for (n, (parameter, _)) in both.filter(|(_, (own, other))| own.rank == other.rank) {
             for length in lengths_of(n, parameter.rank) {
                 let (own, other) = ((self.number, length), (rule, length));
@@ -131,7 +134,7 @@ impl Reader<'_, '_> {
             Some(ExpressionKind::Int { value, .. }) => {
                 own.dimension.map_or(rank == Rank::Vector, |dimension| u64::from(dimension) == *value)
             }
-            // Which dimension a constant with a name means is found later.
+            // The value of a named constant isn't known yet, so all dimensions count.
             _ => own.dimension.is_some() || rank == Rank::Vector,
         };
         let own = lengths_of(parameter, rank).filter(meant);
@@ -163,7 +166,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The lengths of own parameters of which a length of an argument is made.
+    /// Returns the lengths of the caller's parameters on which a length of an argument depends.
     fn needed(&self, argument: &Expression, dimension: Option<u8>) -> Vec<ParameterLength> {
         let (name, subscripts) = match &argument.kind {
             ExpressionKind::Name { name, adjoint: false } => (name, [].as_slice()),
@@ -177,7 +180,8 @@ impl Reader<'_, '_> {
             [] | [Subscript::All] | [Subscript::All, Subscript::All] => only(dimension),
             [Subscript::At(_), Subscript::All] => only(Some(1)),
             [Subscript::All, Subscript::At(_)] => only(Some(0)),
-            // That its own length is known to be a word makes that of a part one.
+            // A part is at most as long as the whole. The length of the whole is needed, so that it is
+            // checked to fit into a word.
             [Subscript::Span { .. }] => only(None),
             _ => Vec::new(),
         }
@@ -188,7 +192,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// All lengths that a parameter has.
+/// Returns all lengths of a parameter.
 fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLength> + Clone {
     let dimensions: &[Option<u8>] = match rank {
         Rank::Scalar => &[],
@@ -199,7 +203,7 @@ fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLen
 }
 
 impl LengthUses {
-    /// All that are asked for, and those that are needed to pass them.
+    /// Returns the used lengths, and those that are needed to pass them.
     fn closed(self) -> BTreeSet<LengthInProcedure> {
         let mut needed_by: HashMap<LengthInProcedure, Vec<LengthInProcedure>> = HashMap::new();
         for (own, other) in self.passed {
@@ -215,13 +219,13 @@ impl LengthUses {
     }
 }
 
-/// The parameter that brings a length of another one.
+/// Returns the parameter that holds a length of another one.
 pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> Parameter {
     let name = names::length_parameter(&measured.name, dimension);
     Parameter { name, class: Class::Int, passing: Passing::In, rank: Rank::Scalar }
 }
 
-/// A length that is asked of what has none.
+/// Returns the error for a length of something without a length.
 pub(super) fn no_length(message: String, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(ProblemCode::NoLength, message, span, "asked here").help(format!(
         "`len({name})` is that of a vector or a slice; of a matrix, `len({name}, 0)` are its rows and `len({name}, 1)` its columns"

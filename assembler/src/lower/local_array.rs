@@ -1,5 +1,5 @@
-//! `local v[n] … delocal v[n]`: arrays that come from zero and go back to it. Each of their cells is vacated at
-//! both ends, one by one or in loops.
+//! Local arrays, `local v[n] … delocal v[n]`: their cells are 0 at the beginning and at the end. At both ends
+//! every cell is vacated, one by one or in loops.
 
 use std::rc::Rc;
 
@@ -18,9 +18,9 @@ use crate::tree::{
     StatementNode, Subscript,
 };
 
-/// Arrays of more cells are vacated by loops.
+/// The maximum number of cells that are vacated one by one.
 const ONE_BY_ONE: u64 = 16;
-/// The names of the loops' counters, which no text can have declared.
+/// The names of the loops' counters, which can't be declared in a text.
 const COUNTERS: [&str; 2] = ["cell$", "cell$$"];
 
 impl Lowering<'_> {
@@ -54,14 +54,14 @@ impl Lowering<'_> {
         self.end_local(tree, variable);
     }
 
-    /// From here on the name means nothing, and the variable is free.
+    /// Ends the name, and releases the variable.
     pub(super) fn end_local(&mut self, tree: &tree::Local, variable: u32) {
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);
         self.close_name(variable);
     }
 
-    /// Whether the shape of a `delocal` is that of its `local`.
+    /// Checks that the shape of a `delocal` is that of its `local`.
     pub(super) fn has_shape(&mut self, tree: &tree::Local, variable: u32) -> bool {
         let stated = self.declared.shape(&tree.shape, &mut self.report);
         let declared = self.fact(Base::Frame(variable)).map(|(_, _, extent)| extent);
@@ -84,7 +84,7 @@ impl Lowering<'_> {
 
     fn vacate_array(&mut self, name: &Name, shape: Shape, span: Span) {
         let lengths = match shape {
-            // Lengths say no stack.
+            // Lengths can't declare a stack.
             Shape::Scalar | Shape::Stack => vec![],
             Shape::Vector(n) => vec![n],
             Shape::Matrix(rows, columns) => vec![rows, columns],
@@ -98,7 +98,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Makes the statements that vacate an array.
+/// The construction of the statements that vacate an array.
 struct VacateMaker<'n> {
     name: &'n Name,
     span: Span,

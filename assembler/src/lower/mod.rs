@@ -1,24 +1,25 @@
-//! Lowering: a syntax tree becomes a module, structured statements become branch pairs.
+//! Lowering: a syntax tree becomes a module, and structured statements become branch pairs.
 //!
-//! A first pass reads what stands outside of bodies (`declare`), then each procedure is lowered in
-//! turn, main first. Errors are reported and lowering goes on, so that one run finds them all. What
-//! can be judged from the finished module alone is not checked here: `reviver_isa::verify` does.
+//! A first pass reads everything outside of bodies (`declare`). Then the procedures are lowered one by one,
+//! main first. Lowering continues after an error, so that one run finds all errors. Rules that depend only on
+//! the finished module are checked by `reviver_isa::verify`.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `declare` | settings, constants, globals, the heads of procedures and macros |
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
-//! | `elsewhere` | where else an unknown name is declared |
-//! | `scope`, `frame`, `binding` | visible names; the frame's variables; what names a procedure declares |
-//! | `applied` | operands, functions of them, and temporaries, as data |
-//! | `operand`, `temporaries` | expressions to operands, indices and slices; what is computed for them |
-//! | `lengths`, `length` | which parameters bring their lengths along; how long arrays and slices are |
+//! | `elsewhere` | declarations of unknown names in other places |
+//! | `scope`, `frame`, `binding` | visible names; frame variables; the names that a procedure declares |
+//! | `applied`, `form` | operands, applied functions and temporaries as data; forms of functions |
+//! | `operand`, `temporaries` | expressions as operands, indices and slices; their temporaries |
+//! | `lengths`, `length` | lengths passed with parameters; lengths of arrays and slices |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
+//! | `tasks` | parallel calls, and calls through cells |
 //! | `condition`, `decision`, `branching`, `counted` | conditions; `if` and `from`; `for` |
 //! | `routine`, `local_array` | `local` and `delocal`, `compute`; local arrays |
-//! | `expand`, `copies` | macros; what copying costs |
-//! | `record`, `recorded` | what is recorded of statements and names, and reading it back |
-//! | `code`, `report` | what lowering makes: instructions and diagnostics |
+//! | `expand`, `copies` | macros; limits on copies |
+//! | `record`, `recorded` | recording of statements and names, and reading such records |
+//! | `code`, `report` | the results of lowering: instructions and diagnostics |
 
 mod applied;
 mod binding;
@@ -74,35 +75,35 @@ use crate::limits::AssemblyLimits;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
-/// How deep bodies may nest, those of macros included. Lowering recurses once a level.
+/// The maximum nesting depth of bodies, including those of macros. Lowering recurses once per level.
 const DEEPEST: u32 = 200;
 
-/// A module as far as it could be made, and where each part of it stands in the text.
+/// The module, possibly incomplete, with the place of each part in the text.
 pub(crate) struct Lowered {
     pub(crate) module: Module,
-    /// The text of each instruction; in the body of a macro, the body's text.
+    /// The span of each instruction; in a macro, that in the macro's body.
     pub(crate) spans: Vec<Span>,
-    /// Where instructions act, if not where their text stands; in order of the code.
+    /// The places at which instructions act, if these differ from their spans, in order of the code.
     pub(crate) acts: Vec<(Range<u32>, Span)>,
-    /// The outermost macro uses, by the instructions they became.
+    /// The outermost macro uses, each with the range of its instructions.
     pub(crate) uses: Vec<(Range<u32>, Span)>,
     pub(crate) globals: Vec<Span>,
     pub(crate) procedures: Vec<Span>,
-    /// Instructions about which an error was reported.
+    /// The instructions with reported errors.
     pub(crate) broken: HashSet<u32>,
-    /// Nothing is declared and nothing is done.
+    /// True if the text has neither declarations nor statements.
     pub(crate) says_nothing: bool,
-    /// Copies reached their limit, so that the code is incomplete.
+    /// True if copies reached their limit, so that the code is incomplete.
     pub(crate) is_cut_off: bool,
-    /// The text says itself which source lines are recorded.
+    /// True if the text specifies the recorded source lines.
     pub(crate) records_lines: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Constants that were given and can't be used.
+    /// The given constants that can't be used.
     pub(crate) refused: Vec<RefusedConstant>,
 }
 
-/// Lowers a text whose includes are already in place. `sources` tell lines and columns; `constants` have
-/// other values than the text says.
+/// Lowers a text with spliced includes. `sources` provide lines and columns, and `constants` replace values
+/// in the text.
 pub(crate) fn lower(
     body: &Body,
     sources: &Sources,
@@ -132,13 +133,13 @@ pub(crate) fn lower(
     lowering.finish(done)
 }
 
-/// A procedure whose code is complete, but for its pairs.
+/// A procedure with complete code, except for the links of its pairs.
 struct LoweredProcedure {
     procedure: Procedure,
     labels: Labels,
 }
 
-/// The procedure being lowered.
+/// The state of lowering the current procedure.
 #[derive(Default)]
 struct Current {
     is_main: bool,
@@ -146,15 +147,15 @@ struct Current {
     entry: u32,
     parameters: Vec<Parameter>,
     frame: GrowingFrame,
-    /// The variables whose `local` says their class.
+    /// The variables with a class in their `local`.
     classed: HashSet<u32>,
-    /// The variables that hold values of expressions, and how many functions each of these applies.
+    /// The temporaries of expressions, each with the number of functions that its expression applies.
     weights: HashMap<u32, u32>,
     scopes: Scopes,
     labels: Labels,
 }
 
-/// All that lowering knows. Each file of this directory adds the statements of its subject.
+/// The state of lowering. Each file of this directory implements the statements of its subject.
 struct Lowering<'t> {
     declared: Declared<'t>,
     report: Reporter,
@@ -162,22 +163,22 @@ struct Lowering<'t> {
     current: Current,
     expansion: Expansion,
     depth: u32,
-    /// Whether the text is lowered from its end to its beginning, to be undone.
+    /// True if the text is lowered in reverse, to be undone.
     undone: bool,
     sources: &'t Sources,
-    /// What the expressions resolved so far are computed by, where expressions are taken.
+    /// The temporaries of the expressions resolved so far; `None` where expressions are invalid.
     collected: Option<Temporaries>,
-    /// The expression at hand must be a constant, so that functions of constants are computed, too.
+    /// True if the current expression must be constant, so that functions of constants are evaluated.
     wants_constant: bool,
     /// The names of the procedures so far.
     scopes: Vec<NameScope>,
-    /// The variables of the procedures that hold values of expressions.
+    /// The temporaries of expressions in the procedures so far.
     temporaries: Vec<Temporary>,
-    /// What the text records of another one.
+    /// The structure of another text that this text records.
     recorded: Recorded,
 }
 
-/// Blocks and names that directives of the disassembler tell of.
+/// The blocks and names in the directives of a disassembly.
 #[derive(Default)]
 struct Recorded {
     blocks: Vec<Block>,
@@ -186,7 +187,7 @@ struct Recorded {
 }
 
 impl<'t> Lowering<'t> {
-    /// Every procedure of the text, main first.
+    /// Lowers every procedure of the text, main first.
     fn procedures(&mut self, main: &Body) -> Vec<LoweredProcedure> {
         let bodies: Vec<_> = self.declared.bodies().collect();
         let mut done = Vec::with_capacity(bodies.len() + 1);
@@ -225,20 +226,20 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// A statement of a procedure's own body, where variables of the frame may be declared.
+    /// Lowers a top-level statement of a procedure, which may declare frame variables.
     fn outer_node(&mut self, node: &StatementNode) {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
             Statement::Directive(Directive::Block(block)) => self.recorded_block(block, node.span),
             Statement::Directive(Directive::Scope(scope)) => self.recorded_scope(scope),
             Statement::Directive(Directive::Value(value)) => self.recorded_value(value),
-            // The first pass has read what stands outside of every procedure.
+            // The first pass has read these.
             Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             _ => self.node(node),
         }
     }
 
-    /// One statement of any body.
+    /// Lowers one statement of any body.
     fn node(&mut self, node: &StatementNode) {
         if self.expansion.refuses(&mut self.report, node.span, self.code.here()) {
             return;
@@ -259,7 +260,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// A statement that is no flat instruction.
+    /// Lowers a statement other than a flat instruction.
     fn compound(&mut self, statement: &Statement, span: Span) {
         match statement {
             Statement::If(tree) => self.if_statement(tree),
@@ -271,20 +272,20 @@ impl<'t> Lowering<'t> {
             Statement::Local(tree) => self.local(tree, span),
             Statement::Delocal(tree) => self.delocal(tree, span),
             Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),
-            // The parser refuses them inside of bodies.
+            // The parser rejects these inside of bodies.
             Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             Statement::Empty | Statement::Instruction(_) => {}
         }
     }
 
-    /// The body of a block, with a scope of its own.
+    /// Lowers the body of a block in a new scope.
     fn body(&mut self, body: &Body) {
         self.current.scopes.enter(ScopeKind::Block);
         self.nodes(body);
         self.leave_scope();
     }
 
-    /// Statements in the scope that is open.
+    /// Lowers statements in the current scope.
     fn nodes(&mut self, body: &Body) {
         if self.depth >= DEEPEST {
             if let Some(node) = body.first() {
@@ -301,7 +302,7 @@ impl<'t> Lowering<'t> {
         self.depth -= 1;
     }
 
-    /// Closes the innermost scope, where every local must have ended.
+    /// Closes the innermost scope. Locals that are still open are reported.
     fn leave_scope(&mut self) {
         for (name, local) in self.current.scopes.leave() {
             if let Some(variable) = local.open {
@@ -315,7 +316,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// A fresh variable of the frame for lowering's own use.
+    /// Returns a frame variable for internal use; its value is 0.
     fn scratch(&mut self, name: &'static str, class: Class) -> u32 {
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
@@ -333,7 +334,7 @@ impl<'t> Lowering<'t> {
             temporaries: std::mem::take(&mut self.temporaries),
             ..Structure::default()
         };
-        // Main is never without its `enter` and `exit`.
+        // Main always has its `enter` and `exit`.
         let says_nothing = self.declared.is_bare() && self.code.instructions.len() <= 2;
         let records_lines = self.declared.records_lines();
         if self.declared.recorded_structure(&mut structure) {
@@ -369,7 +370,7 @@ impl<'t> Lowering<'t> {
     }
 }
 
-/// Operands of an instruction from any number up to three.
+/// Returns at most three operands as a list.
 fn operands<const N: usize>(list: [Operand; N]) -> ArrayVec<Operand, 3> {
     list.into_iter().take(3).collect()
 }

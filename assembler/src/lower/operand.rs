@@ -1,4 +1,4 @@
-//! Expressions become operands, indices and slices. Knows no instruction.
+//! Expressions as operands, indices and slices. This module is independent of instructions.
 
 use arrayvec::ArrayVec;
 use compact_str::CompactString;
@@ -19,12 +19,12 @@ use crate::tree::{
     Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
 };
 
-/// What a name stands for, unless that is in error.
+/// Returns a meaning unless it is invalid.
 fn sound(meaning: Meaning) -> Option<Meaning> {
     (!matches!(meaning, Meaning::Broken)).then_some(meaning)
 }
 
-/// The numbers that expressions are, if all of them are constants.
+/// Returns the values of expressions if all of them are constants.
 fn constants(meanings: &[Meaning]) -> Option<ArrayVec<Number, 2>> {
     let number = |meaning: &Meaning| match meaning {
         Meaning::Constant(number) => Some(*number),
@@ -34,7 +34,7 @@ fn constants(meanings: &[Meaning]) -> Option<ArrayVec<Number, 2>> {
 }
 
 impl Lowering<'_> {
-    /// What an expression stands for.
+    /// Returns the meaning of an expression.
     pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<Meaning> {
         let span = expression.span;
         match &expression.kind {
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `-a` and `~a` of what is no constant: `0 - a`, and `a ^ -1`.
+    /// Returns `-a` or `~a` of an expression that isn't constant: `0 - a`, or `a ^ -1`.
     fn signed(&mut self, operator: UnaryOperator, side: (Meaning, Span)) -> Option<Meaning> {
         let number = |value| (Meaning::Constant(Number::int(value)), side.1);
         match operator {
@@ -103,7 +103,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Two constants, an integer scalar plus or minus a constant, or what is to be computed.
+    /// Combines two constants, an integer scalar with a constant offset, or any other expressions, which are
+    /// computed at run time.
     fn combine(
         &mut self,
         operator: BinaryOperator,
@@ -116,7 +117,7 @@ impl Lowering<'_> {
             (_, Meaning::Constant(x), Meaning::Constant(y)) => {
                 let numbers = self.declared.numbers();
                 let result = numbers.binary(operator, *x, *y);
-                // What no literal holds is left to the machine, which computes the same.
+                // A value without a literal is left to the machine, which computes the same one.
                 let is_writable = result.as_ref().map_or(true, |number| numbers.is_writable(*number));
                 if self.wants_constant || is_writable {
                     return self.number(result, [a_span, b_span], span);
@@ -142,7 +143,7 @@ impl Lowering<'_> {
         self.formula(operator.function(), [(a, a_span), (b, b_span)])
     }
 
-    /// An integer scalar, what is added to it so far, and whether that wraps.
+    /// Returns an integer scalar, its offset so far, and true if the offset wraps.
     fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128, bool)> {
         match meaning {
             Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => {
@@ -158,7 +159,7 @@ impl Lowering<'_> {
             .is_some_and(|(_, class, extent)| class == Class::Int && extent == Extent::Cells(Shape::Scalar))
     }
 
-    /// What is computed while the program runs, where that can't be.
+    /// Reports an expression where only constants are valid.
     pub(super) fn not_constant<T>(&mut self, span: Span) -> Option<T> {
         self.report.fail(
             Diagnostic::error(
@@ -171,7 +172,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// What a name stands for.
+    /// Returns the meaning of a name.
     pub(super) fn lookup(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
         let found = self.current.scopes.find(name).map(|local| local.meaning.clone());
         if let Some(meaning) = found {
@@ -190,7 +191,7 @@ impl Lowering<'_> {
         self.declared.register(name, span).or_else(|| self.unknown(name, span))
     }
 
-    /// What lies on a stack is no cell. The verifier says so too; here the place is the name's.
+    /// Reports a stack as an operand. The verifier reports it, too, but here the place is that of the name.
     fn not_a_stack(&mut self, meaning: &Meaning, name: &str, (span, declared): (Span, Span)) -> Option<()> {
         let Meaning::Variable { base, .. } = meaning else { return Some(()) };
         match self.fact(*base) {
@@ -208,8 +209,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A macro's body may name a global that a parameter of the using procedure hides. The flat
-    /// text of that procedure could not say so, hence it is refused.
+    /// Reports a global in a macro that is shadowed by a parameter of the using procedure. The flat text of
+    /// that procedure could not express the reference.
     fn not_behind_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
         let hides = self.current.scopes.in_macro() && self.current.parameters.iter().any(|p| p.name == name);
         if !hides {
@@ -341,7 +342,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The step of a slice or a loop: a positive constant.
+    /// Returns the step of a slice or a loop, which is a positive constant.
     pub(super) fn step(&mut self, expression: &Expression) -> Option<u32> {
         let number = self.constant(expression)?;
         self.declared.not_wrapped(number, expression.span, &mut self.report)?;
@@ -357,14 +358,14 @@ impl Lowering<'_> {
         })
     }
 
-    /// The word of a constant.
+    /// Returns the value of a constant expression as a word.
     pub(super) fn word(&mut self, expression: &Expression) -> Option<i64> {
         let number = self.constant(expression)?;
         self.declared.word_value(number, expression.span, &mut self.report)
     }
 
-    /// An index or a bound: a constant, an integer scalar, one plus or minus the other, or the temporary of
-    /// another expression.
+    /// Returns an index or a bound: a constant, an integer scalar, a scalar with a constant offset, or the
+    /// temporary of another expression.
     fn term(&mut self, expression: &Expression) -> Option<Term> {
         let span = expression.span;
         let (cell, offset) = match self.evaluate(expression)? {
@@ -392,7 +393,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The temporary of an expression that is an index.
+    /// Returns the temporary of an expression that is an index.
     fn index_value(&mut self, formula: &AppliedFunction, span: Span) -> Option<Base> {
         match self.spill(formula, span)? {
             Source::Cell(Operand::Place(place), Class::Int) => Some(place.base),
@@ -409,7 +410,7 @@ impl Lowering<'_> {
         ))
     }
 
-    /// The value of an expression that must be one at assembly.
+    /// Returns the value of an expression that must be constant.
     pub(super) fn constant(&mut self, expression: &Expression) -> Option<Number> {
         let outer = std::mem::replace(&mut self.wants_constant, true);
         let meaning = self.evaluate(expression);
@@ -420,7 +421,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A source or a target of an instruction.
+    /// Returns a source or a target of an instruction.
     pub(super) fn source(&mut self, expression: &Expression) -> Option<Source> {
         let meaning = self.evaluate(expression)?;
         self.source_of(meaning, expression.span)
@@ -459,7 +460,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a statement takes: an expression's own function applied to its sources, or a source as it is.
+    /// Returns the outermost function of an expression with its sources, or `copy` with the source itself.
     pub(super) fn taken(&mut self, expression: &Expression) -> Option<AppliedFunction> {
         let span = expression.span;
         Some(match self.evaluate(expression)? {
@@ -472,13 +473,13 @@ impl Lowering<'_> {
         })
     }
 
-    /// An integer scalar plus a constant, as an expression: the word of that remainder, where the constants that were
-    /// added wrap.
+    /// Returns an integer scalar plus an offset as an expression. If `wraps` is true, the offset is reduced
+    /// to the word.
     fn sum(&self, base: Base, (offset, wraps): (i128, bool), span: Span) -> AppliedFunction {
         let word = self.declared.word;
         let unused = i128::BITS - word.bits();
         let offset = if wraps { offset << unused >> unused } else { offset };
-        // The word's least number has no negation: it is added.
+        // The least word has no negation, so it is added instead.
         let is_least = offset == i128::from(*word.range().start());
         let taken_away = offset.checked_neg().filter(|by| *by > 0 && !is_least);
         let (function, by) = taken_away.map_or((Function::Sum, offset), |by| (Function::Diff, by));
@@ -487,7 +488,7 @@ impl Lowering<'_> {
         AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
     }
 
-    /// The operand, with a literal of the class that is wanted.
+    /// Returns the operand; a literal is converted to the given class.
     pub(super) fn typed(&mut self, source: Source, class: Class, span: Span) -> Option<Operand> {
         match (source, class) {
             (Source::Cell(operand, _), _) | (Source::Length(operand), Class::Int) => Some(operand),
@@ -508,13 +509,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// An operand of the class that is wanted.
+    /// Returns an operand of the given class.
     pub(super) fn operand(&mut self, expression: &Expression, class: Class) -> Option<Operand> {
         let source = self.source(expression)?;
         self.typed(source, class, expression.span)
     }
 
-    /// How messages call a base.
+    /// Returns the name of a base for messages.
     pub(super) fn base_name(&self, base: Base) -> &str {
         self.fact(base).map_or("?", |(name, _, _)| name)
     }

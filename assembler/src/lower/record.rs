@@ -1,5 +1,5 @@
-//! What is recorded of statements and names while they are lowered, so that nothing need be guessed
-//! back from the instructions. Emits nothing.
+//! Recording of statements and names during lowering, so that tools needn't reconstruct them from
+//! instructions. No code is emitted here.
 
 use reviver_isa::structure::{BlockKind, NameScope, TextPlace};
 
@@ -7,26 +7,26 @@ use super::Lowering;
 use crate::source::Span;
 use crate::tree::Name;
 
-/// A seam of a block that is under way.
+/// A seam under construction.
 pub(super) struct OpenSeam {
     pub(super) block: usize,
-    /// Its first instruction.
+    /// The index of its first instruction.
     pub(super) start: u32,
 }
 
 impl Lowering<'_> {
-    /// Begins a block, and its first seam.
+    /// Begins a block and its first seam.
     pub(super) fn open_block(&mut self, kind: BlockKind) -> OpenSeam {
         OpenSeam { block: self.code.open(kind, self.undone), start: self.code.here() }
     }
 
-    /// Ends a seam: it is what the line of a span became.
+    /// Ends a seam; its place is the statement on the line of the span.
     pub(super) fn seam(&mut self, seam: &OpenSeam, span: Span) {
         let place = self.statement_place(span);
         self.code.seam(seam.block, seam.start, place);
     }
 
-    /// The whole statement on the line where a span begins.
+    /// Returns the whole statement on the line where a span begins.
     fn statement_place(&self, span: Span) -> TextPlace {
         let line = self.sources.line(span.file, span.start);
         let whole = self.sources.line_span(span.file, line);
@@ -37,7 +37,7 @@ impl Lowering<'_> {
         self.text_place(Span { start, end: start + text.trim().len() as u32, ..whole })
     }
 
-    /// A place for people, of a span within a line.
+    /// Returns a span within a line as line and columns.
     fn text_place(&self, span: Span) -> TextPlace {
         let position = self.sources.position(span);
         let length = self.sources.text(span).chars().count();
@@ -45,7 +45,7 @@ impl Lowering<'_> {
         TextPlace { file: span.file.0, line, first, last: first + (length as u32).saturating_sub(1) }
     }
 
-    /// From here on a name means a variable of the frame. What `.ancilla` declares is there from the
+    /// Begins the scope of a name for a frame variable at instruction `from`. For an `.ancilla` that is the
     /// beginning of the procedure.
     pub(super) fn open_name(&mut self, name: &Name, variable: u32, from: u32) {
         let place = self.text_place(name.span);
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         self.scopes.push(NameScope { procedure, variable, name, start: from, end: u32::MAX, place });
     }
 
-    /// The name of a variable means nothing any more behind the last instruction.
+    /// Ends the scope of a variable's name after the last instruction.
     pub(super) fn close_name(&mut self, variable: u32) {
         let (here, number) = (self.code.here(), self.current.number);
         let is_open = |scope: &&mut NameScope| scope.variable == variable && scope.end == u32::MAX;
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Ends the names of a procedure at its exit, and puts them in order.
+    /// Ends the scopes of a procedure at its exit, and sorts them.
     pub(super) fn close_names(&mut self, exit: u32) {
         let number = self.current.number;
         let first = self.scopes.partition_point(|scope| scope.procedure < number);

@@ -1,5 +1,5 @@
-//! `.block`, `.scope` and `.value`: what a disassembly records of another text, read back. Whether it is true of
-//! the instructions, the verifier says.
+//! The directives `.block`, `.scope` and `.value`, which record the structure of another text in a
+//! disassembly. The verifier checks them against the instructions.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         self.recorded.scopes.push(NameScope { procedure, variable, name, start, end, place });
     }
 
-    /// Which variable of the frame a recorded name is; says so where there is none.
+    /// Returns the frame variable with a recorded name; a name without one is reported.
     fn frame_variable(&mut self, name: &Name) -> Option<u32> {
         match self.current.scopes.find(&name.text).map(|local| &local.meaning) {
             Some(Meaning::Variable { base: Base::Frame(variable), adjoint: false }) => Some(*variable),

@@ -1,5 +1,5 @@
-//! Collects what is wrong while lowering: names the macro uses that led there, says everything
-//! once, and stays small however broken the text is. Knows no instruction.
+//! The diagnostics of lowering. They contain the macro uses around their places, occur once each, and are
+//! bounded in number. This module is independent of instructions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,28 +10,29 @@ use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::Name;
 
-/// Diagnostics beyond this many are only counted.
+/// The maximum number of diagnostics listed; further ones are only counted.
 const MOST: usize = 500;
-/// Searches for what an unknown name may mean: each visits every visible name, or the whole text.
+/// The maximum number of searches for suggestions. Each visits every visible name, or the whole text.
 const SEARCHES: u32 = 40;
-/// Macro uses named with one diagnostic, innermost first.
+/// The maximum number of macro uses in one diagnostic, innermost first.
 const USES_NAMED: usize = 8;
 
-/// The diagnostics of a run so far, and the macro uses that are open.
+/// The diagnostics so far, and the open macro uses.
 pub(super) struct Reporter {
     diagnostics: Collection,
-    /// Copies of one body (of a macro, or backward) repeat its errors.
+    /// The diagnostics so far by place and message. Copies of a body (in macros and `uncompute`) repeat its
+    /// errors.
     seen: HashSet<(Span, String)>,
     uses: Vec<(CompactString, Span)>,
     searches: u32,
-    /// Names that nothing is known by: the number of the diagnostic that says so, and the places.
+    /// The unknown names, each with the number of its diagnostic and the places of its uses.
     unknown: HashMap<(Unknown, CompactString), (usize, HashSet<Span>)>,
 }
 
-/// What a name that is unknown was used as.
+/// The kind of use of an unknown name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unknown {
-    /// A cell or a constant, in the procedure with this number; none in the text of macros.
+    /// A cell or a constant, in the procedure with this number; `None` in the text of macros.
     Cell(Option<u32>),
     /// A constant where only constants are visible.
     Constant,
@@ -50,7 +51,7 @@ impl Reporter {
         }
     }
 
-    /// Records a diagnostic.
+    /// Records a diagnostic unless it is a duplicate.
     pub(super) fn add(&mut self, mut diagnostic: Diagnostic) {
         if self.is_full() {
             self.diagnostics.add(diagnostic);
@@ -65,7 +66,7 @@ impl Reporter {
         self.diagnostics.add(diagnostic);
     }
 
-    /// Reports an unknown name at its first use. One name is one error, however often it is used.
+    /// Reports an unknown name at its first use. Later uses are only counted.
     pub(super) fn unknown<T>(
         &mut self,
         what: Unknown,
@@ -82,18 +83,18 @@ impl Reporter {
         self.fail(diagnostic)
     }
 
-    /// Records a diagnostic on the way to giving up on a statement.
+    /// Records a diagnostic, and returns `None` for an invalid statement.
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
         self.add(diagnostic);
         None
     }
 
-    /// Whether more diagnostics are only counted: it is not worth while to make them good.
+    /// Returns true at the limit: later diagnostics are counted, not built.
     pub(super) fn is_full(&self) -> bool {
         self.diagnostics.is_full()
     }
 
-    /// Number of diagnostics so far, those left out included.
+    /// Returns the number of diagnostics, including those that were only counted.
     pub(super) fn count(&self) -> usize {
         self.diagnostics.count()
     }
@@ -106,7 +107,7 @@ impl Reporter {
         self.uses.pop();
     }
 
-    /// `did you mean …`, where a candidate is near enough to be meant.
+    /// Returns a suggestion if a candidate is near enough to the name.
     pub(super) fn suggest<'n>(
         &mut self,
         name: &str,
@@ -118,13 +119,13 @@ impl Reporter {
         nearest(name, candidates).map(did_you_mean)
     }
 
-    /// Whether one more search for what a name may mean is worth its time.
+    /// Counts a search for suggestions. Returns true if it is within the limit.
     pub(super) fn may_search(&mut self) -> bool {
         self.searches += 1;
         self.searches <= SEARCHES
     }
 
-    /// Everything recorded.
+    /// Returns all diagnostics, with the numbers of further uses of unknown names.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         for (number, places) in self.unknown.into_values().filter(|(_, places)| places.len() > 1) {
             if let Some(diagnostic) = self.diagnostics.get_mut(number) {

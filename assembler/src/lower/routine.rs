@@ -1,5 +1,4 @@
-//! `local … delocal` and `compute … apply … uncompute`: ancillas that come from zero and go back
-//! to it.
+//! The statements `local … delocal` and `compute … apply … uncompute`: ancillas that are 0 before and after.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -21,7 +20,7 @@ use crate::source::Span;
 use crate::tree::{self, Compute};
 
 impl Lowering<'_> {
-    /// `vacate t; add.f t, …` on a fresh variable of the frame; just `vacate t` where it begins as 0.
+    /// Emits `vacate t; add.f t, …` on a vacant frame variable; without a value only `vacate t`.
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
         if !tree.shape.is_empty() {
             return self.local_array(tree, span);
@@ -46,11 +45,11 @@ impl Lowering<'_> {
         });
     }
 
-    /// `sub.f t, …; vacate t`, or just `vacate t`, and the variable is free again.
+    /// Emits `sub.f t, …; vacate t`, or only `vacate t`, and releases the variable.
     pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
         let Some(variable) = self.ending(tree) else { return };
         if !self.has_shape(tree, variable) {
-            // It ends all the same: that it were still open would be said in vain.
+            // The local counts as ended, so that it isn't also reported as open.
             return self.end_local(tree, variable);
         }
         if !tree.shape.is_empty() {
@@ -116,7 +115,7 @@ impl Lowering<'_> {
         self.code.push(update, function, operands, link, span);
     }
 
-    /// The frame variable of the local that a `delocal` ends.
+    /// Returns the frame variable of the local that a `delocal` ends.
     fn ending(&mut self, tree: &tree::Local) -> Option<u32> {
         let name = &tree.name;
         if let Some(variable) = self.current.scopes.innermost(&name.text).and_then(|local| local.open) {
@@ -143,7 +142,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The value of a local: its class, and the sources with literals to match.
+    /// Returns the value of a local: its class, its function, and its sources with converted literals.
     fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<LocalValue> {
         if tree.sources.is_empty() {
             let class = class.unwrap_or(Class::Int);
@@ -176,7 +175,7 @@ impl Lowering<'_> {
         Some(LocalValue { class: result, function, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
-    /// No form of the function fits the classes of a local and its value.
+    /// Reports a value without a form that fits the class of its local.
     fn misfit<T>(
         &mut self,
         tree: &tree::Local,
@@ -217,13 +216,14 @@ impl Lowering<'_> {
         self.report.fail(Diagnostic::error(ProblemCode::ClassesMixed, message, place, said).help(help))
     }
 
-    /// What the first body opens stays open in the second and is closed by the way back.
+    /// Lowers a `compute` block. Locals of the first body stay open in the second one and are closed by
+    /// `uncompute`.
     pub(super) fn compute(&mut self, tree: &Compute, span: Span) {
         let errors = self.report.count();
         self.current.scopes.enter(ScopeKind::Block);
         let mut seam = self.open_block(BlockKind::Compute);
         self.seam(&seam, Span { end: span.start, ..span });
-        // What is computed is computed as it was written, whichever way the statement is run.
+        // The first body runs forward in both directions of the statement.
         let undone = std::mem::replace(&mut self.undone, false);
         self.nodes(&tree.body);
         self.undone = undone;
@@ -236,7 +236,7 @@ impl Lowering<'_> {
             self.uncompute(tree);
             self.leave_scope();
         } else {
-            // The way back would only repeat them, and leave open what it can't close.
+            // The inverse would only repeat the errors, and leave locals open.
             self.current.scopes.leave();
         }
         seam.start = self.code.here();
@@ -257,14 +257,14 @@ impl Lowering<'_> {
     }
 }
 
-/// The value that a local starts and ends with; without sources it is 0.
+/// The initial and final value of a local; without sources it is 0.
 struct LocalValue {
     class: Class,
     function: Function,
     sources: Vec<Operand>,
 }
 
-/// The instruction that gives a variable a value, or takes it.
+/// Returns the instruction that adds a value to a variable or subtracts it.
 fn accumulating(update: Update, function: Function, variable: u32, sources: Vec<Operand>) -> Instruction {
     let target = Operand::Place(Place::scalar(Base::Frame(variable)));
     let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();

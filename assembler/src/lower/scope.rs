@@ -1,5 +1,4 @@
-//! Which names are visible where, and what they stand for. Knows no spelling of literals and
-//! emits nothing.
+//! The visible names and their meanings. This module is independent of literals and emits no code.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,7 @@ use super::applied::AppliedFunction;
 use super::constant::Number;
 use crate::source::Span;
 
-/// What a name or an expression stands for.
+/// The meaning of a name or an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
     Constant(Number),
@@ -22,8 +21,8 @@ pub(super) enum Meaning {
         adjoint: bool,
     },
     Element(Place),
-    /// An integer scalar plus constants: an index as it is, else an expression. Each of the constants is a word if
-    /// their sum `wraps`.
+    /// An integer scalar plus constants. As an index it is used directly, elsewhere it is an expression. If
+    /// `wraps` is true, every constant fits into a word, and the sum wraps like additions of the machine.
     Sum {
         base: Base,
         offset: i128,
@@ -32,32 +31,32 @@ pub(super) enum Meaning {
     Slice(Slice),
     /// An expression of cells.
     Computed(Box<AppliedFunction>),
-    /// Something in error, which was reported: what uses it is in error too, and not worth a word.
+    /// An invalid meaning, which has been reported. Its uses are invalid, too, and aren't reported.
     Broken,
 }
 
-/// A name of a procedure's body.
+/// A name in a procedure's body.
 #[derive(Clone, Debug)]
 pub(super) struct ScopedName {
     pub(super) meaning: Meaning,
     pub(super) span: Span,
-    /// The frame variable that a `delocal` gives back; `None` for names that end with their block.
+    /// The frame variable that a `delocal` must release; `None` for names that end with their block.
     pub(super) open: Option<u32>,
 }
 
 impl ScopedName {
-    /// Whether what it stands for is in error.
+    /// Returns true if the meaning is invalid.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self.meaning, Meaning::Broken)
     }
 }
 
-/// Why a scope begins.
+/// The kind of a scope, which determines the visible names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScopeKind {
-    /// The names of the surrounding scopes stay visible.
+    /// A block: the names of the surrounding scopes stay visible.
     Block,
-    /// The body of a macro sees its own names and the globals, nothing of its use.
+    /// The body of a macro: only its own names and globals are visible, not the names at its use.
     Macro,
 }
 
@@ -66,7 +65,7 @@ struct OpenScope {
     names: HashMap<CompactString, ScopedName>,
 }
 
-/// The open scopes of the procedure being lowered, outermost first.
+/// The open scopes of the current procedure, outermost first.
 #[derive(Default)]
 pub(super) struct Scopes(Vec<OpenScope>);
 
@@ -75,7 +74,7 @@ impl Scopes {
         self.0.push(OpenScope { kind, names: HashMap::new() });
     }
 
-    /// Closes the innermost scope; the locals that are still open come back, in order of the text.
+    /// Closes the innermost scope, and returns the locals that are still open, in order of the text.
     pub(super) fn leave(&mut self) -> Vec<(CompactString, ScopedName)> {
         let names = self.0.pop().map(|scope| scope.names).unwrap_or_default();
         let mut open: Vec<_> = names.into_iter().filter(|(_, local)| local.open.is_some()).collect();
@@ -83,7 +82,7 @@ impl Scopes {
         open
     }
 
-    /// The scopes that can be seen from the innermost one, innermost first.
+    /// Returns the visible scopes, innermost first.
     fn visible(&self) -> impl Iterator<Item = &OpenScope> {
         let barrier = self.0.iter().rposition(|scope| scope.kind == ScopeKind::Macro).unwrap_or(0);
         self.0.get(barrier..).unwrap_or_default().iter().rev()
@@ -93,7 +92,7 @@ impl Scopes {
         self.visible().find_map(|scope| scope.names.get(name))
     }
 
-    /// A name that the use of a macro sees and its body does not.
+    /// Returns a name that is visible at the use of a macro but not in its body.
     pub(super) fn find_hidden(&self, name: &str) -> Option<&ScopedName> {
         self.0.iter().rev().find_map(|scope| scope.names.get(name))
     }
@@ -102,7 +101,7 @@ impl Scopes {
         self.visible().flat_map(|scope| scope.names.keys().map(CompactString::as_str))
     }
 
-    /// Whether the body of a macro is being lowered.
+    /// Returns true while the body of a macro is lowered.
     pub(super) fn in_macro(&self) -> bool {
         self.0.iter().any(|scope| scope.kind == ScopeKind::Macro)
     }
@@ -120,7 +119,7 @@ impl Scopes {
         }
     }
 
-    /// Expects no `delocal` for a visible local any more: it was reported.
+    /// Stops expecting a `delocal` for a local after an error about it.
     pub(super) fn give_up(&mut self, name: &str) {
         for scope in self.0.iter_mut().rev() {
             if let Some(local) = scope.names.get_mut(name) {
@@ -130,14 +129,14 @@ impl Scopes {
         }
     }
 
-    /// Says of a name of the innermost scope that what it stands for is in error.
+    /// Marks the meaning of a name in the innermost scope as invalid.
     pub(super) fn give_up_meaning(&mut self, name: &str) {
         if let Some(local) = self.0.last_mut().and_then(|scope| scope.names.get_mut(name)) {
             local.meaning = Meaning::Broken;
         }
     }
 
-    /// A name of the innermost scope.
+    /// Returns a name of the innermost scope.
     pub(super) fn innermost(&self, name: &str) -> Option<&ScopedName> {
         self.0.last().and_then(|scope| scope.names.get(name))
     }

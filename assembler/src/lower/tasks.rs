@@ -1,4 +1,5 @@
-//! Calls that are more than one instruction: tasks, between a `fork` and a `join`, and a call of what a cell chooses.
+//! Calls of more than one instruction: tasks, which are between a `fork` and a `join`, and calls of a
+//! procedure that a cell chooses.
 //!
 //! ```text
 //! par p(a), q(b)        fork
@@ -16,8 +17,9 @@
 //!                       assert c == 1 or c == 2
 //! ```
 //!
-//! `unpar` is the same from its end, with `uncall`. Expressions that are passed are computed in front of the `fork`. In a
-//! `par for`, the code between `fork` and `join` is that of a `for` around one call. Knows no engine.
+//! `unpar` is the reverse, with `uncall`. Expressions in arguments are computed before the `fork`. In a
+//! `par for`, the code between `fork` and `join` is that of a `for` around one call. This module is
+//! independent of engines.
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
@@ -79,7 +81,7 @@ impl Lowering<'_> {
         });
     }
 
-    /// What is between a `fork` and its `join`.
+    /// Emits tasks between a `fork` and its `join`.
     fn bounded(&mut self, span: Span, tasks: impl FnOnce(&mut Self)) {
         self.code.plain(Update::Fork, super::operands([]), span);
         tasks(self);
@@ -92,7 +94,8 @@ impl Lowering<'_> {
         self.refuse_reals(start, rounds.end);
     }
 
-    /// What is computed between `fork` and `join` is done by no task, so no sensitivity may flow through it.
+    /// Reports real temporaries between `fork` and `join`. They belong to no task, so derivatives must not
+    /// propagate through them.
     fn refuse_reals(&mut self, start: u32, place: Span) {
         let is_real = |instruction: &Instruction| match instruction.operands.first() {
             Some(Operand::Place(Place { base: Base::Frame(variable), .. })) => self
@@ -121,7 +124,8 @@ impl Lowering<'_> {
         );
     }
 
-    /// `callvia c(…)`: each procedure that takes these arguments is called where the cell holds its number.
+    /// Lowers `callvia c(…)`. Each procedure that accepts these arguments is called if the cell holds its
+    /// number.
     pub(super) fn call_via(&mut self, tree: &CallVia, span: Span) {
         let (cell, temporaries) = self.collect(|this| this.source(&tree.cell));
         self.release_temporaries(temporaries);
@@ -153,7 +157,7 @@ impl Lowering<'_> {
         self.nodes(&body);
     }
 
-    /// The procedures that take the arguments, by their numbers.
+    /// Returns the numbers and names of the procedures that accept the arguments.
     fn fitting(&mut self, tree: &CallVia, span: Span) -> Option<Vec<(u32, CompactString)>> {
         let (meanings, temporaries) = self.collect(|this| {
             let meanings = tree
@@ -193,7 +197,7 @@ impl Lowering<'_> {
         Some(fitting)
     }
 
-    /// Whether something can be passed for a parameter; nothing is said where not.
+    /// Returns true if an argument fits a parameter; nothing is reported otherwise.
     fn fits(&mut self, meaning: &Meaning, span: Span, parameter: &Parameter) -> bool {
         let is_changed = parameter.passing == Passing::InOut;
         let of_base = |this: &Self, base: Base| {
@@ -231,7 +235,7 @@ impl Lowering<'_> {
     }
 }
 
-/// `cell == number`
+/// Returns the condition `cell == number`.
 fn compared(cell: &Expression, number: u32) -> Condition {
     let number = Expression {
         kind: ExpressionKind::Int { value: u64::from(number), pattern: false },

@@ -1,5 +1,5 @@
-//! Values of expressions: temporaries of the frame, computed in front of what takes them and uncomputed
-//! behind it. Knows no statement.
+//! Temporaries: frame variables for the values of expressions. They are computed before the statement that
+//! uses them and uncomputed after it. This module is independent of statements.
 //!
 //! ```text
 //! add y, a*b + 3        vacate value$1            where the check is wanted, see `Checking`
@@ -9,9 +9,9 @@
 //!                       vacate value$1
 //! ```
 //!
-//! The function that is applied last is taken by the update itself. A temporary comes from 0 and its sources
-//! are the same behind the statement, so that it is exactly 0 again, floats too: `0 + v - v`. Each has one
-//! expression, so that tools can tell the variable as what was written.
+//! The update itself applies the outermost function. A temporary is 0 before the statement, and its sources
+//! are the same after it. So it is exactly 0 again, even with floats: `0 + v - v`. Each temporary has one
+//! expression, so that tools can show the variable as that expression.
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
@@ -36,8 +36,8 @@ use crate::source::Span;
 pub(super) const VALUE: &str = "value";
 
 impl Lowering<'_> {
-    /// Resolves operands that may be expressions. What they are computed by is to be emitted around what takes
-    /// them. Elsewhere expressions are refused.
+    /// Resolves operands that may be expressions, and returns the temporaries, which must be emitted around
+    /// the statement. Outside of this function expressions are rejected.
     pub(super) fn collect<T>(&mut self, resolve: impl FnOnce(&mut Self) -> T) -> (T, Temporaries) {
         let outer = self.collected.replace(Temporaries::default());
         let resolved = resolve(self);
@@ -45,7 +45,7 @@ impl Lowering<'_> {
         (resolved, collected.unwrap_or_default())
     }
 
-    /// Emits a statement between the computing and the uncomputing of what it takes.
+    /// Emits a statement between the computation and the uncomputation of its temporaries.
     pub(super) fn between(
         &mut self,
         temporaries: Temporaries,
@@ -95,15 +95,15 @@ impl Lowering<'_> {
         self.code.push(update, step.function, operands.collect(), Link::None, span);
     }
 
-    /// Gives the variables back, which are 0 again.
+    /// Releases the variables, which are 0 again.
     pub(super) fn release_temporaries(&mut self, temporaries: Temporaries) {
         for step in temporaries.0 {
             self.current.frame.release(&step.expression, step.variable);
         }
     }
 
-    /// How the temporaries that an instruction takes are checked. Says so where it is certain to change what
-    /// one of them is computed from.
+    /// Returns the kind of check for an instruction's temporaries. Reports an instruction that certainly
+    /// changes a source of a temporary.
     pub(super) fn checking(
         &mut self,
         instruction: &Instruction,
@@ -132,7 +132,7 @@ impl Lowering<'_> {
                 checking = Checking::Watched;
             }
         }
-        // What a procedure does to globals, under whatever name, its call doesn't say.
+        // A procedure may change globals, also through aliases, and the call doesn't show which.
         let calls = matches!(instruction.link, Link::Calls(_));
         if calls && temporaries.bases().any(|base| !matches!(base, Base::Frame(_))) {
             checking = Checking::Watched;
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         Some(checking)
     }
 
-    /// The places that an instruction may change.
+    /// Returns the places that an instruction may change.
     fn written(&self, instruction: &Instruction) -> Vec<Place> {
         let targets = instruction.operands.iter().take(instruction.update.shape().targets());
         let mut written: Vec<Place> = targets
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         for call in calls.iter() {
             let parameters = self.declared.parameters_of(call.procedure);
             for (n, argument) in call.arguments.iter().enumerate() {
-                // Of a call through a cell nobody knows the parameters.
+                // The parameters are unknown for a call through a cell, so its arguments count as changed.
                 if parameters.get(n).is_some_and(|(parameter, _)| parameter.passing == Passing::In) {
                     continue;
                 }
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         written
     }
 
-    /// An operator or a function applied to what its sides stand for.
+    /// Returns an operator or a function applied to the meanings of its operands.
     pub(super) fn formula(
         &mut self,
         function: Function,
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         Some(Meaning::Computed(Box::new(AppliedFunction { function, sources })))
     }
 
-    /// The temporary that holds the value of an expression.
+    /// Returns the temporary that holds the value of an expression.
     pub(super) fn spill(&mut self, formula: &AppliedFunction, span: Span) -> Option<Source> {
         if self.collected.is_none() {
             return self.not_constant(span);
@@ -232,7 +232,7 @@ impl Lowering<'_> {
         Some(Source::Cell(cell(variable), class))
     }
 
-    /// How many functions an expression of these sources applies.
+    /// Returns the number of functions that an expression of these sources applies.
     fn weight(&self, sources: &[Operand]) -> u32 {
         let mut weight = 1u32;
         let mut add = |base: Base| {
@@ -243,12 +243,12 @@ impl Lowering<'_> {
         weight
     }
 
-    /// Whether a base is an expression's temporary.
+    /// Returns true if a base is the temporary of an expression.
     pub(super) fn is_temporary(&self, base: Base) -> bool {
         matches!(base, Base::Frame(variable) if self.current.weights.contains_key(&variable))
     }
 
-    /// No form of a function fits the classes of its sources.
+    /// Reports a function without a form that fits the classes of its sources.
     fn unfit<T>(&mut self, function: Function, sources: &[Source], spans: &[Span], whole: Span) -> Option<T> {
         let wanted = natural_class(function, sources);
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();
@@ -280,8 +280,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether what a source reads may be a cell that is written. A parameter may be a global, or the adjoint of one;
-/// nothing else has two names.
+/// Returns true if a source may read a written cell. A parameter may be an alias of a global or of its
+/// adjoint; there are no other aliases.
 pub(super) fn may_share(source: &Operand, written: &Place) -> bool {
     let Operand::Place(place) = source else { return false };
     let other_name = |base: Base| {

@@ -15,7 +15,7 @@ use crate::source::Span;
 use crate::tree::{Application, Expression, ExpressionKind, Initial, LengthOf, Name, ShapeNode};
 
 impl Declared<'_> {
-    /// The shape of a declaration; none if it is in error.
+    /// Returns the shape of a declaration, or `None` if it is invalid.
     pub(super) fn declared_shape(&self, shape: &ShapeNode, report: &mut Reporter) -> Option<Shape> {
         match shape {
             ShapeNode::Lengths(lengths) => self.shape(lengths, report),
@@ -23,7 +23,7 @@ impl Declared<'_> {
         }
     }
 
-    /// The shape that lengths say; none if they are in error.
+    /// Returns the shape with these lengths, or `None` if they are invalid.
     pub(super) fn shape(&self, lengths: &[Expression], report: &mut Reporter) -> Option<Shape> {
         let mut length = |expression: &Expression| -> Option<u32> {
             let number = self.constant(expression, report)?;
@@ -49,7 +49,7 @@ impl Declared<'_> {
         }
     }
 
-    /// Initial values of a declaration; zeros are stored as no values at all.
+    /// Returns the initial values of a declaration. If all of them are 0, the list is empty.
     pub(super) fn values(
         &mut self,
         initial: &Initial,
@@ -64,7 +64,7 @@ impl Declared<'_> {
                 (values.as_slice(), 1)
             }
         };
-        // Of a stack the values say how many there are.
+        // The number of values determines that of a stack's entries.
         let (repeat, cells) = match shape {
             Shape::Stack => (1, list.len() as u64),
             shape => (repeat, shape.cells()),
@@ -78,13 +78,13 @@ impl Declared<'_> {
                 Class::Real => reals.extend(self.real_value(number, expression.span, report)),
             }
         }
-        // Where values are missing, that has been reported.
+        // Missing values have been reported before.
         let complete = (ints.len() + reals.len()) as u64 * repeat == cells;
         let is_zero = || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0);
         if !complete || shape != Shape::Stack && is_zero() {
             return Values::zero(class);
         }
-        // Values are repeated in the module, so a short text must not ask for more than it may have.
+        // The module stores repeated values, so their number is limited independently of the text's length.
         if cells > self.values_left {
             if let Some(first) = list.first() {
                 let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
@@ -126,7 +126,7 @@ impl Declared<'_> {
         );
     }
 
-    /// A constant expression where only constants are visible.
+    /// Evaluates a constant expression where only constants are visible.
     pub(super) fn constant(&self, expression: &Expression, report: &mut Reporter) -> Option<Number> {
         let result = match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
@@ -177,7 +177,7 @@ impl Declared<'_> {
         }
     }
 
-    /// The length of an array where only constants are visible.
+    /// Returns the length of an array as a constant.
     pub(super) fn array_length(&self, shape: Shape, dimension: Option<i128>) -> Option<Number> {
         let length = match (shape, dimension) {
             (Shape::Vector(n), None | Some(0)) => n,
@@ -188,7 +188,7 @@ impl Declared<'_> {
         Some(Number::int(length.into()))
     }
 
-    /// The length of a global.
+    /// Returns the length of a global.
     fn constant_length(&self, length: &LengthOf, span: Span, report: &mut Reporter) -> Option<Number> {
         let LengthOf { name, dimension } = length;
         let dimension = match dimension.as_ref().map(|dimension| self.constant(dimension, report)) {
@@ -236,12 +236,12 @@ impl Declared<'_> {
         })
     }
 
-    /// The numbers that the program computes with.
+    /// Returns the word and the number system of the program.
     pub(super) fn numbers(&self) -> ProgramNumbers {
         ProgramNumbers { word: self.word, real: self.real_system() }
     }
 
-    /// A number fitted into a word, or a report.
+    /// Converts a number to a word; one that doesn't fit is reported.
     pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<i64> {
         match self.numbers().to_word(number) {
             Ok(value) => Some(value),
@@ -249,7 +249,7 @@ impl Declared<'_> {
         }
     }
 
-    /// A number fitted into the number system, or a report.
+    /// Converts a number to the number system; one that doesn't fit is reported.
     pub(super) fn real_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<f64> {
         match self.numbers().to_real(number) {
             Ok(value) => Some(value),
@@ -257,7 +257,7 @@ impl Declared<'_> {
         }
     }
 
-    /// Refuses a count that wrapped around while it was computed: of cells, of calls, of steps.
+    /// Reports a count of cells, calls or steps that wrapped around while it was computed.
     pub(super) fn not_wrapped(&self, number: Number, span: Span, report: &mut Reporter) -> Option<()> {
         if !number.has_wrapped() {
             return Some(());
@@ -270,7 +270,7 @@ impl Declared<'_> {
     }
 }
 
-/// Whether an expression is a number as it is written, without a sign.
+/// Returns true if an expression is a number literal without a sign.
 pub(super) fn is_literal(expression: &Expression) -> bool {
     matches!(
         expression.kind,
@@ -278,12 +278,12 @@ pub(super) fn is_literal(expression: &Expression) -> bool {
     )
 }
 
-/// A constant expression that has no value.
+/// Returns the error for a constant expression without a value.
 pub(super) fn refused(problem: ConstantProblem, span: Span) -> Diagnostic {
     Diagnostic::error(problem.code, problem.message, span, "here").help_if(problem.help)
 }
 
-/// The same, with the places of its sources.
+/// Returns the error for a constant expression, at the place of the source that causes it.
 pub(super) fn refused_of(
     problem: ConstantProblem,
     sources: impl IntoIterator<Item = Span>,

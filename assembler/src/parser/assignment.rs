@@ -1,5 +1,5 @@
-//! Assignments as other languages write them. None is a statement here: each is answered with the
-//! instruction that does it, in the operands that its author wrote, or with why none does.
+//! Errors for assignments in the syntax of other languages. None is a valid statement. The error suggests the
+//! equivalent instruction with the user's operands, or explains why there is none.
 
 use reviver_isa::Function;
 use reviver_isa::codes::ProblemCode;
@@ -11,33 +11,33 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::span::Span;
 
-/// Values with more characters are called `value`.
+/// The maximum length of a value in a suggestion; a longer one is replaced by the word `value`.
 const LONGEST: usize = 40;
 
-/// What stands between the target and the value.
+/// The sign between the target and the value.
 enum AssignmentSign {
-    /// `=` and `:=`
+    /// The signs `=` and `:=`
     Becomes,
-    /// `+=`, `-=`, `^=`
+    /// The signs `+=`, `-=`, `^=`
     Updates(Update),
-    /// `*=` and others that no update undoes: the function.
+    /// The sign `*=` and others without a reversible update, with the function.
     Applies(Function),
-    /// `++` and `--`
+    /// The signs `++` and `--`
     Steps(Update),
 }
 
-/// The right side.
+/// The right side of an assignment.
 struct AssignedValue {
-    /// As it is written; `value` where that is long, or nothing.
+    /// The text of the value; the word `value` if it is long or missing.
     text: String,
-    /// The one operator outside of brackets, and the text on its sides.
+    /// The only operator outside of brackets, with its operands as text.
     operation: Option<(Function, String, String)>,
-    /// The names in it.
+    /// The names in the value.
     names: Vec<String>,
 }
 
 impl Parser<'_> {
-    /// Reports an assignment whose target is behind and whose sign is at hand.
+    /// Reports an assignment. The target has been parsed, and the current token is the sign.
     pub(super) fn refuse_assignment(&mut self, target: &str) -> Parse<()> {
         let Some(sign) = self.assignment_sign() else { return Ok(()) };
         let place = match self.current.kind {
@@ -59,11 +59,12 @@ impl Parser<'_> {
         self.fail(problem.help(advice(&sign, target, &value)))
     }
 
-    /// Reports several targets of one assignment, the first of which begins at `start`; the comma behind it is at hand.
+    /// Reports an assignment with several targets. The first one begins at `start`, and the current token is
+    /// the comma after it.
     pub(super) fn refuse_parallel_assignment(&mut self, start: u32) -> Parse<()> {
         let line = self.source.get(start as usize..).unwrap_or_default();
         let line = line.split(['\n', ';']).next().unwrap_or_default().trim_end();
-        // Comparisons, and `+=`, are something else.
+        // Comparisons and signs such as `+=` are no plain assignments.
         let is_sign = |before: char, after: char| !"=!<>+-*/%&|^".contains(before) && after != '=';
         let sign = line.match_indices('=').map(|(at, _)| at).find(|&at| {
             let before = line.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(' ');
@@ -110,13 +111,13 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the line ends behind the next token.
+    /// Returns true if the line ends after the next token.
     fn ends_behind_next(&self) -> bool {
         let kind = self.lexer.clone().token().kind;
         matches!(kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 
-    /// The rest of the line, which is left behind.
+    /// Consumes the rest of the line and returns it as a value.
     fn right_side(&mut self) -> AssignedValue {
         let mut tokens = Vec::new();
         while !self.at_line_end() {
@@ -146,14 +147,14 @@ impl Parser<'_> {
         Some((function_of(sign.kind)?, self.spelled(left)?, self.spelled(right)?))
     }
 
-    /// `a ** b` as a function; the first star is the token with this number.
+    /// Returns `a ** b` as a function; `at` is the index of the first star.
     fn power(&self, tokens: &[Token], at: usize) -> Option<String> {
         let stars = tokens.get(at..at + 2)?;
         let (base, exponent) = (self.spelled(tokens.get(..at)?)?, self.spelled(tokens.get(at + 2..)?)?);
         stars.iter().all(|token| token.kind == TokenKind::Star).then(|| format!("pow({base}, {exponent})"))
     }
 
-    /// The text of tokens that stand one after the other.
+    /// Returns the text of consecutive tokens.
     fn spelled(&self, tokens: &[Token]) -> Option<String> {
         let (first, last) = tokens.first().zip(tokens.last())?;
         let text = self.source.get(first.start as usize..last.end as usize)?;
@@ -161,7 +162,8 @@ impl Parser<'_> {
     }
 }
 
-/// The parts of a list, whose commas stand outside of brackets; parentheses around all of it are left out.
+/// Returns the parts of a list, split at commas outside of brackets. Parentheses around the whole list are
+/// dropped.
 fn listed(text: &str) -> Vec<&str> {
     let text = text.trim();
     let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
@@ -177,7 +179,7 @@ fn listed(text: &str) -> Vec<&str> {
     parts.map(str::trim).collect()
 }
 
-/// The tokens outside of brackets, with their numbers.
+/// Returns the tokens outside of brackets, with their indices.
 fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     let mut depth = 0_i32;
     tokens.iter().enumerate().filter(move |(_, token)| {
@@ -191,7 +193,7 @@ fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     })
 }
 
-/// What an operator of other languages computes.
+/// Returns the function of an operator in other languages.
 fn function_of(sign: TokenKind) -> Option<Function> {
     Some(match sign {
         TokenKind::Plus => Function::Sum,
@@ -244,7 +246,7 @@ fn in_another_cell(target: &str, value: &str) -> String {
     )
 }
 
-/// The update that does to its target what the function does with it.
+/// Returns the update that applies a function to its target in place.
 fn update_of(function: Function) -> Option<Update> {
     match function {
         Function::Sum => Some(Update::Add),

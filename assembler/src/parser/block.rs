@@ -1,5 +1,4 @@
-//! What has a beginning and an end: structured statements, procedures and macros. Reports what
-//! lacks its other half, with both places.
+//! Structured statements, procedures and macros. A missing or superfluous end is reported with both places.
 
 use super::open::Open;
 use super::{Parse, Parsed, Parser};
@@ -12,10 +11,10 @@ use crate::tree::{
 };
 use reviver_isa::codes::ProblemCode;
 
-/// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
+/// The maximum nesting depth of blocks, which bounds the recursion in traversals of the tree.
 const DEEPEST: usize = 200;
 
-/// The words that end a block or a part of one, and the word that begins it.
+/// The words that end a block or a part of one, each with the word that begins the block.
 const TERMINATORS: [(&str, &str); 9] = [
     ("else", "if"),
     ("fi", "if"),
@@ -28,7 +27,7 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".endm", ".macro"),
 ];
 
-/// Words that end such a block in other languages.
+/// The words that end such a block in other languages.
 const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
     ("for", &["next", "endfor", "end_for", "end", "done", "od", "NEXT"]),
     ("if", &["endif", "end_if", "end", "ENDIF"]),
@@ -39,7 +38,7 @@ const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
 
 const FOR_USAGE: &str = "write `for i in 0..n`; the end is exclusive";
 
-/// What a `for` counts.
+/// The head of a `for`: its counter, bounds, step and direction.
 pub(super) struct ForHead {
     pub counter: Name,
     pub from: Expression,
@@ -49,7 +48,7 @@ pub(super) struct ForHead {
 }
 
 impl Parser<'_> {
-    /// The word at hand, if it ends blocks.
+    /// Returns the current word, if it is a terminator.
     pub(super) fn terminator(&self) -> Option<&'static str> {
         let is_label = self.next.kind == TokenKind::Colon;
         if is_label || !matches!(self.current.kind, TokenKind::Word | TokenKind::Directive) {
@@ -59,18 +58,19 @@ impl Parser<'_> {
         TERMINATORS.iter().map(|(end, _)| *end).find(|end| *end == text)
     }
 
-    /// Whether a procedure or a macro begins here, though a block is open. Definitions don't nest:
-    /// most likely the block's end is missing.
+    /// Returns true if a procedure or a macro begins here inside of a block. Definitions don't nest, so most
+    /// likely the block's end is missing.
     pub(super) fn at_misplaced_definition(&self) -> bool {
         !self.open.is_empty() && (self.at_word(".proc") || self.at_word(".macro"))
     }
 
-    /// Whether some open block can end with this word.
+    /// Returns true if an open block can end with this word.
     pub(super) fn is_awaited(&self, word: &str) -> bool {
         self.open.iter().any(|open| open.ends.contains(&word))
     }
 
-    /// Remembers a word that ends the innermost block in other languages. It may be a macro's name here.
+    /// Records a word that ends the innermost block in other languages. It is no error yet, because it may be
+    /// the name of a macro.
     pub(super) fn note_foreign_end(&mut self) {
         let (word, place) = (self.text(self.current), self.here());
         if let Some(open) = self.open.last_mut()
@@ -80,7 +80,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a terminator that ends nothing, and skips its line.
+    /// Reports a terminator without a block, and skips its line.
     pub(super) fn stray(&mut self, word: &'static str) {
         let opener = TERMINATORS.iter().find(|(end, _)| *end == word).map_or("", |(_, opener)| *opener);
         let place = self.here();
@@ -93,7 +93,7 @@ impl Parser<'_> {
             )
             .with(open.span, format!("this `{opener}` has one already")),
             Some(open) => {
-                // Most likely it is meant to end this one.
+                // Most likely the terminator is meant to end this block.
                 open.blamed = true;
                 let ends = open.ends.last().copied().unwrap_or("");
                 Diagnostic::error(
@@ -116,12 +116,12 @@ impl Parser<'_> {
         self.finish_line(true);
     }
 
-    /// The lines of a block, or of a part of one, up to one of `ends`.
+    /// Parses the lines of a block, or of a part of one, up to one of `ends`.
     fn body(&mut self, keyword: &'static str, span: Span, ends: &'static [&'static str]) -> (Body, Open) {
         self.body_with(keyword, span, ends, false)
     }
 
-    /// The same, which begins with an `if` on the line that is at hand where it is `chained`.
+    /// Parses the lines of a block. If `chained` is true, it begins with an `if` on the current line.
     fn body_with(
         &mut self,
         keyword: &'static str,
@@ -152,14 +152,14 @@ impl Parser<'_> {
         (body, open)
     }
 
-    /// Leaves the rest of the text alone.
+    /// Skips the rest of the text.
     fn give_up(&mut self) {
         self.gave_up = true;
         let nothing = Token { kind: TokenKind::End, ..self.current };
         (self.lexer, self.current, self.next) = (Lexer::new(""), nothing, nothing);
     }
 
-    /// Whether the wanted terminator is at hand, which is then left behind; reported otherwise.
+    /// Consumes the expected terminator and returns true; otherwise reports that it is missing.
     fn ended(&mut self, open: &Open, end: &'static str) -> bool {
         if self.at_word(end) {
             self.statement_start = self.current.start;
@@ -187,7 +187,7 @@ impl Parser<'_> {
         false
     }
 
-    /// The end of a block without a condition, its comment and where it is.
+    /// Parses the end of a block without a condition, and returns its comment and its span.
     fn end_line(&mut self, open: &Open, end: &'static str) -> (Option<Comment>, Span) {
         let start = self.current.start;
         if !self.ended(open, end) {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         (self.finish_line(false), span)
     }
 
-    /// The end of a block with a condition: none where it is missing or broken.
+    /// Parses the end of a block with a condition. The condition is `None` if it is missing or invalid.
     fn end_condition(
         &mut self,
         open: &Open,
@@ -213,8 +213,8 @@ impl Parser<'_> {
         (condition, comment, span)
     }
 
-    /// `if entry` or `from entry`, its comment, and the place of its first word. A block with a
-    /// broken head is a block all the same, though the tree will lack it.
+    /// Parses `if entry` or `from entry`, and returns its condition, its comment and the span of its first
+    /// word. A block with an invalid head is parsed to its end, but isn't part of the tree.
     fn head(&mut self) -> (Option<Condition>, Option<Comment>, Span) {
         let token = self.bump();
         let entry = self.condition().ok();
@@ -254,14 +254,14 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    /// The `if` on the line of an `else`, with its own `fi`.
+    /// Parses the `if` on the line of an `else`, with its own `fi`.
     fn inner_if(&mut self) -> StatementNode {
         let (file, start) = (self.file, self.current.start);
         let Parsed { statement, comment, end } = self.if_block();
         StatementNode { label: None, statement, comment, span: Span { file, start, end: end.max(start) } }
     }
 
-    /// Reports what stands between the `fi` of an `else if` and the `fi` of its `if`.
+    /// Reports statements between the `fi` of an `else if` and the `fi` of the outer `if`.
     fn refuse_between(&mut self, rest: &Body) {
         let says =
             |node: &&StatementNode| !matches!(node.statement, Statement::Empty) || node.label.is_some();
@@ -316,7 +316,7 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    /// `i in from..to step s reversed`
+    /// Parses `i in from..to step s reversed`.
     pub(super) fn for_head(&mut self) -> Parse<ForHead> {
         if !self.at(TokenKind::Word) {
             let problem = self.unexpected("the name of a counter");
@@ -390,7 +390,7 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    /// Reports a directive where it can't stand.
+    /// Reports a directive that isn't allowed inside of the current block.
     pub(super) fn refuse_directive(&mut self, directive: &str) -> Parse<()> {
         let Some(open) = self.open.last() else { return Ok(()) };
         let in_procedure = open.keyword == ".proc";
@@ -410,7 +410,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether `from` begins a flat instruction: a label and a comma follow.
+    /// Returns true if `from` begins a flat instruction, which has a label and a comma.
     pub(super) fn at_flat_from(&self) -> bool {
         if self.next.kind != TokenKind::Word || matches!(self.text(self.next), "always" | "forgotten" | "not")
         {
@@ -421,10 +421,10 @@ impl Parser<'_> {
     }
 }
 
-/// The cure where an `else if` has got the only `fi`.
+/// The suggestion if the only `fi` belongs to an `else if`.
 const FI_OF_LADDER: &str = "end it with `fi condition` too, behind that of its `else if`: each `if` of a ladder has its own, the last one first";
 
-/// The cure for a missing end.
+/// Returns the suggestion for a missing terminator.
 fn usage(end: &str) -> Option<&'static str> {
     Some(match end {
         "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",

@@ -1,5 +1,5 @@
-//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may open a condition or a
-//! value; which one is known at its end, and nothing is read twice.
+//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may contain a condition or a value,
+//! which is decided at its end, so that nothing is parsed twice.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
@@ -11,14 +11,14 @@ use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind, Expression};
 
-/// What a parenthesis turned out to hold.
+/// The content of a parenthesis.
 enum Either {
     Condition(Condition),
     Value(Expression),
 }
 
 impl Parser<'_> {
-    /// A whole condition.
+    /// Parses a whole condition.
     pub(super) fn condition(&mut self) -> Parse<Condition> {
         self.weight = 0;
         if self.at_line_end() {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A condition without `and` and `or`, except in parentheses.
+    /// Parses a condition without `and` and `or`, except in parentheses.
     fn term(&mut self) -> Parse<Condition> {
         match self.either()? {
             Either::Condition(condition) => Ok(condition),
@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `left < right`, or `left` alone.
+    /// Parses the rest of `left < right`; without a comparison sign it returns `left`.
     fn comparison(&mut self, left: Expression) -> Parse<Either> {
         let Some(tested) = order(self.current.kind) else {
             return Ok(Either::Value(left));

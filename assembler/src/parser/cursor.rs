@@ -1,4 +1,4 @@
-//! The walk through the tokens, and the reporting of what is wrong on the way. Knows no grammar.
+//! The position in the token stream, and error reporting. This module is independent of the grammar.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::suggest::did_you_mean;
 use crate::tree::{Comment, Name};
 
 impl<'t> Parser<'t> {
-    /// The next token that the grammar can use. The lexer's complaints are made on the way.
+    /// Returns the next token for the grammar, and reports the errors of the lexer.
     pub(super) fn lex(&mut self) -> Token {
         loop {
             let token = self.lexer.token();
@@ -40,7 +40,7 @@ impl<'t> Parser<'t> {
         self.spoilt = token.end;
         let text = self.text(token);
         if text.starts_with('#') {
-            // It begins a comment elsewhere, and so its author means one.
+            // In other languages `#` begins a comment, which is most likely intended.
             self.lexer.skip_line();
         }
         let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
@@ -57,7 +57,7 @@ impl<'t> Parser<'t> {
         });
     }
 
-    /// Moves on, and returns the token left behind.
+    /// Advances by one token, and returns the previous current token.
     pub(super) fn bump(&mut self) -> Token {
         let token = self.current;
         if !matches!(token.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End) {
@@ -72,12 +72,12 @@ impl<'t> Parser<'t> {
         self.current.kind == kind
     }
 
-    /// Whether nothing but a comment is left of the line.
+    /// Returns true if the rest of the line is empty or a comment.
     pub(super) fn at_line_end(&self) -> bool {
         matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 
-    /// Whether the token at hand is this word or directive.
+    /// Returns true if the current token is this word or directive.
     pub(super) fn at_word(&self, word: &str) -> bool {
         matches!(self.current.kind, TokenKind::Word | TokenKind::Directive) && self.text(self.current) == word
     }
@@ -102,7 +102,7 @@ impl<'t> Parser<'t> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
-    /// Expects the bracket that closes an earlier one.
+    /// Parses the bracket that closes an earlier one.
     pub(super) fn close(&mut self, kind: TokenKind, open: Token, what: &str) -> Parse<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         self.fail(problem)
     }
 
-    /// A name that the text defines or refers to.
+    /// Parses a name that the text defines or refers to.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
         if !self.at(TokenKind::Word) {
             return self.expected(what);
@@ -133,7 +133,7 @@ impl<'t> Parser<'t> {
         Ok(Name { text, span })
     }
 
-    /// A name's text, one for all its uses.
+    /// Returns the text of a name, shared by all its uses.
     pub(super) fn shared(&mut self, text: &'t str) -> Rc<CompactString> {
         Rc::clone(self.names.entry(text).or_insert_with(|| Rc::new(text.into())))
     }
@@ -150,25 +150,25 @@ impl<'t> Parser<'t> {
         Span { file: self.file, start: token.start, end: token.end }
     }
 
-    /// The token at hand.
+    /// Returns the span of the current token.
     pub(super) fn here(&self) -> Span {
         self.span(self.current)
     }
 
-    /// From an earlier place to the last token left behind.
+    /// Returns the span from an earlier place to the end of the last consumed token.
     pub(super) fn since(&self, start: u32) -> Span {
         Span { file: self.file, start, end: self.last_end.max(start) }
     }
 
-    /// Leaves the rest of a line alone.
+    /// Skips the rest of the line.
     pub(super) fn skip_line(&mut self) {
         while !self.at_line_end() {
             self.bump();
         }
     }
 
-    /// The end of a statement: a comment, perhaps, and the line's end. What comes before it is
-    /// reported unless the statement was `broken` anyway.
+    /// Parses the end of a statement: an optional comment and the end of the line. Other tokens are reported
+    /// unless the statement was `broken` anyway.
     pub(super) fn finish_line(&mut self, broken: bool) -> Option<Comment> {
         if !self.at_line_end() {
             if !broken {
@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
         comment
     }
 
-    /// The comment at hand, without its semicolon.
+    /// Parses a comment, without its semicolon, if there is one.
     pub(super) fn comment(&mut self) -> Option<Comment> {
         if !self.at(TokenKind::Comment) {
             return None;
@@ -192,7 +192,7 @@ impl<'t> Parser<'t> {
         Some(comment)
     }
 
-    /// What the token at hand is, for messages.
+    /// Returns a description of the current token for messages.
     pub(super) fn found(&self) -> String {
         const SHOWN: usize = 40;
         match self.current.kind {
@@ -208,7 +208,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A place for the token at hand: the end of a line is shown behind its last character.
+    /// Returns the span of the current token. The end of a line is shown after its last character.
     fn found_span(&self) -> Span {
         if self.at_line_end() { self.since(self.last_end).after() } else { self.here() }
     }
@@ -229,8 +229,8 @@ impl<'t> Parser<'t> {
         self.fail(problem)
     }
 
-    /// Reports a problem on the way to giving up on a statement. Where a character of the statement
-    /// was unknown the rest is a consequence.
+    /// Reports an error that ends the parsing of a statement. After an unknown character in the statement it
+    /// is not reported, because it is most likely a consequence.
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
         let consequence = self.statement_start < self.spoilt && self.spoilt <= self.current.start;
         if !consequence {
@@ -239,13 +239,13 @@ impl<'t> Parser<'t> {
         Err(AlreadyReported)
     }
 
-    /// Records a problem.
+    /// Records an error as a diagnostic.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.add(diagnostic);
     }
 }
 
-/// What the author of an unknown character most likely wants.
+/// Returns the suggestion for an unknown character.
 fn meant(character: char) -> Option<String> {
     let wanted = match character {
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{3000}' | '\u{feff}' => {

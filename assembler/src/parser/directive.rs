@@ -1,5 +1,5 @@
-//! Directives of one line, and the heads of procedures and macros. Knows no values: constant
-//! expressions are kept as written.
+//! Single-line directives, and the heads of procedures and macros. Constant expressions are not evaluated
+//! here.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
@@ -113,7 +113,7 @@ impl<'t> Parser<'t> {
         Ok(declarations)
     }
 
-    /// `name[shape]: class = initial shared default given`
+    /// Parses `name[shape]: class = initial shared default given`.
     fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.name("the name of a cell")?;
         let shape = self.declared_shape()?;
@@ -124,7 +124,7 @@ impl<'t> Parser<'t> {
         Ok(DeclarationNode { name, shape, class, initial, is_shared, default })
     }
 
-    /// `[n]`, `[rows, columns]`, or `[]` for a stack.
+    /// Parses `[n]`, `[rows, columns]`, or `[]` for a stack.
     fn declared_shape(&mut self) -> Parse<ShapeNode> {
         if !self.at(TokenKind::BracketOpen) {
             return Ok(ShapeNode::Lengths(Vec::new()));
@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         self.lengths(open).map(ShapeNode::Lengths)
     }
 
-    /// `[n]` or `[rows, columns]`, if a bracket is at hand.
+    /// Parses `[n]` or `[rows, columns]`, if the current token is a bracket.
     pub(super) fn shape(&mut self) -> Parse<Vec<Expression>> {
         if !self.at(TokenKind::BracketOpen) {
             return Ok(Vec::new());
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
         self.lengths(open)
     }
 
-    /// The lengths behind an open bracket.
+    /// Parses the lengths after an opening bracket.
     fn lengths(&mut self, open: Token) -> Parse<Vec<Expression>> {
         if self.at(TokenKind::BracketClose) {
             let problem = Diagnostic::error(
@@ -172,7 +172,7 @@ impl<'t> Parser<'t> {
         Ok(shape)
     }
 
-    /// `: int` or `: real`, if a colon is at hand.
+    /// Parses `: int` or `: real`, if the current token is a colon.
     pub(super) fn class(&mut self) -> Parse<Option<Class>> {
         if !self.eat(TokenKind::Colon) {
             return Ok(None);
@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
         Ok(Some(class))
     }
 
-    /// A value for every cell, or `{…}`, which may span lines.
+    /// Parses one value for every cell, or `{…}`, which may span lines.
     fn initial(&mut self) -> Parse<Initial> {
         if !self.at(TokenKind::BraceOpen) {
             return Ok(Initial::Every(self.expression()?));
@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
         Ok(Initial::Each(values))
     }
 
-    /// Line ends inside of braces. Their comments are kept for the line before the statement.
+    /// Skips line ends inside of braces. Comments there are moved to lines before the statement.
     fn skip_lines(&mut self) {
         while matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment) {
             let span = self.here();
@@ -302,7 +302,7 @@ impl<'t> Parser<'t> {
         Ok(Directive::Include { path: path.into(), path_span })
     }
 
-    /// A path in quotes. `example` shows the whole directive.
+    /// Parses a path in quotes. `example` shows the whole directive.
     fn path(&mut self, example: &str) -> Parse<(&'t str, Span)> {
         let token = self.current;
         if !self.at(TokenKind::Text) {
@@ -336,7 +336,7 @@ impl<'t> Parser<'t> {
         Ok(Directive::File { start, file })
     }
 
-    /// A number without sign that must stand here; `what` says what it is for.
+    /// Parses a number without a sign; `what` describes it in messages.
     fn integer(&mut self, what: &str) -> Parse<u64> {
         let token = self.current;
         if !self.at(TokenKind::Number) {
@@ -345,7 +345,7 @@ impl<'t> Parser<'t> {
         self.bump();
         match self.literal(token)? {
             ExpressionKind::Int { value, .. } => Ok(value),
-            // More than anything takes: whoever asks refuses it.
+            // The number exceeds every limit, so the caller rejects it.
             ExpressionKind::LongInt { .. } => Ok(u64::MAX),
             _ => self.fail(Diagnostic::error(
                 ProblemCode::SomethingElseExpected,
@@ -370,7 +370,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `name(parameters) rule other`
+    /// Parses `name(parameters) rule other`.
     pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<ParameterNode>, Option<Name>)> {
         let name = self.name("the name of a procedure")?;
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
@@ -386,7 +386,7 @@ impl<'t> Parser<'t> {
         Ok((name, parameters, rule))
     }
 
-    /// `in name: class`, `inout name[]: class` or `in name[,]: class`
+    /// Parses `in name: class`, `inout name[]: class` or `in name[,]: class`.
     fn parameter(&mut self) -> Parse<ParameterNode> {
         let passing = if self.eat_word("in") {
             Passing::In
@@ -402,7 +402,7 @@ impl<'t> Parser<'t> {
         Ok(ParameterNode { passing, name, rank, class })
     }
 
-    /// Nothing, `[]` or `[,]`
+    /// Parses an optional `[]` or `[,]`.
     fn rank(&mut self) -> Parse<Rank> {
         if !self.at(TokenKind::BracketOpen) {
             return Ok(Rank::Scalar);
@@ -416,7 +416,7 @@ impl<'t> Parser<'t> {
         Ok(rank)
     }
 
-    /// `name(parameters)`
+    /// Parses `name(parameters)` of a macro.
     pub(super) fn macro_head(&mut self) -> Parse<(Name, Vec<Name>)> {
         let name = self.name("the name of a macro")?;
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;

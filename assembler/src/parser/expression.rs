@@ -1,5 +1,5 @@
-//! Expressions: constants, names, elements, slices, and operators and functions of them. Which of them an
-//! operand may be is decided in lowering.
+//! Expressions: constants, names, elements, slices, operators and functions. Lowering decides which of them
+//! are valid operands.
 
 use super::words;
 use super::{Parse, Parser};
@@ -13,28 +13,29 @@ use crate::tree::{
 };
 use reviver_isa::codes::ProblemCode;
 
-/// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
-/// recursion of everything that walks it.
+/// The maximum number of operators and brackets in one expression. It bounds the depth of the tree, and so
+/// the recursion in traversals.
 const HEAVIEST: u32 = 200;
 
 impl<'t> Parser<'t> {
-    /// A whole expression.
+    /// Parses a whole expression.
     pub(super) fn expression(&mut self) -> Parse<Expression> {
         self.begin_expression();
         self.binary(0)
     }
 
-    /// From here on operators and brackets count for another expression.
+    /// Resets the count of operators and brackets for a new expression.
     pub(super) fn begin_expression(&mut self) {
         self.weight = 0;
     }
 
-    /// One or more, separated by commas.
+    /// Parses one or more expressions, separated by commas.
     pub(super) fn expressions(&mut self) -> Parse<Vec<Expression>> {
         self.about_so_many_expressions(1)
     }
 
-    /// The same, in a list that has room for so many and no more, if it is so many.
+    /// Parses one or more expressions, separated by commas. `count` is the expected number, for which memory
+    /// is reserved.
     pub(super) fn about_so_many_expressions(&mut self, count: usize) -> Parse<Vec<Expression>> {
         let mut list = Vec::with_capacity(count);
         loop {
@@ -45,7 +46,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Counts an operator or a bracket of the expression or condition at hand.
+    /// Counts an operator or a bracket of the current expression or condition.
     pub(super) fn weigh(&mut self) -> Parse<()> {
         self.weight += 1;
         if self.weight <= HEAVIEST {
@@ -56,13 +57,13 @@ impl<'t> Parser<'t> {
         self.fail(problem.help("name parts of it: constants with `.const`, values with `local`"))
     }
 
-    /// An expression of operators that bind more strongly than `least`.
+    /// Parses an expression of operators with a higher precedence than `least`.
     pub(super) fn binary(&mut self, least: u8) -> Parse<Expression> {
         let left = self.unary()?;
         self.binary_after(left, least)
     }
 
-    /// The same, its first operand already known.
+    /// Parses the rest of a binary expression after its first operand.
     pub(super) fn binary_after(&mut self, mut left: Expression, least: u8) -> Parse<Expression> {
         while let Some((operator, strength)) = operator(self.current.kind)
             && strength > least
@@ -77,7 +78,7 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// Reports `&&`, `||` and `**`.
+    /// Reports `&&`, `||` and `**` as unknown operators.
     fn refuse_doubled(&mut self, sign: Token) -> Parse<()> {
         let (code, help) = match sign.kind {
             TokenKind::Ampersand => (ProblemCode::NoCondition, "conditions are joined with `and`"),
@@ -143,7 +144,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Help for `'A'`, whose first quote is at hand: the number of the character.
+    /// Returns the help for a character such as `'A'`: its number. The current token is the first quote.
     fn quoted_character(&self, quote: Token) -> Option<String> {
         let mut rest = self.source.get(quote.end as usize..)?.chars();
         let character = rest.next().filter(|character| !character.is_control())?;
@@ -152,7 +153,7 @@ impl<'t> Parser<'t> {
             .then(|| format!("cells hold numbers: write {number}, the number of `{character}`"))
     }
 
-    /// `function(sources)`
+    /// Parses `function(sources)`.
     fn application(&mut self) -> Parse<Expression> {
         self.weigh()?;
         let token = self.bump();
@@ -190,7 +191,7 @@ impl<'t> Parser<'t> {
         self.fail(Diagnostic::error(ProblemCode::WrongNumberOfOperands, message, span, given))
     }
 
-    /// `len(name)` or `len(name, dimension)`, its first word behind.
+    /// Parses `len(name)` or `len(name, dimension)` after its first word.
     fn length(&mut self, word: Token) -> Parse<Expression> {
         let open = self.bump();
         let name = self.name("the name of an array")?;
@@ -202,7 +203,8 @@ impl<'t> Parser<'t> {
         Ok(Expression { kind, span: self.since(word.start) })
     }
 
-    /// The whole of a cell's name whose first word is behind: `name'`, `name[…]`.
+    /// Parses the rest of a cell after its name, as in `name'` or `name[…]`, and returns the span of the
+    /// whole.
     pub(super) fn target_behind(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
         self.eat(TokenKind::Prime);
@@ -212,7 +214,7 @@ impl<'t> Parser<'t> {
         Ok(self.since(name.span.start))
     }
 
-    /// `name`, `name'`, `name[…]` or `name'[…]`
+    /// Parses `name`, `name'`, `name[…]` or `name'[…]`.
     pub(super) fn named(&mut self) -> Parse<Expression> {
         let token = self.current;
         let text = self.text(token);
@@ -283,7 +285,7 @@ impl<'t> Parser<'t> {
         Ok(subscripts)
     }
 
-    /// An index, `..`, or `from..to step s`
+    /// Parses an index, `..`, or `from..to step s`.
     fn subscript(&mut self) -> Parse<Subscript> {
         if self.at(TokenKind::Range) {
             return self.all();
@@ -319,7 +321,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Gives an expression in parentheses their extent, where the parentheses may matter.
+/// Sets the span of an expression to include its parentheses. Only operators need that, for the formatter.
 pub(super) fn grouped(inner: Expression, span: Span) -> Expression {
     match inner.kind {
         ExpressionKind::Binary(..) => Expression { span, ..inner },
@@ -327,7 +329,7 @@ pub(super) fn grouped(inner: Expression, span: Span) -> Expression {
     }
 }
 
-/// The operator that a token is, and how strongly it binds: as in Rust.
+/// Returns the operator of a token, and its precedence, which is that of Rust.
 fn operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     let operator = match kind {
         TokenKind::Plus => BinaryOperator::Add,

@@ -1,5 +1,5 @@
-//! What other languages write, and how it is said here. Knows words only: no tokens, no names of a
-//! program. Operands come as text, so that the advice speaks of the author's own.
+//! Suggestions for words of other languages. This module handles words only, independently of tokens and of a
+//! program's names. Operands are given as text, so that suggestions contain those of the user.
 
 use reviver_isa::Function;
 use reviver_isa::update::Update;
@@ -7,10 +7,10 @@ use reviver_isa::update::Update;
 use super::words;
 use crate::suggest::{did_you_mean, nearest};
 
-/// Operands of more characters are not repeated.
+/// The maximum length of an operand that is repeated in a suggestion.
 const LONGEST_OPERAND: usize = 24;
 
-/// Words of other languages and what stands for them. `{x}` and `{y}` are the operands.
+/// The words of other languages with their suggestions. `{x}` and `{y}` are replaced by the operands.
 const ADVICE: &[(&[&str], &str)] = &[
     (
         &[
@@ -122,8 +122,8 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&[".import", ".use"], "write `.include \"file.rasm\"`"),
 ];
 
-/// How to say what a word of another language says, with its operands as they were written. A
-/// function's name is such a word: an instruction is an update that is applied to it.
+/// Returns the suggestion for a word of another language, with the operands as written. Names of functions
+/// count as such words, because they are no instructions by themselves.
 pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     let entry = ADVICE.iter().find(|(words, _)| words.contains(&lower.as_str()));
@@ -133,8 +133,8 @@ pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
     }
 }
 
-/// What to say about a word where a statement begins, if its author can be guessed to have meant
-/// something. `operands` are those that follow it.
+/// Returns the suggestion for an unknown word at the beginning of a statement, if there is one. `operands`
+/// are the operands after it.
 pub(super) fn statement_help(word: &str, operands: &[String]) -> Option<String> {
     advice(word, operands).or_else(|| nearest(word, words::statement_words()).map(did_you_mean))
 }

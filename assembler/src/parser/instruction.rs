@@ -1,5 +1,5 @@
-//! Flat instructions, uses of macros, `local` and `delocal`: statements of one line. How many
-//! operands there are is checked here; what they may be is not.
+//! Single-line statements: flat instructions, uses of macros, `local` and `delocal`. The number of operands
+//! is checked here, their kinds are not.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -17,7 +17,7 @@ use crate::tree::{
 };
 
 impl Parser<'_> {
-    /// `update operands` or `update.function operands`
+    /// Parses `update operands` or `update.function operands`.
     pub(super) fn instruction(&mut self) -> Parse<Statement> {
         let token = self.current;
         let (update, function) = self.mnemonic(token)?;
@@ -122,7 +122,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `br partner, condition`
+    /// Parses the operands of `br partner, condition`.
     fn branch(&mut self, token: Token, update: Update) -> Parse<Operands> {
         let partner = Box::new(self.name("the label of the partner")?);
         if !self.eat(TokenKind::Comma) {
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(Operands::Branch { partner, condition })
     }
 
-    /// `p(…)`
+    /// Parses a call `p(…)`.
     pub(super) fn call(&mut self) -> Parse<CallNode> {
         let procedure = self.name("the name of a procedure")?;
         let arguments = self.arguments(&procedure)?;
@@ -150,7 +150,7 @@ impl Parser<'_> {
         self.parenthesized()
     }
 
-    /// `(a, b)`, perhaps empty.
+    /// Parses `(a, b)`, which may be empty.
     pub(super) fn parenthesized(&mut self) -> Parse<Vec<Expression>> {
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let list = if self.at(TokenKind::ParenClose) { Vec::new() } else { self.expressions()? };
@@ -158,7 +158,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// A word that nothing else claims, and its arguments.
+    /// Parses an unreserved word and its arguments, which are the use of a macro.
     pub(super) fn macro_use(&mut self) -> Parse<Statement> {
         self.note_foreign_end();
         self.use_of_macro(false)
@@ -189,7 +189,8 @@ impl Parser<'_> {
         Ok(Statement::MacroUse { name: Box::new(name), arguments: arguments.into(), undo })
     }
 
-    /// Reports `swap(a, b)`: parentheses around all operands. Those around one are part of its expression.
+    /// Reports parentheses around all operands, as in `swap(a, b)`. Parentheses around one operand are part
+    /// of its expression.
     fn refuse_parentheses(&mut self, word: &str) -> Parse<()> {
         if !self.at(TokenKind::ParenOpen) {
             return Ok(());
@@ -203,7 +204,8 @@ impl Parser<'_> {
         self.fail(problem.help(format!("write `{word} {}`", operands.trim())))
     }
 
-    /// The text between the parenthesis at hand and the one that closes it at the end of the line, if it is a list.
+    /// Returns the text between the current parenthesis and the one that closes it at the end of the line, if
+    /// the text is a list.
     fn parenthesized_list(&self) -> Option<String> {
         let mut lexer = Lexer::new(self.source.get(self.current.start as usize..)?);
         let (mut depth, mut is_list, mut close) = (0_u32, false, None);
@@ -234,7 +236,7 @@ impl Parser<'_> {
         )
     }
 
-    /// What looks like the use of a macro and isn't one is most likely a misspelt word.
+    /// Reports an invalid use of a macro. Most likely it is a misspelt instruction.
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
         if self.at(TokenKind::Comma) {
             self.refuse_parallel_assignment(name.span.start)?;
@@ -244,7 +246,7 @@ impl Parser<'_> {
         self.fail(problem.help_if(statement_help(&name.text, &[])))
     }
 
-    /// `A[i] = …` and `x' += …`: no macro's name has brackets or a prime.
+    /// Reports `A[i] = …` and `x' += …`. Names of macros have neither brackets nor a prime.
     fn no_use_of_element<T>(&mut self, name: &Name) -> Parse<T> {
         let target = self.target_behind(name)?;
         let text = self.source.get(target.start as usize..target.end as usize).unwrap_or("");
@@ -260,7 +262,7 @@ impl Parser<'_> {
         self.local_value().map(Statement::Delocal)
     }
 
-    /// `local name: class = value`; without a value it is 0. `local name[shape]: class`
+    /// Parses `local name: class = value` or `local name[shape]: class`. Without a value, the variable is 0.
     fn local_value(&mut self) -> Parse<Box<Local>> {
         let keyword = self.bump();
         let name = self.name("the name of a variable")?;
@@ -293,7 +295,7 @@ impl Parser<'_> {
         Ok(Box::new(Local { name, shape, class, function, sources }))
     }
 
-    /// An expression: the function that comes last, and what it is applied to.
+    /// Parses an expression, and returns its outermost function with that function's sources.
     fn value(&mut self) -> Parse<(Function, Vec<Expression>)> {
         let expression = self.expression()?;
         Ok(match expression.kind {
@@ -302,7 +304,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `variable = function(sources)`
+    /// Parses `variable = function(sources)`.
     pub(super) fn recorded_value(&mut self) -> Parse<Directive> {
         let name = self.name("the name of a variable")?;
         self.expect(TokenKind::Assign, "`=`")?;
@@ -311,7 +313,7 @@ impl Parser<'_> {
     }
 }
 
-/// Number of operands that are cells and values.
+/// Returns the number of operands that are cells and values.
 fn count(update: Update, function: Function) -> usize {
     match update.shape() {
         OperandShape::Accumulate => 1 + function.arity(),
@@ -322,7 +324,7 @@ fn count(update: Update, function: Function) -> usize {
     }
 }
 
-/// The instruction that a mnemonic with three operands and no function was meant to be.
+/// Returns the suggestion for a mnemonic with three operands and no function.
 fn with_two_sources(update: Update) -> String {
     let named = words::function(update.name()).filter(|function| function.arity() == 2);
     match named {
@@ -333,7 +335,7 @@ fn with_two_sources(update: Update) -> String {
     }
 }
 
-/// What the operands are, in words.
+/// Returns a description of the operands.
 fn signature(update: Update, wanted: usize) -> &'static str {
     match (update.shape(), wanted) {
         (OperandShape::Accumulate, 2) => "takes a target and a source",
@@ -346,7 +348,7 @@ fn signature(update: Update, wanted: usize) -> &'static str {
     }
 }
 
-/// An example of its use.
+/// Returns an example of an instruction.
 fn usage(mnemonic: &str, update: Update, function: Function) -> String {
     let operands = match update.shape() {
         OperandShape::Accumulate if function.arity() == 1 => " y, a",

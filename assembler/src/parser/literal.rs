@@ -1,5 +1,5 @@
-//! Number literals: from characters to exact values, or to an error that says what is wrong with
-//! them. Knows no sign (that is an operator) and no width of words.
+//! Number literals: from characters to exact values, or to an error message. Signs are operators, and word
+//! widths are checked elsewhere.
 
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
@@ -7,11 +7,11 @@ use crate::lexer::Token;
 use crate::tree::ExpressionKind;
 use reviver_isa::codes::ProblemCode;
 
-/// What is wrong with a literal, and the cure.
+/// The error message of a literal, and the suggestion.
 type LiteralProblem = (String, Option<&'static str>);
 
 impl Parser<'_> {
-    /// The value of a number token.
+    /// Returns the value of a number token.
     pub(super) fn literal(&mut self, token: Token) -> Parse<ExpressionKind> {
         let text = self.text(token);
         match value(text) {
@@ -46,7 +46,7 @@ fn value(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     }
 }
 
-/// Digits without their underscores; most literals have none.
+/// Returns digits without their underscores. It copies only if there are any, which is rare.
 fn plain(digits: &str) -> std::borrow::Cow<'_, str> {
     if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() }
 }
@@ -57,7 +57,7 @@ fn decimal(text: &str) -> Result<ExpressionKind, LiteralProblem> {
         let cure = "names begin with a letter or `_`; a number and a name need something in between";
         return Err((format!("`{text}` is not a number: it holds `{stranger}`"), Some(cure)));
     }
-    // Most literals are short.
+    // Most literals fit into 64 bits.
     if let Ok(value) = digits.parse::<u64>() {
         return Ok(ExpressionKind::Int { value, pattern: false });
     }
@@ -110,7 +110,7 @@ fn real(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     Ok(ExpressionKind::Real(value))
 }
 
-/// Whether a text is `digits[.digits][e[sign]digits]`.
+/// Returns true if a text has the form `digits[.digits][e[sign]digits]`.
 fn is_real(text: &str) -> bool {
     let some_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -125,7 +125,7 @@ fn is_real(text: &str) -> bool {
     some_digits(whole) && fraction.is_none_or(some_digits) && exponent.is_none_or(unsigned)
 }
 
-/// The literal, cut where it is longer than a message can show.
+/// Returns the literal, shortened to the length that a message can show.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.get(..SHOWN) {

@@ -1,18 +1,19 @@
-//! The parser: tokens become the syntax tree, line by line.
+//! The parser: it turns tokens into the syntax tree, line by line.
 //!
-//! It never fails: what can't be read is reported and left out, and the next line starts afresh, so
-//! that one run finds every error of a file. Names, classes and values are no concern of it, and
-//! neither are included files.
+//! Parsing never fails: invalid statements are reported and left out, and parsing continues at the next line.
+//! So one run finds every syntax error of a file. Names, classes, values and included files are handled
+//! elsewhere.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `cursor` | the walk through the tokens; reporting |
-//! | `words` | reserved words, and what a misspelt one may mean |
-//! | `foreign`, `assignment` | what other languages write, and how it is said here |
-//! | `block`, `open` | structured statements, procedures and macros: what pairs with what |
+//! | `cursor` | the position in the token stream; error reporting |
+//! | `words` | reserved words, and suggestions for misspelt ones |
+//! | `foreign`, `assignment` | suggestions for the syntax of other languages |
+//! | `block`, `open` | structured statements, procedures and macros, with their ends |
 //! | `instruction` | flat instructions, macro uses, `local` |
-//! | `directive` | directives of one line |
-//! | `condition`, `expression`, `literal` | what statements are made of |
+//! | `tasks` | parallel calls, and calls through cells |
+//! | `directive`, `recorded` | single-line directives, and those of a disassembly |
+//! | `condition`, `expression`, `literal` | the parts of statements |
 
 mod assignment;
 mod block;
@@ -40,8 +41,7 @@ use crate::lexer::{Lexer, Token, TokenKind};
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Comment, Name, Statement, StatementNode};
 
-/// Parses a file. The tree is complete if there are no diagnostics; otherwise it lacks what they
-/// are about.
+/// Parses a file. If there are diagnostics, the tree lacks the invalid statements.
 pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
     if let Some(problem) = sources.problem(file) {
         return (Body::new(), vec![problem.clone()]);
@@ -51,43 +51,43 @@ pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
     (body, parser.diagnostics.finish())
 }
 
-/// Diagnostics beyond this many are only counted.
+/// The maximum number of diagnostics listed; further ones are only counted.
 const MOST: usize = 200;
 
-/// What was wrong is already among the diagnostics.
+/// The error of a rule that has recorded its diagnostic already.
 struct AlreadyReported;
 
 type Parse<T> = Result<T, AlreadyReported>;
 
-/// A statement with all its lines.
+/// A parsed statement, which may have several lines.
 struct Parsed {
     statement: Statement,
-    /// Of its first line.
+    /// The comment of its first line.
     comment: Option<Comment>,
     end: u32,
 }
 
-/// The state of a parse. Each file of this directory adds the rules of its subject.
+/// The state of a parse. Each file of this directory implements the rules of its subject.
 struct Parser<'t> {
     source: &'t str,
     file: FileId,
     lexer: Lexer<'t>,
     current: Token,
     next: Token,
-    /// Where the last token left behind ends.
+    /// The end of the last consumed token.
     last_end: u32,
     statement_start: u32,
-    /// Where the last token that the lexer refused ends.
+    /// The end of the last token that the lexer rejected.
     spoilt: u32,
-    /// Operators and brackets of the expression at hand so far.
+    /// The number of operators and brackets in the current expression.
     weight: u32,
-    /// The blocks around the line at hand, outermost first.
+    /// The blocks around the current line, outermost first.
     open: Vec<Open>,
-    /// The rest of the text was left alone: nothing about its absence is worth saying.
+    /// True if the rest of the text was skipped, so that missing ends aren't reported.
     gave_up: bool,
-    /// Comments between the lines of a list in braces: they move in front of the statement.
+    /// Comments between the lines of a list in braces, which are moved to lines before the statement.
     loose_comments: Vec<StatementNode>,
-    /// Names in expressions, so that many uses of one share its text.
+    /// The names in expressions, so that all uses of one share its text.
     names: HashMap<&'t str, Rc<CompactString>>,
     diagnostics: Collection,
 }
@@ -116,7 +116,7 @@ impl<'t> Parser<'t> {
         parser
     }
 
-    /// Lines up to the end of a block that is open, or of the text.
+    /// Parses lines up to the end of an open block, or of the text.
     fn lines(&mut self) -> Body {
         let mut body = Body::new();
         while !self.at(TokenKind::End) && !self.at_misplaced_definition() {
@@ -148,7 +148,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The labels in front of a statement. All but the last get a line of their own.
+    /// Parses the labels before a statement. All but the last become separate lines.
     fn labels(&mut self, body: &mut Body) -> Option<Name> {
         let mut last: Option<Name> = None;
         while self.at(TokenKind::Word) && self.next.kind == TokenKind::Colon {
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
         last
     }
 
-    /// Reports a label in front of something that is no instruction; true if a block ends here.
+    /// Reports a label before something other than an instruction. Returns true if a block ends here.
     fn refuse_label(&mut self, label: Span) -> bool {
         let ends = self.terminator().is_some();
         if ends || self.at(TokenKind::Directive) {
@@ -220,7 +220,7 @@ impl<'t> Parser<'t> {
         Parsed { statement: Statement::Empty, comment, end }
     }
 
-    /// A statement of one line.
+    /// Parses a single-line statement.
     fn single(&mut self, rule: impl FnOnce(&mut Self) -> Parse<Statement>) -> Parsed {
         let statement = rule(self);
         let end = self.last_end;

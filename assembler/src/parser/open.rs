@@ -1,18 +1,19 @@
-//! The blocks that a parser is within.
+//! The blocks around the current line.
 
 use crate::source::Span;
 
-/// A block whose end has not been seen yet.
+/// A block without its end so far.
 pub(super) struct Open {
-    /// The word that begins it.
+    /// The word that begins the block.
     pub(super) keyword: &'static str,
     pub(super) span: Span,
-    /// What may end the part at hand.
+    /// The words that may end the current part.
     pub(super) ends: &'static [&'static str],
-    /// An error has named it as the culprit already, or its head is broken: what it lacks is a consequence.
+    /// True if an error concerns this block already, or its head is invalid. Then a missing end isn't
+    /// reported.
     pub(super) blamed: bool,
-    /// Whether an `else if` was in it, which has a `fi` of its own.
+    /// True if the block contains an `else if`, which has a separate `fi`.
     pub(super) is_ladder: bool,
-    /// The last word in it that ends such a block in other languages.
+    /// The last word in the block that ends such a block in other languages.
     pub(super) foreign_end: Option<Span>,
 }

@@ -1,4 +1,5 @@
-//! `.block` and `.scope`: what a disassembly records of the text that was written. Knows no names.
+//! The directives `.block` and `.scope`, with which a disassembly records the structure of the original text.
+//! Names are resolved elsewhere.
 
 use reviver_isa::structure::TextPlace;
 
@@ -7,7 +8,7 @@ use super::{Parse, Parser};
 use crate::lexer::TokenKind;
 use crate::tree::{About, Directive, Name, RecordedBlock, RecordedScope, RecordedSeam};
 
-/// The words that seams begin with.
+/// Returns true if a seam can begin with this word.
 fn is_seam_word(word: &str) -> bool {
     BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end" | "assert" | "value")
 }
@@ -44,14 +45,14 @@ impl Parser<'_> {
         Ok(RecordedSeam { word, start, end, place, about })
     }
 
-    /// `start..end`
+    /// Parses `start..end`.
     fn extent(&mut self) -> Parse<(u32, u32)> {
         let start = self.count("the index of its first instruction")?;
         self.expect(TokenKind::Range, "`..`")?;
         Ok((start, self.count("the index after its last instruction")?))
     }
 
-    /// `(line, first, last, file)`: the columns and the file may be left out, and are 0 then.
+    /// Parses `(line, first, last, file)`. Omitted columns and files are 0.
     fn recorded_place(&mut self) -> Parse<TextPlace> {
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut place = TextPlace { line: self.count("a line")?, ..TextPlace::default() };
@@ -80,7 +81,7 @@ impl Parser<'_> {
         Ok(About::Counting { counter, bounds, step, reversed })
     }
 
-    /// `name variable start..end (place)`
+    /// Parses `name variable start..end (place)`.
     pub(super) fn recorded_scope(&mut self) -> Parse<Directive> {
         let name = self.name("a name")?;
         let variable = self.name("the name of a variable")?;

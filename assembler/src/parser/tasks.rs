@@ -1,4 +1,4 @@
-//! Calls that aren't plain ones: several at a time (`par`), and those of a procedure that a cell chooses (`callvia`).
+//! Special calls: several in parallel (`par`), and those of a procedure that a cell chooses (`callvia`).
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -19,7 +19,7 @@ const UNPAR_ROUNDS: &str = "to undo the calls of all rounds, write `unpar for i 
 const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one while another is made, call a procedure that has the `uncall` in its body";
 
 impl Parser<'_> {
-    /// `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.
+    /// Parses `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.
     pub(super) fn tasks(&mut self) -> Parse<Statement> {
         let undo = self.at_word("unpar");
         self.bump();
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(TaskKind::Calls(calls.into()))
     }
 
-    /// Reports what stands where a call of a `par` begins, and is none.
+    /// Reports a token that can't begin a call of a `par`.
     fn refuse_word(&mut self) -> Parse<()> {
         if !self.at(TokenKind::Word) {
             let problem = self.unexpected("the name of a procedure");
@@ -62,7 +62,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `i in 0..n call p(…)`
+    /// Parses `i in 0..n call p(…)`.
     fn rounds(&mut self, undo: bool) -> Parse<TaskKind> {
         let ForHead { counter, from, to, step, reversed } = self.for_head()?;
         let token = self.current;
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(TaskKind::Rounds(Box::new(rounds)))
     }
 
-    /// `callvia c(…)`, `uncallvia c(…)`
+    /// Parses `callvia c(…)` or `uncallvia c(…)`.
     pub(super) fn call_via(&mut self) -> Parse<Statement> {
         let undo = self.at_word("uncallvia");
         self.bump();

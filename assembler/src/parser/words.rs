@@ -1,5 +1,4 @@
-//! Words that mean something by themselves, and what a misspelt one may have been meant to be.
-//! Knows no tokens.
+//! Words of the language, and suggestions for misspelt ones. This module is independent of tokens.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -30,25 +29,25 @@ static MNEMONICS: LazyLock<HashMap<&'static str, Update>> =
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =
     LazyLock::new(|| Function::ALL.iter().map(|function| (function.name(), *function)).collect());
 
-/// Why a word can't be a name, if it can't.
+/// Returns the reason why a word can't be a name, or `None` if it can.
 pub(super) fn reserved(word: &str) -> Option<Reserved> {
     RESERVED.get(word).copied()
 }
 
-/// The update with this mnemonic.
+/// Returns the update with this mnemonic.
 pub(super) fn update(mnemonic: &str) -> Option<Update> {
     MNEMONICS.get(mnemonic).copied()
 }
 
-/// The function with this name.
+/// Returns the function with this name.
 pub(super) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.get(name).copied()
 }
 
-/// What the length of an array is asked by, as a function is.
+/// The word for the length of an array, which is used like a function.
 pub(super) const LENGTH: &str = "len";
 
-/// The words of blocks: where they begin, go on and end.
+/// The words of blocks: at their beginnings, middles and ends.
 pub(crate) const BLOCK_WORDS: [&str; 13] = [
     "if",
     "else",
@@ -65,12 +64,12 @@ pub(crate) const BLOCK_WORDS: [&str; 13] = [
     "delocal",
 ];
 
-/// The words that a statement can begin with.
+/// Returns the words that can begin a statement.
 pub(crate) fn statement_words() -> impl Iterator<Item = &'static str> {
     mnemonics().chain(BLOCK_WORDS).chain(["undo", "par", "unpar", "callvia", "uncallvia"])
 }
 
-/// Whether an update applied to a function is an instruction over the numbers that there are.
+/// Returns true if an update applied to a function is an instruction for integers or reals.
 pub(crate) fn combine(update: Update, function: Function) -> bool {
     let over = |class| match class {
         Class::Int => Over::Integers,
@@ -80,8 +79,8 @@ pub(crate) fn combine(update: Update, function: Function) -> bool {
     update.shape() == OperandShape::Accumulate && function.arity() > 0 && function.forms().any(legal)
 }
 
-/// The instruction that a word with a dot was meant to be: its halves the other way round, or the
-/// nearest update and the nearest function that it can be applied to.
+/// Returns a suggestion for an unknown word with a dot. Its two halves are exchanged, or replaced by the
+/// nearest update and the nearest function that fits it.
 pub(super) fn meant_instruction(first: &str, second: &str) -> Option<String> {
     let named = |update: &str, function: &str| {
         let (update, function) = (self::update(update)?, self::function(function)?);
@@ -94,18 +93,18 @@ pub(super) fn meant_instruction(first: &str, second: &str) -> Option<String> {
     })
 }
 
-/// The function nearest to a word of those that an update can be applied to.
+/// Returns the nearest function to a word among those that an update can be applied to.
 pub(super) fn nearest_function(update: Update, word: &str) -> Option<&'static str> {
     let fits = |function: &&Function| combine(update, **function);
     nearest(word, Function::ALL.iter().filter(fits).map(|function| function.name()))
 }
 
-/// The mnemonics that a text may use.
+/// Returns the mnemonics that are valid in a text.
 pub(crate) fn mnemonics() -> impl Iterator<Item = &'static str> {
     Update::ALL.iter().filter(|update| update.shape() != OperandShape::Boundary).map(|update| update.name())
 }
 
-/// The names of the functions that can follow an update's dot.
+/// Returns the names of functions that can follow the dot of an update, and `len`.
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
     Function::ALL
         .iter()
@@ -114,7 +113,7 @@ pub(super) fn functions() -> impl Iterator<Item = &'static str> {
         .chain([LENGTH])
 }
 
-/// A word with its article, for messages.
+/// Returns a description with an article, for messages.
 pub(super) fn describe(reserved: Reserved) -> &'static str {
     match reserved {
         Reserved::Mnemonic => "a mnemonic",

@@ -1,11 +1,11 @@
-//! What is refused, and how it is said: the message, [the place], related places, the cure.
+//! Errors with their complete texts: the message, [the place], related places, the suggestion.
 
 use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::FilesInMemory;
 
 use crate::support::{assembly, assembly_of, errors, module, refusal, refusal_of, shown};
 
-/// Texts and everything that is said about them.
+/// Invalid texts with all of their errors.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
     (".in count\n add coutn, 1\n",
@@ -428,7 +428,7 @@ fn a_flood_of_mistakes_is_cut_off() {
     assert!(said.contains("more problems are not listed"));
 }
 
-/// Warnings in full about stacks, each of a text.
+/// Checks the complete warnings about stacks, one per text.
 #[test]
 fn a_stack_that_must_be_empty_and_can_not_be_is_a_warning() {
     for (text, expected) in [
@@ -453,7 +453,8 @@ fn a_stack_that_must_be_empty_and_can_not_be_is_a_warning() {
             "nothing pops an integer that is pushed here [push x] | declare `s` by `.garbage` instead of `.var`: then the program may end with values on its stack",
         ),
         (".inout x: real\n.var s[]\n push x\n pop x\n", "nothing uses the stack `s` [s]"),
-        // What may be undone backward is not judged, nor what both reach, nor what is declared.
+        // There are no warnings about stacks that may be undone backward, that have both a push and a pop, or
+        // that are declared suitably.
         (".inout x\n.garbage s[]\n push x\n", ""),
         (".inout x\n.in s[]\n pop x\n", ""),
         (".inout x\n.var _s[], _c\n add x, 1\n", ""),
@@ -485,7 +486,7 @@ fn what_nothing_uses_is_a_warning() {
     assert_eq!(said, expected);
 }
 
-/// One name is one error, and what is made of it is not in error once more.
+/// Checks that an unknown name is one error, and that its consequences aren't reported.
 #[test]
 fn an_unknown_name_is_one_error() {
     for (text, expected) in [
@@ -508,7 +509,7 @@ fn an_unknown_name_is_one_error() {
     assert_eq!(errors(&assembly)[0].primary.text, "unknown name, used 2 more times");
 }
 
-/// What the manual shows of a keyword or a directive is a program, and uses the word.
+/// Checks that the manual's example of each keyword or directive is a program that uses the word.
 #[test]
 fn examples_of_the_manual_assemble() {
     use reviver_isa::language::{DIRECTIVE_PAGES, KEYWORD_PAGES};
@@ -518,7 +519,7 @@ fn examples_of_the_manual_assemble() {
     }
 }
 
-/// Words of other languages are answered, each with what is really an instruction.
+/// Checks that words of other languages are answered with valid instructions.
 #[test]
 fn what_other_languages_write_is_answered() {
     for (line, help) in [
@@ -563,7 +564,7 @@ fn what_other_languages_write_is_answered() {
     }
 }
 
-/// Many warnings, many arguments: the time grows as the text does.
+/// Checks that the time for many warnings or many arguments is linear in the length of the text.
 #[test]
 fn small_texts_cost_little() {
     let outputs = |n: usize| {

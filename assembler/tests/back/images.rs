@@ -1,4 +1,4 @@
-//! Images: frozen bytes, and no damage that goes unnoticed.
+//! Tests of images: their exact bytes, and the detection of damage.
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::image::{LoadError, MAGIC, checksum, decode, encode};
@@ -13,7 +13,7 @@ fn small() -> Vec<u8> {
     encode(&module(SMALL)).unwrap()
 }
 
-/// Writes the checksum that the bytes should have.
+/// Updates the checksum of an image.
 fn repair(image: &mut [u8]) {
     let sum = checksum(image).to_le_bytes();
     if let Some(field) = image.get_mut(12..16) {
@@ -35,7 +35,7 @@ fn the_bytes_of_an_image_are_frozen() {
     assert_eq!(hex, GOLDEN);
 }
 
-/// Changing them is a new format version.
+/// The exact bytes of an image. Changing them requires a new format version.
 const GOLDEN: &[&str] = &[
     "895242430d0a1a0a0500000020369c2f",
     "05000000010000007800000000000000",
@@ -112,7 +112,7 @@ fn each_wrong_table_has_its_reason() {
     assert!(matches!(repaired(|i| i[19] = 0xff), LoadError::Truncated { .. }));
 }
 
-/// An image with other sections than the small one's.
+/// Returns the small image with changed sections.
 fn with_sections(change: impl FnOnce(&mut Vec<(u32, Vec<u8>)>)) -> Vec<u8> {
     let image = small();
     let u64_at = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().expect("eight bytes")) as usize;
@@ -145,7 +145,8 @@ fn a_section_that_is_missing_is_named() {
     assert_eq!(decode(&image), Err(LoadError::SectionTable(reason)));
 }
 
-/// Other bytes for the same module: a number in more bytes than it needs, and a section that says nothing.
+/// Checks that other bytes for the same module are rejected: a number with superfluous bytes, and an empty
+/// section.
 #[test]
 fn a_module_has_one_image() {
     let image = with_sections(|sections| {
@@ -209,7 +210,7 @@ fn random_damage_never_panics() {
         repair(&mut image);
         if let Ok(module) = decode(&image) {
             decoded += 1;
-            // Neither may choke on what decodes and is no program.
+            // Neither may panic for a module that can be decoded but is invalid.
             let _ = verify(&module);
             let _ = disassemble(&module);
         }

@@ -1,4 +1,4 @@
-//! What each construct becomes, as the disassembler writes it.
+//! Tests of lowering: the disassembly of each construct.
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::files::FilesInMemory;
@@ -9,7 +9,7 @@ use reviver_isa::update::Update;
 
 use crate::support::{assembly, module, module_of};
 
-/// The flat text without declarations, structure and comments.
+/// Returns the disassembly without declarations, structure and comments.
 fn flat(text: &str) -> String {
     let text = disassemble(&module(text));
     let is_code =
@@ -154,7 +154,7 @@ part$4: from  part$3, a <= 0
     );
 }
 
-/// Parts that are all wanted need no flag of their own, wherever the parentheses stand.
+/// Checks that nested parts with the same connective need no separate flag, independently of the parentheses.
 #[test]
 fn parts_of_one_kind_nest() {
     becomes(
@@ -181,7 +181,7 @@ fi$1:   from  if$1, a >= 0
     );
 }
 
-/// What stands in front and is made of both kinds is held by a flag, which the same steps clear.
+/// Checks that a first part with both connectives is held in a flag, which the same steps clear.
 #[test]
 fn parts_of_both_kinds() {
     becomes(
@@ -508,7 +508,7 @@ fn structure_records_lines_and_blocks() {
     assert_eq!(blocks, [vec![(1, 2), (4, 6), (7, 8)], vec![(2, 2), (4, 4)]]);
 }
 
-/// The lines of each pair of branch halves in order of the code: that of the `br`, then of its `from`.
+/// Returns the lines of each branch pair in order of the code: that of the `br`, then that of its `from`.
 fn pairs(text: &str) -> Vec<(u32, u32)> {
     let module = module(text);
     let line = |at: u32| module.structure.line(at).unwrap();
@@ -528,7 +528,7 @@ fn the_halves_of_a_pair_stand_at_their_words() {
     let looped = format!("{inout}from s == 0\n add s, 1\nloop\n neg n\nuntil s == 9\n");
     assert_eq!(pairs(&looped), [(4, 6), (6, 2)]);
     assert_eq!(pairs(&format!("{inout}for i in 0..n\n add s, i\nrof\n")), [(2, 4), (4, 2)]);
-    // The same words the other way.
+    // The same words in the opposite direction.
     let undone = format!(
         "{inout}compute\n if s < 3\n  neg n\n else\n  not n\n fi s < 3\napply\n swap n, s\nuncompute\n"
     );
@@ -539,7 +539,7 @@ fn the_halves_of_a_pair_stand_at_their_words() {
 fn what_a_flag_needs_stands_at_the_words_of_its_block() {
     let text = ".inout s, n\nif s > 0 and n > 0\n neg n\nelse\n not n\nfi s > 0 and n < 0\n";
     let lines = module(text).structure.lines;
-    // Main's own end has no word.
+    // The end of main has no word.
     assert!(lines[..lines.len() - 1].is_sorted(), "{lines:?}");
     let text = ".inout s, n\nfrom s == 0 and n > 0\n add s, 1\nloop\n neg n\nuntil s == 9 or n == 1\n";
     let lines = module(text).structure.lines;
@@ -588,7 +588,7 @@ fn constants_are_words_and_reals_of_the_program() {
     assert_eq!(values, ["Ints([-127])", "Ints([-16])", "Ints([-4])", "Reals([4.570796326794897])"]);
 }
 
-/// As the language has it: towards 0, and the rest has the sign of what is divided.
+/// Checks that division truncates towards 0, and that a remainder has the sign of the dividend.
 #[test]
 fn constants_divide_as_rust_does() {
     let quotients = [("7 / 2", 3), ("-7 / 2", -3), ("7 / -2", -3), ("-7 / -2", 3)];
@@ -600,8 +600,8 @@ fn constants_divide_as_rust_does() {
     }
 }
 
-/// A constant beside a cell is added or taken away, whichever is positive; the word's least number, which has no negation, is
-/// added.
+/// Checks that a constant beside a cell is added or subtracted so that the literal is positive. The least
+/// word has no negation and is added.
 #[test]
 fn constants_beside_a_cell() {
     let text = |word: &str| {

@@ -1,5 +1,5 @@
-//! Lowered blocks are bijections: a toy machine for integers walks main forward and backward over
-//! many starts, and must come back to where it began.
+//! Tests that lowered blocks are bijections. A minimal machine for integers runs main forward and backward
+//! from many states, and must restore the initial state.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use reviver_isa::update::Update;
 
 use crate::support::module;
 
-/// Scalars by their declaration; what is missing is 0.
+/// The values of scalars by their declaration; missing ones are 0.
 type Cells = HashMap<Base, i64>;
 
-/// Why a walk stopped before its end: the instruction at which it trapped.
+/// The index of the instruction that trapped.
 #[derive(Debug, PartialEq)]
 struct Trap(usize);
 
@@ -89,7 +89,8 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    /// Walks main from one end to the other. A `br` ahead jumps, a `from` ahead must be false.
+    /// Runs main from one end to the other. In the direction of the run a `br` may jump, and a `from` must be
+    /// false.
     fn walk(&mut self, backward: bool) -> Result<(), Trap> {
         let main = &self.module.procedures[0];
         let (mut at, end) = if backward { (main.exit, main.entry) } else { (main.entry, main.exit) };
@@ -121,8 +122,8 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Forward from every start in a cube, and back; and backward from every start, and forth. Returns
-/// how many walks got through, each way.
+/// Runs a text forward and back, and backward and forward, from every state in a cube. Returns the numbers of
+/// complete runs in both directions.
 fn there_and_back(text: &str, names: &[&str]) -> (usize, usize) {
     let module = module(text);
     let mut through = [0, 0];
@@ -202,7 +203,7 @@ fn every_mix_of_loop_conditions_comes_back() {
         for exit in ["s == b", "(s == b or s == b)"] {
             for body in [" add s, 1\n", " add s, 1\nloop\n neg a\n neg a\n", "loop\n add s, 1\n"] {
                 let first = if body.starts_with("loop") { 0 } else { 1 };
-                // The walk ends because the bound lies ahead.
+                // The loop terminates because it counts towards the bound.
                 let text = format!(".inout a, b, s\nif a < b\nfrom {entry}\n{body}until {exit}\nfi a < b\n");
                 for (a, b) in [(-3, 4), (0, 1), (2, 2)] {
                     let wanted = if a + first <= b && a < b { b } else { a };

@@ -1,4 +1,4 @@
-//! `asm ∘ disasm = id`: the same module, the same bytes, structure included.
+//! Tests that `asm ∘ disasm = id`: the same module, the same bytes, including the structure.
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::disassemble::{disassemble, disassembly};
@@ -64,12 +64,12 @@ fn literals_come_back_bit_for_bit() {
                 \tadd a[0], -0.0\n\tadd n[0], -9223372036854775808\n";
     let first = module(text);
     let second = module(&disassemble(&first));
-    // Through the image: `==` does not tell -0.0 from 0.0.
+    // The images are compared, because `==` does not distinguish -0.0 from 0.0.
     assert_eq!(image::encode(&second).unwrap(), image::encode(&first).unwrap());
 }
 
-/// Words and lines of the samples, shuffled: most are refused, none may panic, and what is accepted
-/// survives.
+/// Shuffles words and lines of the samples. Most results are rejected, none may panic, and the accepted ones
+/// must survive a round trip.
 #[test]
 fn shuffled_texts_are_refused_or_survive() {
     let all: Vec<&str> = SAMPLES.iter().flat_map(|(_, text)| text.lines()).collect();
@@ -111,7 +111,8 @@ fn shuffle(lines: &mut Vec<String>, all: &[&str], words: &[&str], random: &mut R
     }
 }
 
-/// Who opens an image needs the places of its instructions, and doesn't assemble its text again to have them.
+/// Checks that a disassembly reports the lines that assembling it finds. So callers that open an image
+/// needn't assemble its text again.
 #[test]
 fn a_disassembly_knows_the_lines_that_assembling_it_finds() {
     for (name, text) in SAMPLES {

@@ -1,5 +1,5 @@
-//! The rules that texts and images share, each broken once: those that a text can break by a text, the others by
-//! a module that no text becomes. How it is said of a text at length is for `diagnostics.rs`.
+//! Tests of the rules that texts and images share: each is violated once, by a text or by a changed module.
+//! The complete messages are tested in `diagnostics.rs`.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice, Term};
@@ -11,7 +11,7 @@ use reviver_isa::verify::verify;
 
 use crate::support::{assembly, module, refusal};
 
-/// Texts, and what each is refused for first.
+/// Invalid texts, each with the first error.
 const TEXTS: &[(&str, &str)] = &[
     (".real fixed 8\n.in x\n", "fixed point has 16 to 56 fraction bits"),
     (".limit depth 16777217\n.in x\n", "`.limit depth` is at most 16777216"),
@@ -64,7 +64,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A procedure `p` with a rule `q`, and what stands in them.
+/// Returns a text with a procedure `p` that has the rule `q`, and the bodies of both.
 fn with_rule(body: &str, rule: &str) -> String {
     format!(
         ".inout x: real, n\n.var G: real\n call p(x, n)\n\
@@ -123,7 +123,7 @@ fn what_a_text_says_keeps_to_the_rules() {
     }
 }
 
-/// Everything that the changes below change.
+/// The text from which the changed modules below are made.
 const TEXT: &str = "\
 .in n, x: real default 0.5
 .inout A[4] = 7, M[2, 3]
@@ -141,7 +141,7 @@ const TEXT: &str = "\
 .end
 ";
 
-/// The last call of the text.
+/// Returns the last call of the text.
 fn call(module: &mut Module) -> &mut Call {
     let site = module.code.iter_mut().rfind(|instruction| instruction.update == Update::Call);
     match &mut site.expect("the text has one").link {
@@ -150,7 +150,7 @@ fn call(module: &mut Module) -> &mut Call {
     }
 }
 
-/// The part of an array that it passes.
+/// Returns the array part that the call passes.
 fn span(module: &mut Module) -> &mut Range {
     match &mut call(module).arguments[1] {
         Argument::Slice(slice) => &mut slice.range,
@@ -158,7 +158,7 @@ fn span(module: &mut Module) -> &mut Range {
     }
 }
 
-/// Makes the vector that the procedures take a matrix.
+/// Changes the vector parameters of the procedures to matrices.
 fn matrix_parameters(module: &mut Module) {
     module.procedures[1..].iter_mut().for_each(|procedure| procedure.parameters[1].rank = Rank::Matrix);
 }
@@ -167,10 +167,10 @@ fn index(cell: Option<Base>, offset: i64) -> Term {
     Term { cell, offset }
 }
 
-/// A module that no text becomes, and what it is refused for.
+/// An error message, and the change of a module that causes it.
 type Change = (&'static str, fn(&mut Module));
 
-/// A declared stack that is given.
+/// Returns a declared stack that is an input.
 fn stack(name: &str, class: Class) -> Global {
     let (name, initial) = (name.to_owned(), Values::zero(class));
     Global { name, class, role: Role::In, shape: Shape::Stack, initial, default: None, is_shared: false }

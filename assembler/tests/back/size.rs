@@ -1,4 +1,4 @@
-//! Large and hostile texts.
+//! Tests and measurements with large and hostile texts.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use reviver_assembler::image;
 
 use crate::support::{assembly, module, refusal};
 
-/// Peak resident memory of this process in MiB, where the system tells.
+/// Returns the peak resident memory of this process in MiB, if the system provides it.
 fn peak_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What a module records of its text: true of the text, and refused where it isn't true of the code.
+//! Tests of the structure in a module: it describes the text, and is rejected if it contradicts the code.
 
 use reviver_flow::tree::StatementTree;
 use reviver_isa::Function;
@@ -37,7 +37,7 @@ const TEXT: &str = "\
         add n, x*x + 1
 ";
 
-/// The words of every seam in the order of the code, with their lines and columns.
+/// Returns the words of every seam in order of the code, with their lines and columns.
 fn words(module: &Module) -> Vec<String> {
     let speller = Speller { module, procedure: &module.procedures[0] };
     let seam = |block: &Block, n: usize| {
@@ -108,7 +108,7 @@ fn the_innermost_block_is_found() {
     }
 }
 
-/// A structure that says something else of the same code, and why it is refused.
+/// An error message, and the change of a structure that causes it.
 type Lie = (&'static str, fn(&mut Structure));
 
 fn kind(structure: &mut Structure, wanted: fn(&BlockKind) -> bool) -> &mut Block {
@@ -220,7 +220,7 @@ fn an_assertion_of_several_asserts_once() {
     }
 }
 
-/// A text couldn't say which of two cells of one name is meant.
+/// Checks that a structure can't refer to a shadowed global, because a text couldn't express that.
 #[test]
 fn what_is_recorded_names_no_hidden_global() {
     let text = ".inout n, y\n call p(n, y)\n.proc p(in n, inout y)\n add y, n*n + 1\n if y > n\n neg y\n fi y < n\n.end\n";

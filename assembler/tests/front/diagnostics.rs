@@ -1,8 +1,8 @@
-//! What is wrong with a text, as its author sees it.
+//! Tests of the printed diagnostics of invalid texts.
 
 use super::cases::{cases, complaints};
 
-/// Every case of a file with what is said about it; none may pass in silence.
+/// Returns every case of a file with its diagnostics; each must have at least one.
 fn transcript(file: &str) -> String {
     let mut transcript = String::new();
     for (title, text) in cases(file) {

@@ -1,11 +1,11 @@
-//! Where included files come from.
+//! Tests of reading included files.
 
 use std::fs;
 use std::path::Path;
 
 use reviver_assembler::files::{Disk, Files, FilesInMemory};
 
-/// A directory of its own for a test, removed at the end.
+/// A temporary directory for one test, which is removed at the end.
 struct Folder(std::path::PathBuf);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! Inverse programs as texts.
+//! Tests of the texts of inverse programs.
 
 use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_assembler::format::{format, print_with};
@@ -9,7 +9,7 @@ use reviver_assembler::source::Sources;
 use super::cases::{cases, complaints_of};
 use super::layout::formatted;
 
-/// The inverse program's text, which must parse again.
+/// Returns the text of the inverse program, and checks that it can be inverted.
 pub fn inverted(text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add("program.rasm", text);
@@ -58,7 +58,8 @@ fn a_broken_text_is_not_formatted() {
     assert!(format(&sources, file).is_err());
 }
 
-/// Readability is held by the inverses of ten programs. Their headers stay what they are.
+/// Checks the inverses of ten programs, so that their readability is preserved. Headers are excluded, because
+/// inversion keeps them.
 #[test]
 fn inverses_of_programs() {
     let names = ["fib", "gcd", "isqrt", "factor", "sort", "rle", "xtea", "turing", "leapfrog", "haar"];
@@ -124,7 +125,7 @@ fn an_inverse_says_so_and_its_inverse_does_not() {
         formatted(&text.replace(" default 3", "")),
         "the default of an input says nothing of a result"
     );
-    // Where an included file says it, it comes in place, and the program doesn't say it twice.
+    // An included `.inverse` marks the whole program as an inverse, so its inverse has no mark.
     let files = FilesInMemory::new().with("marked.rasm", ".inverse\n.const ONE = 1\n");
     let marked = ".include \"marked.rasm\"\n.inout x\n add x, ONE\n";
     assert_eq!(inverse_in(&files, marked, "main.rasm"), ".const ONE = 1\n.inout x\n        sub   x, ONE\n");
@@ -139,7 +140,7 @@ fn what_an_included_file_erases_is_named() {
     assert!(complaints.contains("bad.rasm:2:2"), "{complaints}");
 }
 
-/// Every word of a block keeps its comment, and every other line too.
+/// Checks that every word of a block and every other line keep their comments.
 #[test]
 fn no_comment_is_lost() {
     let text = "\
@@ -173,7 +174,7 @@ fn no_comment_is_lost() {
 ";
     let comments = |text: &str| {
         let comment = |line: &str| line.split_once(';').map(|(_, comment)| comment.trim().to_owned());
-        // The inverse says that it is one.
+        // The inverse has the additional line `.inverse`.
         let lines = text.lines().filter(|line| *line != ".inverse");
         let mut comments: Vec<String> = lines.map(|line| comment(line).expect(line)).collect();
         comments.sort();
@@ -187,7 +188,8 @@ fn no_comment_is_lost() {
     }
 }
 
-/// Each line that has a counterpart in the inverse text, and that counterpart, without blanks and comments.
+/// Returns each line with a counterpart in the inverse text, and that counterpart, both without blanks and
+/// comments.
 fn counterparts(text: &str) -> Vec<(String, String)> {
     let inversion = invert_text("main.rasm", text.into(), "main.rasm", &FilesInMemory::new());
     let inverse = inversion.text.unwrap();

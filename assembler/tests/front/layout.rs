@@ -1,4 +1,4 @@
-//! The canonical layout.
+//! Tests of the canonical layout.
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
@@ -8,7 +8,7 @@ use reviver_isa::Module;
 
 use super::cases::complaints_of;
 
-/// The canonical text of a text without errors.
+/// Returns the canonical text of a valid text.
 pub fn formatted(text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add("sample.rasm", text);
@@ -35,7 +35,7 @@ fn line_ends_of_other_systems_are_accepted() {
     assert_eq!(formatted(&sample.replace('\n', "\r\n")), formatted(sample));
 }
 
-/// A program's module without the lines of its text.
+/// Returns the module of a program without line numbers.
 fn module(text: &str) -> Module {
     let assembly = assemble("program.rasm", text.into(), &FilesInMemory::new());
     let said = complaints_of(&assembly.sources, &assembly.diagnostics);

@@ -1,5 +1,4 @@
-//! What holds for every text: nothing panics, and what parses is formatted, printed and inverted
-//! consistently.
+//! Properties of all texts: nothing panics, and a valid text is formatted, printed and inverted consistently.
 
 use proptest::prelude::*;
 use reviver_assembler::format::{format, print, print_with};
@@ -9,7 +8,7 @@ use reviver_assembler::source::Sources;
 
 use super::cases::complaints_of;
 
-/// Sends a text through everything; true if it parses.
+/// Runs all front-end functions on a text; returns true if the text is valid.
 fn survives(bytes: Vec<u8>) -> bool {
     let mut sources = Sources::new();
     let file = match sources.add_bytes("random.rasm", bytes) {
@@ -31,7 +30,7 @@ fn survives(bytes: Vec<u8>) -> bool {
     true
 }
 
-/// What must hold for a text that parses.
+/// Checks the properties of a valid text.
 fn consistent(text: &str) {
     let mut sources = Sources::new();
     let file = sources.add("first.rasm", text);
@@ -47,7 +46,7 @@ fn consistent(text: &str) {
     assert_eq!(print(&read), plain, "a printed tree is read as the same tree:\n{text}");
 }
 
-/// The inverse of the inverse is the program, through the text.
+/// Checks that inverting a program twice gives the same text.
 fn is_involution(text: &str) {
     let mut sources = Sources::new();
     let file = sources.add("program.rasm", text);
@@ -62,7 +61,7 @@ fn is_involution(text: &str) {
     assert_eq!(current, program);
 }
 
-/// Everything that a text can hold, and some of what it can't.
+/// Tokens that a text may contain, and some invalid ones.
 const SOUP: &[&str] = &[
     "add",
     "sub.mul",
@@ -183,7 +182,8 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(SOUP), 0..120).prop_map(|words| words.join(" "))
 }
 
-/// Spoils a text that parses: what is nearly right reaches further into the parser than soup.
+/// Returns a strategy for damaged valid texts. Nearly valid texts reach deeper into the parser than random
+/// tokens.
 fn damaged() -> impl Strategy<Value = String> {
     let word = proptest::sample::select(SOUP);
     (body(0), any::<prop::sample::Index>(), any::<prop::sample::Index>(), word).prop_map(
@@ -240,7 +240,7 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-/// A reversible statement of one line.
+/// Returns a strategy for a reversible statement of one line.
 fn line() -> impl Strategy<Value = String> {
     let update = proptest::sample::select(&["add", "sub", "xor", "rol"][..]);
     let function = proptest::sample::select(&["sum", "mul", "atan2", "lt", "shl"][..]);
@@ -262,13 +262,13 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The end of a line: nothing, or a comment.
+/// Returns a strategy for the end of a line: nothing, or a comment.
 fn ending() -> impl Strategy<Value = String> {
     let comment = proptest::sample::select(&["; words", ";words ", ";;; more", ";"][..]);
     prop_oneof![3 => Just(String::from("\n")), 1 => comment.prop_map(|c| format!("  {c}\n"))]
 }
 
-/// Lines that may stand before any statement.
+/// Returns a strategy for lines before a statement.
 fn lead() -> impl Strategy<Value = String> {
     let lead = &[
         "",
@@ -326,7 +326,7 @@ fn body(depth: u32) -> BoxedStrategy<String> {
     proptest::collection::vec(statement(depth), 0..5).prop_map(|lines| lines.concat()).boxed()
 }
 
-/// A whole program, with declarations before, between and after its statements.
+/// Returns a strategy for a whole program, with declarations before, between and after its statements.
 fn program() -> impl Strategy<Value = String> {
     let declaration = || {
         prop_oneof![

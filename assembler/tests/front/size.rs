@@ -1,4 +1,4 @@
-//! Large, long and deep texts: all of them answered, and soon.
+//! Tests with large, long and deep texts, which must be processed fast.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use reviver_assembler::source::{LONGEST_LINE, Sources};
 
 use super::cases::{complaints, complaints_of};
 
-/// What is said about a text, in ten seconds at most: far more than it takes on a busy machine, far less than a hang.
+/// Returns the diagnostics of a text, and checks that they take at most ten seconds. That is far more than
+/// they need on a busy machine, and far less than a hang.
 fn soon(text: String) -> String {
     let start = Instant::now();
     let said = complaints(text);
@@ -127,7 +128,8 @@ fn files_that_are_no_texts() {
     insta::assert_snapshot!(transcript);
 }
 
-/// Some editors put a byte order mark in front of a text: it counts as no character of the first line.
+/// Checks that a byte order mark, which some editors write at the beginning of a text, doesn't count as a
+/// character.
 #[test]
 fn a_byte_order_mark_is_skipped() {
     let (marked, plain) = ("\u{feff}.in  x\n        addd  x, y\n", ".in  x\n        addd  x, y\n");

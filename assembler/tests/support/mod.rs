@@ -1,11 +1,11 @@
-//! Assembling texts in tests.
+//! Helper functions for tests that assemble texts.
 
 use reviver_assembler::assemble::{Assembly, assemble};
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::files::FilesInMemory;
 use reviver_isa::Module;
 
-/// Assembles a text that includes nothing.
+/// Assembles a text without includes.
 pub fn assembly(text: &str) -> Assembly {
     assembly_of(text, &FilesInMemory::new())
 }
@@ -14,7 +14,7 @@ pub fn assembly_of(text: &str, files: &FilesInMemory) -> Assembly {
     assemble("main.rasm", text.as_bytes().to_vec(), files)
 }
 
-/// The module of a correct text.
+/// Returns the module of a valid text.
 pub fn module(text: &str) -> Module {
     module_of(text, &FilesInMemory::new())
 }
@@ -29,7 +29,7 @@ pub fn errors(assembly: &Assembly) -> Vec<&Diagnostic> {
     assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect()
 }
 
-/// A diagnostic in one line: `message [text of the place] | [related place]: text | help`.
+/// Returns a diagnostic in one line: `message [text of the place] | [related place]: text | help`.
 pub fn shown(assembly: &Assembly, diagnostic: &Diagnostic) -> String {
     let place = |span| assembly.sources.text(span).lines().next().unwrap_or("").trim().to_owned();
     let mut line = format!("{} [{}]", diagnostic.message, place(diagnostic.primary.span));
@@ -42,7 +42,7 @@ pub fn shown(assembly: &Assembly, diagnostic: &Diagnostic) -> String {
     line
 }
 
-/// All errors of a text, one a line.
+/// Returns all errors of a text, one per line.
 pub fn refusal(text: &str) -> String {
     refusal_of(text, &FilesInMemory::new())
 }
@@ -54,7 +54,7 @@ pub fn refusal_of(text: &str, files: &FilesInMemory) -> String {
     lines.join("\n")
 }
 
-/// One program for each thing that the language can say.
+/// Sample programs that together contain every construct of the language.
 pub const SAMPLES: &[(&str, &str)] = &[
     ("fibonacci", include_str!("fibonacci.rasm")),
     ("declarations", include_str!("declarations.rasm")),
@@ -66,7 +66,7 @@ pub const SAMPLES: &[(&str, &str)] = &[
     ("narrow", include_str!("narrow.rasm")),
 ];
 
-/// Numbers that are the same in every run (xorshift).
+/// A deterministic random number generator (xorshift).
 pub struct Random(pub u64);
 
 impl Random {

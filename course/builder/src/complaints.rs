@@ -1,5 +1,5 @@
-//! What mdBook says of what it reads: it goes to a log, where a build that ends well would hide it. Here it is collected,
-//! so that it counts. Knows no book.
+//! Warnings and errors of mdBook, collected from its log, because a successful build would hide them. This module
+//! knows no book.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,17 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Warnings and errors in their order; clones share them.
+/// Warnings and errors in order; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Complaints {
     told: Arc<Mutex<Vec<String>>>,
 }
 
-/// An event's words.
+/// Message text of a log event.
 struct Words(String);
 
 impl Complaints {
-    /// Does something on this thread, and returns what comes of it together with what was complained of.
+    /// Runs a function on this thread, and returns its result with the collected messages.
     pub fn of<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
         let complaints = Complaints::default();
         let done = tracing::subscriber::with_default(complaints.clone(), act);
@@ -42,7 +42,7 @@ impl Subscriber for Complaints {
         self.lock().push(words.0);
     }
 
-    // Spans aren't followed, so that one number does for all.
+    // Spans are ignored, so one identifier suffices.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }
@@ -58,7 +58,7 @@ impl Subscriber for Complaints {
 
 impl Visit for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // Writing to a text can't fail.
+        // Writing to a `String` can't fail.
         let _ = match field.name() {
             "message" => write!(self.0, "{value:?}"),
             name => write!(self.0, " {name}={value:?}"),

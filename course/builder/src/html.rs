@@ -1,6 +1,6 @@
-//! Text as HTML and back. It knows the few marks that this crate writes, and is no reader of pages in general.
+//! Conversion between text and the HTML that this crate writes. It isn't a general HTML parser.
 
-/// A text that HTML shows as it is.
+/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -15,7 +15,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A text with a class, or without.
+/// Returns an escaped text, in a span if there is a class.
 pub fn span(class: Option<&str>, text: &str) -> String {
     match class {
         Some(class) => format!("<span class=\"{class}\">{}</span>", escaped(text)),
@@ -23,7 +23,7 @@ pub fn span(class: Option<&str>, text: &str) -> String {
     }
 }
 
-/// The text that a piece of HTML shows.
+/// Returns the text that a piece of HTML displays.
 pub fn shown(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -32,7 +32,7 @@ pub fn shown(html: &str) -> String {
         rest = tag.split_once('>').map_or("", |(_, behind)| behind);
     }
     text.push_str(rest);
-    // The ampersand comes last, so that what it escapes isn't taken for an escape.
+    // The ampersand comes last, so that unescaping it creates no new escape sequence.
     let escapes =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")];
     escapes.iter().fold(text, |text, (escape, c)| text.replace(escape, c))

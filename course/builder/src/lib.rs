@@ -1,12 +1,12 @@
-//! The book of the course as pages: built by mdBook, with programs and sessions marked by the assembler's own lexer, and
-//! refused when anything in it is in doubt. It knows nothing of what the book says.
+//! Builder of the course book. mdBook renders the pages, the assembler's lexer highlights programs and sessions, and
+//! any doubt about links or files fails the build. This crate knows nothing of the book's content.
 //!
-//! | module | what it is |
+//! | module | subject |
 //! |---|---|
-//! | [`rasm`], [`session`], [`html`] | programs and console sessions with their words marked |
+//! | [`rasm`], [`session`], [`html`] | highlighted programs and console sessions |
 //! | [`listings`] | the preprocessor, which mdBook can also run by itself |
-//! | [`complaints`] | what mdBook warns of |
-//! | [`references`], [`tags`] | what pages link to and load |
+//! | [`complaints`] | warnings of mdBook |
+//! | [`references`], [`tags`] | links and loaded files of pages |
 
 pub mod complaints;
 pub mod html;
@@ -26,10 +26,10 @@ use mdbook_driver::errors::Error;
 use crate::complaints::Complaints;
 use crate::listings::Listings;
 
-/// A file that says that a folder was built here, and may be built again.
+/// Marker file in folders that were built here, and may be rebuilt.
 const MARK: &str = ".built-by-reviver-book";
 
-/// Why there is no book.
+/// Reason why the book can't be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
     #[error("{path}: no book.toml there\n  help: name the folder of a book, or begin in the repository's folder", path = .0.display())]
@@ -44,7 +44,8 @@ pub enum BookError {
     Unsound { path: PathBuf, faults: Vec<String> },
 }
 
-/// Builds a book into a folder, which is new, empty, or of an earlier build. It appears as a whole, or stays as it was.
+/// Builds a book into a folder that is new, empty, or from an earlier build. The folder is replaced as a whole, or
+/// not changed.
 pub fn build(book: &Path, out: &Path) -> Result<(), BookError> {
     if !book.join("book.toml").is_file() {
         return Err(BookError::NoBook(book.to_owned()));
@@ -82,7 +83,7 @@ fn may_be_replaced(out: &Path) -> Result<bool, BookError> {
     Ok(out.join(MARK).is_file() || at(out, std::fs::read_dir(out))?.next().is_none())
 }
 
-/// mdBook would write pages that a summary names and nobody has written; here they are missing.
+/// Renders the pages. A summary entry without a page is an error here; mdBook would create the page.
 fn render(book: &Path, pages: &Path) -> Result<(), Error> {
     let mut config = Config::from_disk(book.join("book.toml"))?;
     config.build.create_missing = false;

@@ -1,5 +1,5 @@
-//! The preprocessor: blocks of programs and of console sessions in a page become HTML with their words marked. Blocks of
-//! other languages are left to mdBook, and so are included files: its own preprocessor has put their text in before.
+//! mdBook preprocessor that converts program and console blocks to highlighted HTML. Other blocks stay for mdBook.
+//! Included files are already in the text, because mdBook's own preprocessor runs before.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 
 use crate::{rasm, session};
 
-/// What a fence begins with, and one that is longer.
+/// Shortest fence of a code block.
 const FENCE: &str = "```";
 
-/// The preprocessor that marks words.
+/// Preprocessor that highlights listings.
 #[derive(Clone, Copy, Debug)]
 pub struct Listings;
 
-/// What a block is marked as.
+/// Language of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockLanguage {
     Rasm,
     Console,
 }
 
-/// A line that begins a block.
+/// Opening line of a block.
 struct Opening<'l> {
     indented: bool,
     fence: &'l str,
@@ -44,13 +44,13 @@ impl Preprocessor for Listings {
         failure.map_or(Ok(book), Err)
     }
 
-    /// Other renderers have no use for HTML.
+    /// Other renderers can't use HTML.
     fn supports_renderer(&self, renderer: &str) -> Result<bool> {
         Ok(renderer == "html")
     }
 }
 
-/// A chapter's text, with its blocks marked.
+/// Returns a chapter's text with highlighted blocks.
 fn marked(chapter: &Chapter) -> Result<String> {
     let mut marked = String::with_capacity(chapter.content.len() * 2);
     let mut lines = chapter.content.split_inclusive('\n').enumerate();
@@ -84,7 +84,7 @@ fn marked(chapter: &Chapter) -> Result<String> {
 }
 
 impl Opening<'_> {
-    /// What a line begins, if it is a block of ours.
+    /// Parses a line that opens a program or console block.
     fn of(line: &str) -> Option<Opening<'_>> {
         let inside = line.trim_start_matches([' ', '\t', '>']);
         let (fence, info) = fence(inside)?;
@@ -97,7 +97,7 @@ impl Opening<'_> {
     }
 }
 
-/// The fence that a line begins with, and what is behind it.
+/// Splits a line into its leading fence and the rest.
 fn fence(line: &str) -> Option<(&str, &str)> {
     let length = line.bytes().take_while(|byte| *byte == b'`').count();
     line.split_at_checked(length).filter(|(fence, _)| fence.len() >= FENCE.len())
@@ -107,7 +107,7 @@ fn closes(opened: &str, line: &str) -> bool {
     fence(line).is_some_and(|(fence, behind)| fence.len() >= opened.len() && behind.trim().is_empty())
 }
 
-/// The fence of the block of another language that the next line stands in.
+/// Returns the fence of the foreign block that contains the next line, if any.
 fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str> {
     match foreign {
         Some(opened) => Some(opened).filter(|opened| !closes(opened, line.trim_start())),
@@ -115,7 +115,7 @@ fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str
     }
 }
 
-/// The script of the pages marks whatever doesn't say that it shouldn't.
+/// Returns a block as HTML. The class `nohighlight` keeps the page's script from highlighting it again.
 fn block(language: BlockLanguage, text: &str) -> String {
     let (class, marked): (_, Cow<'_, str>) = match language {
         BlockLanguage::Rasm => ("rasm", rasm::marked(text).into()),

@@ -1,4 +1,4 @@
-//! The command that builds the book, or serves mdBook as a preprocessor. All that it does is in the library.
+//! Command that builds the book, or serves mdBook as a preprocessor. The library does all the work.
 
 use std::io::{Write, stdin, stdout};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Programs as HTML with their words marked by kind. What a word is, the assembler says: its lexer cuts the text up, and
-//! its table of the language knows the words. It knows no pages, and no colours.
+//! Programs as highlighted HTML. The assembler's lexer splits the text, and its language tables classify the words.
+//! This module knows neither pages nor colors.
 
 use reviver_assembler::lexer::{Lexer, Token, TokenKind};
 use reviver_assembler::used::is_of_the_language;
@@ -7,25 +7,25 @@ use reviver_isa::names::is_reserved;
 
 use crate::html;
 
-/// What a piece of a program is to a reader.
+/// Syntax class of a piece of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// A mnemonic or a keyword.
     Keyword,
-    /// A function that is applied.
+    /// A function in an application.
     Applied,
     Directive,
-    /// A name that a place is given.
+    /// A label at its definition.
     Label,
     Number,
     Quoted,
     Remark,
-    /// Names, signs, and whatever has no kind of its own.
+    /// Names, signs, and everything without another class.
     Plain,
 }
 
 impl WordKind {
-    /// All that are marked.
+    /// All classes with highlighting.
     pub const MARKED: [WordKind; 7] = [
         WordKind::Keyword,
         WordKind::Applied,
@@ -36,7 +36,7 @@ impl WordKind {
         WordKind::Remark,
     ];
 
-    /// The class that the style sheet knows it by.
+    /// Returns the CSS class.
     pub fn class(self) -> Option<&'static str> {
         match self {
             WordKind::Keyword => Some("rasm-keyword"),
@@ -51,7 +51,7 @@ impl WordKind {
     }
 }
 
-/// A program as HTML that shows the same text.
+/// Returns a program as HTML that displays the same text.
 pub fn marked(text: &str) -> String {
     let tokens = tokens(text);
     let mut marked = String::with_capacity(text.len() * 2);
@@ -73,7 +73,7 @@ fn tokens(text: &str) -> Vec<Token> {
     std::iter::from_fn(token).collect()
 }
 
-/// What a token is, from its word and from those beside it.
+/// Classifies a token by its word and its neighbors.
 fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
     let at = |n: Option<usize>| n.and_then(|n| tokens.get(n)).map(|token| token.kind);
     let next = at(n.checked_add(1));
@@ -84,7 +84,7 @@ fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
         Some(TokenKind::Text | TokenKind::UnclosedText) => WordKind::Quoted,
         Some(TokenKind::Directive) if is_of_the_language(word) => WordKind::Directive,
         Some(TokenKind::Dotted) if is_of_the_language(word) => WordKind::Keyword,
-        // A label may be a word that means something elsewhere, such as `loop`; so may what a branch names, before a comma.
+        // A label may equal a keyword, such as `loop`; so may a branch target before a comma.
         Some(TokenKind::Word) if begins_line && next == Some(TokenKind::Colon) => WordKind::Label,
         Some(TokenKind::Word) if next == Some(TokenKind::Comma) => WordKind::Plain,
         Some(TokenKind::Word) if is_reserved(word) => WordKind::Keyword,

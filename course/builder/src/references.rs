@@ -1,5 +1,5 @@
-//! What built pages refer to: links must lead somewhere, and whatever a page loads must lie beside it, so that the book
-//! needs no network. Links of a reader's own choice may lead out of the book; whether anything is there isn't asked.
+//! Check of links and loaded files in built pages. Links inside the book must have a target, and every loaded file
+//! must be in the book, which needs no network. Links out of the book aren't followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -7,20 +7,20 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::tags::tags;
 
-/// A page and what it can be linked at, and what it refers to.
+/// A page's link targets and references.
 struct Page {
     anchors: BTreeSet<String>,
     references: Vec<Reference>,
 }
 
-/// Something that a page names.
+/// Reference from a page or style sheet.
 struct Reference {
     target: String,
-    /// A reader has to choose it; everything else is loaded with the page.
+    /// True for a link that a reader follows; false for a file that is loaded with the page.
     chosen: bool,
 }
 
-/// What is wrong with the pages and styles of a folder, a line for each reference, in their order.
+/// Returns the broken references of a folder's pages and styles, one line each, in order.
 pub fn faults(folder: &Path) -> io::Result<Vec<String>> {
     let files = files(folder)?;
     let mut pages = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn faults(folder: &Path) -> io::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Every file of a folder, relative to it.
+/// Returns every file of a folder, relative to it.
 fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let (mut found, mut folders) = (BTreeSet::new(), vec![PathBuf::new()]);
     while let Some(inner) = folders.pop() {
@@ -77,7 +77,7 @@ impl Page {
     }
 }
 
-/// What a style sheet loads.
+/// Returns the files that a style sheet loads.
 fn loaded_by(style: &str) -> Vec<String> {
     let target = |text: &str, end: &[char]| {
         text.split(end).next().unwrap_or_default().trim_matches([' ', '"', '\'']).to_owned()
@@ -87,7 +87,7 @@ fn loaded_by(style: &str) -> Vec<String> {
     urls.chain(imports).collect()
 }
 
-/// What is wrong with a reference of a file.
+/// Returns the fault of a reference, if there is one.
 fn fault(
     file: &Path,
     reference: &Reference,
@@ -116,7 +116,7 @@ fn fault(
         .then(|| format!("{place}: `{target}` leads nowhere: {} has no such heading", to.display()))
 }
 
-/// A path as a file names it, relative to the folder of all.
+/// Resolves a path in a file's text, relative to the root folder.
 fn beside(file: &Path, named: &str) -> Option<PathBuf> {
     let mut path = file.parent()?.to_owned();
     for component in Path::new(named).components() {

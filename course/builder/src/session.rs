@@ -1,12 +1,12 @@
-//! Console sessions as HTML: what is typed stands out from what is answered, and a program that is typed is marked as one.
-//! Carries nothing out.
+//! Console sessions as HTML. Commands are set off from output, and typed programs are highlighted. This module
+//! executes nothing.
 
 use crate::{html, rasm};
 
-/// What a line begins with on which something is typed.
+/// Prompt at the start of a command line.
 const PROMPT: &str = "$ ";
 
-/// A session as HTML that shows the same text.
+/// Returns a session as HTML that displays the same text.
 pub fn marked(session: &str) -> String {
     let mut lines = session.split_inclusive('\n');
     let mut marked = String::with_capacity(session.len() * 2);
@@ -27,13 +27,13 @@ pub fn marked(session: &str) -> String {
     marked
 }
 
-/// The line that ends the text that a command is given on the lines below it.
+/// Returns the end marker of a here-document in a command.
 fn end_of_text(command: &str) -> Option<&str> {
     let (_, behind) = command.split_once("<<'")?;
     Some(behind.split_once('\'')?.0)
 }
 
-/// That text, and the line that ends it, which is missing where the session ends before.
+/// Returns the text of a here-document and its end line, which is empty if the session ends early.
 fn typed_below<'s>(lines: &mut impl Iterator<Item = &'s str>, end: &str) -> (String, &'s str) {
     let mut text = String::new();
     for line in lines {

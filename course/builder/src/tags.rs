@@ -1,7 +1,6 @@
-//! The tags of a page with their attributes. It reads the pages that mdBook writes; what stands in scripts, styles and
-//! comments is no tag.
+//! Parser for the tags of pages that mdBook writes. Text in scripts, styles and comments is skipped.
 
-/// A tag that opens something.
+/// Opening tag with its attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag<'p> {
     pub name: &'p str,
@@ -9,7 +8,7 @@ pub struct Tag<'p> {
 }
 
 impl<'p> Tag<'p> {
-    /// An attribute's value, as it is written.
+    /// Returns an attribute's value, without unescaping.
     pub fn attribute(&self, name: &str) -> Option<&'p str> {
         let mut rest = self.attributes;
         while let Some((before, behind)) = rest.split_once("=\"") {
@@ -23,7 +22,7 @@ impl<'p> Tag<'p> {
     }
 }
 
-/// The tags of a page, in their order.
+/// Returns the tags of a page, in order.
 pub fn tags(page: &str) -> Vec<Tag<'_>> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -36,7 +35,7 @@ pub fn tags(page: &str) -> Vec<Tag<'_>> {
     tags
 }
 
-/// Takes up the tag that a text begins with, and goes on behind it.
+/// Parses the tag at the start of a text, and returns the rest.
 fn after_tag<'p>(inside: &'p str, tags: &mut Vec<Tag<'p>>) -> &'p str {
     let Some((tag, rest)) = inside.split_once('>') else { return "" };
     let (name, attributes) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));

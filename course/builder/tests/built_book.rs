@@ -1,5 +1,5 @@
-//! The book of the course as it is built: whole, without a warning, without a network, and with every listing marked and
-//! true to its source.
+//! Tests of the built book: complete, without warnings, without network access, and with every listing highlighted
+//! and true to its source.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn book() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../book")
 }
 
-/// The book's pages, built once for all tests.
+/// Returns the book's pages, built once for all tests.
 fn pages() -> &'static Path {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     BUILT
@@ -32,7 +32,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The sources of the pages, but for the summary.
+/// Returns the sources of the pages, without the summary.
 fn chapters() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(book().join("src")).unwrap().map(|entry| entry.unwrap().path());
     let is_chapter =
@@ -42,7 +42,7 @@ fn chapters() -> Vec<PathBuf> {
     chapters
 }
 
-/// The blocks of a language in a chapter, with the lines of files that they include.
+/// Returns the blocks of a language in a chapter, with included files expanded.
 fn blocks(chapter: &Path, language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(chapter).unwrap();
     let start = format!("\n```{language}");
@@ -65,7 +65,7 @@ fn included(chapter: &Path, block: &str) -> String {
     lines[first - 1..last].join("\n") + "\n"
 }
 
-/// The listings of a page, as marked and as shown.
+/// Returns the listings of a page, as displayed text and as HTML.
 fn listings(page: &str, class: &str) -> Vec<(String, String)> {
     let start = format!("<pre class=\"{class}\">");
     let starts = page.split(&start).skip(1);
@@ -114,7 +114,7 @@ fn every_program_and_session_is_marked_and_shows_its_source() {
 
 #[test]
 fn pages_load_their_own_styles_and_scripts_alone() {
-    // That all of it lies in the book, and that every link leads somewhere, `build` has found: it fails otherwise.
+    // `build` has already checked that all files are in the book and that every link has a target.
     let page = page("02-debugger.html");
     let style =
         tags(&page).into_iter().filter_map(|tag| tag.attribute("href")).find(|to| to.starts_with("rasm"));
@@ -122,7 +122,7 @@ fn pages_load_their_own_styles_and_scripts_alone() {
     assert!(!page.contains("MathJax") && !page.contains("searcher"), "what the book doesn't have");
 }
 
-/// Colours of the style sheet, by theme and variable.
+/// Returns the colors of the style sheet, by theme and variable.
 fn colours() -> Vec<(String, [f64; 3])> {
     let style = std::fs::read_to_string(book().join("rasm.css")).unwrap();
     let lines = style.lines().filter_map(|line| line.trim().strip_prefix("--listing-"));
@@ -134,7 +134,7 @@ fn colours() -> Vec<(String, [f64; 3])> {
     lines.map(colour).collect()
 }
 
-/// How bright a colour is, by the usual formula of accessible pages.
+/// Returns the relative luminance of a color, by the WCAG formula.
 fn luminance(colour: [f64; 3]) -> f64 {
     let linear = colour.map(|c| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
     0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -166,14 +166,14 @@ fn kinds_of_words_differ_in_more_than_red_and_green() {
         rule.split('}').next().unwrap()
     });
     assert_eq!(looks.iter().collect::<BTreeSet<_>>().len(), looks.len(), "two kinds look alike");
-    // Blue rises and red falls from value to keyword: nobody's eyes take one for the other.
+    // From value to keyword, blue increases and red decreases, so that color-blind readers can distinguish them.
     for theme in colours().chunks(5) {
         let (keyword, value) = (theme[2].1, theme[3].1);
         assert!(keyword[2] - keyword[0] > 0.3 && value[0] - value[2] > 0.3, "{theme:?}");
     }
 }
 
-/// A book of one page.
+/// Creates a book with one page.
 fn small(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("src")).unwrap();

@@ -1,4 +1,4 @@
-//! What each command does: from the text behind its name to a method of the session.
+//! Actions of the commands: each parses the text after the command's name and calls methods of the session.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
@@ -17,7 +17,7 @@ use crate::points::WatchMode;
 use crate::session::{EventKind, MomentName, PointOptions, Session, SessionError};
 use crate::view;
 
-/// Values, frames and writes that are printed where nothing else is said.
+/// Default number of printed values, frames and writes.
 pub(super) const SOME: usize = 20;
 
 fn motion(motion: Result<Motion, SessionError>) -> CommandResult {
@@ -116,7 +116,7 @@ pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Command
     motion(console.session.next_write(cell, condition.as_deref()))
 }
 
-/// A cell, and what must hold of the write to it that is sought.
+/// Parses a cell and a condition for the write that is searched for.
 fn write_asked(row: CommandRow, rest: &str) -> Result<(&str, Option<String>), CommandError> {
     let (cell, options) = row.point_options(rest)?;
     match options.log {
@@ -192,7 +192,7 @@ pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> CommandResu
 
 pub fn watch(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (words, options) = row.point_options(rest)?;
-    // A cell may be called `any` too.
+    // A cell may itself be called `any`.
     match words.strip_suffix("any").filter(|cell| cell.ends_with(char::is_whitespace)) {
         Some(cell) => set_watch(console, row, (cell, options), WatchMode::Write),
         None => set_watch(console, row, (words, options), WatchMode::Change),
@@ -235,7 +235,7 @@ pub fn clear(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult 
     Ok(Outcome::Deleted(ids.len()))
 }
 
-/// The number of a point, and what follows it.
+/// Parses the number of a point, and returns the text after it.
 fn point(row: CommandRow, rest: &str) -> Result<(u32, &str), CommandError> {
     let (id, rest) = split_word(row.something(rest, "the number of a breakpoint or watchpoint")?);
     Ok((row.number(id)?, rest))
@@ -297,7 +297,7 @@ pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> CommandRes
     window(console, name, (first, count), layout)
 }
 
-/// Elements of an array, from a number on and at most so many, unless the layout says how many.
+/// Returns elements of an array from number `first` on, `count` of them unless the layout has a count.
 fn window(
     console: &mut Console,
     name: &str,
@@ -322,14 +322,14 @@ fn window(
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
     for element in &mut array.elements {
         if let Some(bits) = in_layout(session, &element.name, layout)? {
-            // Bits tell enough by themselves.
+            // Bits are shown alone.
             (element.other, element.adjoint, element.value) = (None, None, bits);
         }
     }
     Ok(Outcome::Array(array))
 }
 
-/// The bits of an element, where they are asked for.
+/// Returns the bits of an element, if the layout requests bits.
 fn in_layout(session: &Session, element: &str, layout: PrintFormat) -> Result<Option<String>, SessionError> {
     if layout.format == Notation::Signed {
         return Ok(None);
@@ -360,7 +360,7 @@ pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> CommandR
     Ok(Outcome::Nothing)
 }
 
-/// A cell, and a number behind it.
+/// Parses a cell and an optional number after it.
 fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str, usize), CommandError> {
     let rest = row.something(rest, "a cell")?;
     match rest.rsplit_once(char::is_whitespace) {
@@ -372,9 +372,9 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
 }
 
 pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    /// Few enough for a screen.
+    /// Default depth, small enough for a screen.
     const LINKS: usize = 2;
-    // A cell may be called `all` too.
+    // A cell may itself be called `all`.
     let asked = rest.strip_suffix("all").filter(|before| before.ends_with(char::is_whitespace));
     let (cell, depth) = cell_and_number(row, asked.unwrap_or(rest).trim_end(), LINKS)?;
     Ok(Outcome::Origins { chain: console.session.why(cell, depth)?, all: asked.is_some() })
@@ -422,7 +422,7 @@ pub fn down(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     selected(&console.session)
 }
 
-/// The frame that is selected.
+/// Returns the selected frame.
 pub(super) fn selected(session: &Session) -> CommandResult {
     let frame = view::stack::selected(session);
     frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
@@ -441,7 +441,7 @@ pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> CommandRe
     Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
 }
 
-/// The program's only real result, which is the loss where none is named.
+/// Returns the program's only real result, the default loss.
 fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandError> {
     let names: Vec<&str> = real_results(session.program()).collect();
     match names[..] {
@@ -451,7 +451,7 @@ fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandErro
     }
 }
 
-/// The names of a program's results that are real cells.
+/// Returns the names of a program's results that are real cells.
 pub(crate) fn real_results(program: &Program) -> impl Iterator<Item = &str> {
     let is_result = |global: &&Global| {
         let is_cell = global.class == Class::Real && global.shape == Shape::Scalar;

@@ -1,16 +1,16 @@
-//! The arguments of commands: numbers, points, and what follows `if` and `log`. Knows no command.
+//! Parsing of command arguments: numbers, time points, point options after `if` and `log`.
 
 use super::console::{Command, CommandError};
 use crate::points::Point;
 use crate::session::{MomentName, PointOptions, SessionError};
 
 impl Command {
-    /// An error about the command's arguments.
+    /// Creates an error about the command's arguments.
     pub fn wrong(&self, message: impl Into<String>) -> CommandError {
         CommandError::Usage { message: message.into(), usage: self.usage }
     }
 
-    /// Nothing may follow.
+    /// Checks that no text follows.
     pub fn nothing(&self, rest: &str) -> Result<(), CommandError> {
         match rest {
             "" => Ok(()),
@@ -18,7 +18,7 @@ impl Command {
         }
     }
 
-    /// Something must follow.
+    /// Checks that some text follows; `what` describes it in the error.
     pub fn something<'a>(&self, rest: &'a str, what: &str) -> Result<&'a str, CommandError> {
         match rest {
             "" => Err(self.wrong(format!("`{}` takes {what}", self.name))),
@@ -26,7 +26,7 @@ impl Command {
         }
     }
 
-    /// A number of times; 1 where nothing is said.
+    /// Parses a repeat count; the default is 1.
     pub fn count<T: std::str::FromStr + From<u8>>(&self, rest: &str) -> Result<T, CommandError> {
         match rest {
             "" => Ok(T::from(1)),
@@ -34,13 +34,13 @@ impl Command {
         }
     }
 
-    /// A number in the spelling of the language: `10_000`.
+    /// Parses a number in the spelling of the language: `10_000`.
     pub fn number<T: std::str::FromStr>(&self, text: &str) -> Result<T, CommandError> {
         let plain = text.replace('_', "");
         plain.parse().map_err(|_| self.wrong(format!("`{text}` is not a number that fits here")))
     }
 
-    /// A moment: a step, a percentage, `start`, `end` or a mark.
+    /// Parses a time point: a step, a percentage, `start`, `end` or a mark.
     pub fn moment(&self, text: &str) -> Result<MomentName, CommandError> {
         Ok(match text {
             "start" | "begin" => MomentName::Start,
@@ -61,10 +61,11 @@ impl Command {
 }
 
 impl Command {
-    /// What a point is set with: `PLACE if CONDITION log MESSAGE`, every part optional. Returns the place.
+    /// Parses the options of a point: `PLACE if CONDITION log MESSAGE`, every part optional. Returns the
+    /// place and the options.
     ///
     /// # Errors
-    /// A message with an `if` in it: it may be meant as the condition.
+    /// The message contains an `if`, which may be meant as the condition.
     pub fn point_options<'a>(&self, rest: &'a str) -> Result<(&'a str, PointOptions), CommandError> {
         let (rest, log) = split_at_word(rest, "log");
         let (place, condition) = split_at_word(rest, "if");
@@ -75,10 +76,10 @@ impl Command {
         Ok((place, PointOptions { temporary: false, condition: owned(condition), log: owned(log) }))
     }
 
-    /// The numbers of the points that are meant, `1 3-5`; where nothing is said, of all.
+    /// Parses numbers of points, such as `1 3-5`. Returns all points if the text is empty.
     ///
     /// # Errors
-    /// No number, or no such point.
+    /// The text is no number, or there is no such point.
     pub fn points(&self, rest: &str, points: &[Point]) -> Result<Vec<u32>, CommandError> {
         let mut chosen: Vec<u32> = Vec::new();
         for word in rest.split_whitespace() {
@@ -100,13 +101,13 @@ impl Command {
     }
 }
 
-/// What stands before a word and behind it, if it is there.
+/// Splits a text at the first occurrence of a word, if there is one.
 pub(super) fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
     let at = places_of_word(text, word).next();
     split_at(text, at, word)
 }
 
-/// The same, where it stands last.
+/// Splits a text at the last occurrence of a word, if there is one.
 pub(super) fn split_at_last_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
     let at = places_of_word(text, word).last();
     split_at(text, at, word)
@@ -119,7 +120,7 @@ fn split_at<'a>(text: &'a str, at: Option<usize>, word: &str) -> (&'a str, Optio
     }
 }
 
-/// Where a word stands in a text.
+/// Returns the positions of a word in a text.
 fn places_of_word(text: &str, word: &str) -> impl Iterator<Item = usize> {
     let is_word = move |at: &usize| {
         let (before, behind) = (&text[..*at], &text[*at + word.len()..]);
@@ -129,7 +130,7 @@ fn places_of_word(text: &str, word: &str) -> impl Iterator<Item = usize> {
     text.match_indices(word).map(|(at, _)| at).filter(is_word)
 }
 
-/// Texts between commas that stand in no brackets.
+/// Splits a text at commas outside brackets.
 pub(super) fn between_commas(text: &str) -> Vec<&str> {
     let mut depth = 0_i64;
     let separates = |c: char| {
@@ -139,13 +140,13 @@ pub(super) fn between_commas(text: &str) -> Vec<&str> {
     text.split(separates).map(str::trim).collect()
 }
 
-/// What stands before a `#` that begins a word.
+/// Returns the text before a `#` that begins a word.
 pub(crate) fn without_comment(line: &str) -> &str {
     let starts = |(at, _): &(usize, &str)| *at == 0 || line[..*at].ends_with(char::is_whitespace);
     line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The first word of a text, and what follows it.
+/// Splits off the first word of a text.
 pub(super) fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())

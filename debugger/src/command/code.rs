@@ -1,5 +1,5 @@
-//! The commands that print the program: source lines and instructions. What was listed last is theirs,
-//! so that the next page follows it.
+//! Commands that print the program: source lines and instructions. The last listed range is kept, so that
+//! the next page follows it.
 
 use reviver_assembler::disassemble;
 
@@ -10,11 +10,11 @@ use crate::timeline::Moment;
 use crate::view;
 use crate::view::code::CodePane;
 
-/// Lines that `list` and `disassemble` print.
+/// Number of lines printed by `list` and `disassemble`.
 const PAGE: u32 = 10;
 
 pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    // Where that takes long, there are no counts; `info counts` has them.
+    // If counting takes long, no counts are shown; `info counts` always counts.
     console.session.count_lines(MOST_COUNTED);
     let session = &console.session;
     let last = console.listed.filter(|listed| listed.at == here(session));
@@ -37,7 +37,7 @@ pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     Ok(Outcome::Code(pane))
 }
 
-/// Where the session is: in time, and among the frames.
+/// Returns the current time point and the depth of the selected frame.
 fn here(session: &Session) -> (Moment, usize) {
     (session.moment(), session.depth())
 }
@@ -62,7 +62,7 @@ fn before(file: u32, first: u32) -> Result<(u32, u32, u32), CommandError> {
     }
 }
 
-/// `20,25`, or `20,` for a page from there on.
+/// Parses a range: `20,25`, or `20,` for a page from line 20 on.
 fn range(
     session: &Session,
     row: CommandRow,
@@ -81,12 +81,12 @@ fn range(
     }
 }
 
-/// The line that a text names by its number, whether it has instructions or not, or else that of a place.
+/// Returns the line named by its number, with or without instructions, or else the line of a place.
 fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
     session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }
 
-/// The line of the place that a text names: one that has instructions.
+/// Returns the line of a place, which has instructions.
 pub(super) fn line_of(session: &Session, text: &str) -> Result<Line, CommandError> {
     Ok(session.listing().line(instruction_of(session, text)?))
 }
@@ -96,13 +96,13 @@ fn instruction_of(session: &Session, text: &str) -> Result<u32, CommandError> {
     Ok(places.first().map_or(0, |place| place.instruction(session.program())))
 }
 
-/// The breakpoints of a line.
+/// Returns the breakpoints of a line.
 pub(super) fn breakpoints(session: &Session, line: Line) -> Vec<u32> {
     let pane = view::code::code(session, line.file, line.line, 1);
     pane.lines.iter().flat_map(|line| &line.breakpoints).map(|mark| mark.id).collect()
 }
 
-/// The breakpoints of the line of a place; none where there is no such place.
+/// Returns the breakpoints on the line of a place, or none if there is no such place.
 pub(crate) fn breakpoints_at(session: &Session, place: &str) -> Vec<u32> {
     line_of(session, place).map_or(Vec::new(), |line| breakpoints(session, line))
 }
@@ -115,7 +115,7 @@ pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> CommandR
     Ok(Outcome::Instructions(instructions(session, (first..last).take(PAGE as usize))))
 }
 
-/// `info line`: the instructions of a line.
+/// Executes `info line`: returns the instructions of a line.
 pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let session = &console.session;
     let line = match rest {
@@ -126,7 +126,7 @@ pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> CommandRes
     Ok(Outcome::Line { name: session.listing().name(line), instructions: instructions(session, found) })
 }
 
-/// The instructions as the machine has them, each with the statement that it is a part of.
+/// Returns the machine's instructions, each with the statement that it belongs to.
 fn instructions(session: &Session, which: impl Iterator<Item = u32>) -> Vec<InstructionLine> {
     let (program, listing, next) = (session.program(), session.listing(), session.next_instruction());
     let which: Vec<u32> = which.collect();

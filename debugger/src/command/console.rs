@@ -1,5 +1,5 @@
-//! What commands are made of: a row of the table, the console that it works on, what it came to, or why it
-//! failed. Knows no command.
+//! Types shared by all commands: a row of the command table, the console that commands act on, their
+//! outcomes and errors.
 
 use reviver_files::UsedFiles;
 use reviver_isa::codes::CodeEntry;
@@ -25,14 +25,14 @@ use crate::view::stack::FrameView;
 use crate::view::status::Status;
 use crate::view::timeline::Events;
 
-/// What an argument names, for completion.
+/// The kind of an argument, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     None,
     Count,
     /// A step, a percentage, `start`, `end` or a mark.
     Step,
-    /// A line, a label, a procedure.
+    /// A line, a label or a procedure.
     Place,
     Procedure,
     Cell,
@@ -40,30 +40,30 @@ pub enum ArgumentKind {
     /// The number of a breakpoint or watchpoint.
     Point,
     Command,
-    /// A topic of `info`, with an argument of its own.
+    /// A topic of `info`, which may have an argument itself.
     Topic,
     Mark,
-    /// What stands in the brackets of a message.
+    /// An error code or its words, as in the brackets of a message.
     Code,
     File,
     /// A pane of the screen.
     Pane,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A command line.
+    /// A complete command line.
     Line,
 }
 
-/// What carries a command out; the text is what follows its name.
+/// The function that executes a command; the text is the part after the command's name.
 #[derive(Clone, Copy)]
 pub enum CommandAction {
-    /// Something is done with the session.
+    /// An action on the session.
     Session(fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>),
-    /// Something is asked of the screen that shows it; where there is none, it is refused.
+    /// A request to the screen; an error without a screen.
     Screen(fn(&'static Command, &str) -> Result<ScreenAction, CommandError>),
 }
 
-/// What a command is about: the heading under which lists have it.
+/// The subject of a command: its heading in lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandGroup {
     Travel,
@@ -105,18 +105,18 @@ impl CommandGroup {
     }
 }
 
-/// A row of the table.
+/// A row of the command table.
 pub struct Command {
     pub group: CommandGroup,
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub usage: &'static str,
-    /// What a line of keys calls it, in few words: ` S back ←`.
+    /// A short label for the key bar: ` S back ←`.
     pub word: &'static str,
     pub help: &'static str,
-    /// Help of first arguments with an effect of their own, without a full stop.
+    /// Help for first arguments with a separate effect, without a full stop.
     pub forms: &'static [(&'static str, &'static str)],
-    /// What its first argument names.
+    /// The kind of the first argument.
     pub argument: ArgumentKind,
     pub action: CommandAction,
 }
@@ -128,19 +128,19 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Whether only a screen can carry it out.
+    /// Returns true if only a screen can execute the command.
     pub fn is_of_screen(&self) -> bool {
         matches!(self.action, CommandAction::Screen(_))
     }
 
-    /// First sentence of the help for these arguments.
+    /// Returns the first sentence of the help for these arguments.
     pub fn summary_with(&self, arguments: &str) -> &'static str {
         let first = arguments.split_whitespace().next().unwrap_or_default();
         let form = self.forms.iter().find(|(form, _)| *form == first);
         form.map_or_else(|| self.summary(), |(_, does)| does)
     }
 
-    /// The first sentence of its help.
+    /// Returns the first sentence of the help.
     pub fn summary(&self) -> &'static str {
         let (first, _) = self.help.split_once(". ").unwrap_or((self.help, ""));
         first.trim_end_matches('.')
@@ -153,14 +153,14 @@ impl PartialEq for Command {
     }
 }
 
-/// What an action comes to.
+/// Result of an action.
 pub(super) type CommandResult = Result<Outcome, CommandError>;
-/// The row of the command that is carried out.
+/// The row of the command being executed.
 pub(super) type CommandRow = &'static Command;
 
-/// A table: what its rows act on, its name, what stands before the names of its rows, and the rows in groups. What a
-/// line of keys calls a row stands behind its `as`, where that isn't its name. A row whose arguments do different things
-/// ends with those and what they do.
+/// Defines a table of commands: the target of its actions, its name, the prefix of its rows' names, and the
+/// rows in groups. A label for the key bar follows `as`, if it differs from the name. If the first argument
+/// of a command selects different actions, the row ends with a list of these arguments and their help.
 macro_rules! commands {
     ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
         $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal
@@ -183,7 +183,7 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// The first of some words: the one that a row has, or else its name.
+/// Returns the first of some words: the label of a row if present, otherwise its name.
 pub(super) const fn first(words: &[&'static str]) -> &'static str {
     match words {
         [word, ..] => word,
@@ -191,30 +191,31 @@ pub(super) const fn first(words: &[&'static str]) -> &'static str {
     }
 }
 
-/// An instruction as the machine has it, and where it comes from.
+/// A machine instruction and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionLine {
     pub at: u32,
-    /// As a disassembly has it: `add.mul value$1, m[i], x`.
+    /// The disassembled instruction: `add.mul value$1, m[i], x`.
     pub text: String,
-    /// The line of the source: `line 5`.
+    /// The source line: `line 5`.
     pub line: String,
-    /// The part of the statement there that became the instruction, where that is no instruction by itself: `compute m[i] * x`.
+    /// The part of the source statement that the instruction implements, if the statement isn't a single
+    /// instruction: `compute m[i] * x`.
     pub words: Option<String>,
     pub is_next: bool,
 }
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     Motion(Motion),
-    /// Expressions and their values, or why they have none.
+    /// Expressions and their values, or the reasons why they have none.
     Values(Vec<(String, Result<String, String>)>),
     Array(ArrayView),
     PointSet(Box<Point>),
     Points(Vec<Point>),
     Deleted(usize),
-    /// Where a value comes from; and whether writes are told that only handed it on.
+    /// The origin of a value. If `all` is true, writes that only moved the value are listed too.
     Origins {
         chain: Vec<ValueOrigin>,
         all: bool,
@@ -227,14 +228,14 @@ pub enum Outcome {
         edit: Edit,
         branch: BranchNumber,
     },
-    /// A gradient was begun; on this branch it is carried back.
+    /// A gradient was begun; it is propagated backward on this branch.
     Seeded {
         seed: Seed,
         branch: BranchNumber,
     },
     Check(RoundTripCheck),
     Code(CodePane),
-    /// Lines with how often they were executed.
+    /// Lines with their execution counts.
     Counts(Vec<CodeLine>),
     Instructions(Vec<InstructionLine>),
     /// A source line and its instructions.
@@ -242,7 +243,7 @@ pub enum Outcome {
         name: String,
         instructions: Vec<InstructionLine>,
     },
-    /// The frame that is selected.
+    /// The selected frame after a selection.
     Frame(FrameView),
     Frames(Vec<FrameView>),
     Cells(CellsPane),
@@ -266,19 +267,19 @@ pub enum Outcome {
     /// The cells that are still plotted.
     Unplotted(Vec<String>),
     Help(Vec<&'static Command>),
-    /// What a code in a message means.
+    /// The explanation of an error code.
     Explained(&'static CodeEntry),
-    /// Several, one after the other.
+    /// Several outcomes in order, with their commands.
     All(Vec<(String, Outcome)>),
     /// A file was written.
     Saved(String),
     Quit,
-    /// There is nothing of what was asked for.
+    /// No item matches the request.
     Empty,
     Nothing,
 }
 
-/// Why a line is no command, or a command failed.
+/// The reason why a line is no command, or why a command failed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CommandError {
     #[error("there is no {what} `{word}`")]
@@ -297,13 +298,13 @@ pub enum CommandError {
     File(String),
     #[error("{0}")]
     Failed(String),
-    /// A script failed at a line; what came of the lines before it is done.
+    /// A script failed at a line; `done` has the outcomes of the lines before it.
     #[error("line {line}: `{command}`: {error}")]
     Script { line: usize, command: String, error: Box<CommandError>, done: Vec<(String, Outcome)> },
 }
 
 impl Outcome {
-    /// Why this went no further than it was to, where the user stopped it or the step limit did.
+    /// Returns the kind of stop, if the user or the step limit stopped the command early.
     pub fn cut_short(&self) -> Option<StopKind> {
         let reason = match self {
             Outcome::Motion(Motion { reason, .. }) | Outcome::Check(RoundTripCheck { stop: reason, .. }) => {
@@ -323,7 +324,7 @@ impl Outcome {
         matches!(kind, StopKind::Interrupted | StopKind::StepLimit).then_some(kind)
     }
 
-    /// Whether the session is to end, because of this or of the last command of a script.
+    /// Returns true if the session is to end, because of this outcome or of the last outcome of a script.
     pub fn quits(&self) -> bool {
         match self {
             Outcome::Quit => true,
@@ -332,7 +333,7 @@ impl Outcome {
         }
     }
 
-    /// Whether this has led somewhere else, in time or among the frames.
+    /// Returns true if the command changed the time point or the selected frame.
     pub fn moves(&self) -> bool {
         match self {
             Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } | Outcome::Frame(_) => true,
@@ -349,7 +350,7 @@ impl From<ExpressionError> for CommandError {
 }
 
 impl CommandError {
-    /// What could help, without a full stop.
+    /// Returns a suggestion for the user, without a full stop.
     pub fn help(&self) -> Option<String> {
         let meant = |near: &Option<String>| near.as_ref().map(|near| format!("did you mean `{near}`?"));
         match self {
@@ -391,7 +392,7 @@ impl CommandError {
     }
 }
 
-/// The command that selects a frame so many calls further out, or further in where negative.
+/// Returns the command that selects the frame `outward` calls further out, or further in if negative.
 fn selecting(outward: isize) -> String {
     let name = if outward < 0 { "down" } else { "up" };
     match outward.unsigned_abs() {
@@ -400,23 +401,23 @@ fn selecting(outward: isize) -> String {
     }
 }
 
-/// What `list` has printed: it goes on from there, until the session is somewhere else.
+/// The range last printed by `list`. The next `list` continues after it, unless the session has moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    /// The moment, and the depth of the frame that was selected.
+    /// The time point, and the depth of the selected frame.
     pub(super) at: (Moment, usize),
     pub(super) file: u32,
-    /// The first line, and the one behind the last.
+    /// The first line, and the line after the last.
     pub(super) first: u32,
     pub(super) end: u32,
 }
 
-/// Draws what a screen shows of a session: that on which it is seen, or one that was just opened.
+/// Renderer of the `picture` command: draws the screen that shows the session, or a freshly opened one.
 pub trait Painter: std::fmt::Debug + Send {
-    /// The picture of a session. `options` are those of the command, which says what is wrong with them.
+    /// Draws a session. `options` are the options of the command, which reports errors in them.
     ///
     /// # Errors
-    /// Options that don't fit, or no memory for what is drawn.
+    /// The options are invalid, or there is no memory for the picture.
     fn picture(
         &self,
         console: &Console,
@@ -424,36 +425,36 @@ pub trait Painter: std::fmt::Debug + Send {
         options: &str,
     ) -> Result<String, CommandError>;
 
-    /// One that draws what nobody has looked at yet.
+    /// Returns a painter for a session that no screen shows yet.
     fn unseen(&self) -> Box<dyn Painter>;
 }
 
-/// A session that is told what to do in lines of text.
+/// A session controlled by lines of text.
 #[derive(Debug)]
 pub struct Console {
     pub session: Session,
-    /// What was read for the session, and what it reads and writes.
+    /// The files that the session has read and written.
     pub(super) files: UsedFiles,
-    /// Draws the pictures of the session.
+    /// Renderer of pictures of the session.
     pub(crate) painter: Box<dyn Painter>,
-    /// Expressions that are printed after every motion.
+    /// Expressions printed after every movement.
     pub(super) displays: Vec<String>,
-    /// Cells that are plotted: their names and themselves. A name means another cell in another call.
+    /// Plotted cells: their names and targets. The same name refers to another cell in another call.
     pub(super) plots: Vec<(String, Target)>,
-    /// The lines that were carried out.
+    /// The lines executed so far.
     pub(super) transcript: Vec<String>,
-    /// Whether the last of them stands for motions that nobody typed.
+    /// True if the last line replaces movements that the user didn't type.
     pub(super) glides: bool,
-    /// What an empty line repeats.
+    /// The command that an empty line repeats.
     pub(super) repeated: Option<String>,
-    /// Where `list` goes on.
+    /// The range after which `list` continues.
     pub(super) listed: Option<Listed>,
-    /// Scripts that are being carried out, the innermost last.
+    /// The scripts being executed, innermost last.
     pub(super) scripts: OpenScripts,
 }
 
 impl Console {
-    /// A copy that no screen shows.
+    /// Copies the console; the copy isn't shown by a screen.
     ///
     /// # Errors
     /// There is no memory for the states of its session.
@@ -472,8 +473,8 @@ impl Console {
         })
     }
 
-    /// `files` knows what was read to open the session: it is never overwritten. `painter` draws it where
-    /// no screen shows it.
+    /// Creates a console. `files` lists the files read to open the session, which are never overwritten.
+    /// `painter` draws pictures if no screen does.
     pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
         Console {
             session,
@@ -489,12 +490,13 @@ impl Console {
         }
     }
 
-    /// The cells that are plotted, at most [`MOST_PLOTS`](super::plot::MOST_PLOTS).
+    /// Returns the plotted cells, at most [`MOST_PLOTS`](super::plot::MOST_PLOTS).
     pub fn plots(&self) -> &[(String, Target)] {
         &self.plots
     }
 
-    /// What is displayed after every motion: expressions and their values here, or why they have none.
+    /// Returns the expressions displayed after every movement, with their current values or the reasons why
+    /// they have none.
     pub fn displayed(&self) -> Vec<(String, Result<String, String>)> {
         let value = |text: &String| {
             let value = self.session.evaluate(text);

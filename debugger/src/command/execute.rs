@@ -1,5 +1,4 @@
-//! Carrying lines out: which command a line is, what an empty one repeats, and what of it stands in the
-//! transcript.
+//! Execution of lines: command lookup, repetition by an empty line, and recording in the transcript.
 
 use super::arguments::{split_word, without_comment};
 use super::console::{Command, CommandAction, CommandError, Console, Outcome};
@@ -10,12 +9,12 @@ use crate::outcome::{Reason, StopKind};
 use crate::session::Session;
 
 impl Console {
-    /// Carries a line out. An empty one repeats the last motion or choice of a frame, or prints the next page
-    /// of `list`, as in gdb; what follows `#` is a comment.
+    /// Executes a line. An empty line repeats the last movement or selection of a frame, or prints the next
+    /// page of `list`, as in gdb. A `#` begins a comment.
     ///
     /// # Errors
-    /// What is wrong with the line, or why the command failed; nothing has changed then. A script that
-    /// fails has done what stands before the line that failed.
+    /// The line is no command, or the command failed; nothing has changed then. A failed script has
+    /// executed the lines before the failing one.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let mut line = without_comment(line).trim().to_owned();
         if line.is_empty() {
@@ -29,12 +28,12 @@ impl Console {
         let outcome = command.carry_out(self, rest)?;
         self.repeated = match outcome {
             Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
-            // The next page.
+            // An empty line continues with the next page.
             Outcome::Code(_) if rest == "-" => Some(line.clone()),
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // A script stands in the transcript as its lines.
+        // A script is recorded as its lines.
         if self.transcript.len() == recorded {
             self.transcript.extend(replay(line, &outcome));
             if matches!(outcome, Outcome::Motion(_)) && is_interrupted(&outcome) {
@@ -45,11 +44,11 @@ impl Console {
         Ok(self.with_displays(outcome))
     }
 
-    /// Carries a motion out that nobody typed: of playing, say, where many follow one another. As long as
-    /// they meet no point they stand in the transcript as one `goto`, and are undone as one.
+    /// Executes a movement that the user didn't type, for example one of many during playback. Consecutive
+    /// movements that hit no point are recorded as one `goto`, and undone at once.
     ///
     /// # Errors
-    /// As [`Console::execute`].
+    /// The same errors as [`Console::execute`].
     pub fn glide(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let hits = |session: &Session| session.points().iter().map(|point| point.hits).sum::<u64>();
         let (glides, before, from) = (self.glides, hits(&self.session), self.session.moment());
@@ -67,14 +66,13 @@ impl Console {
         Ok(outcome)
     }
 
-    /// Notes how many hits are still to be ignored, where that is another number than before: a `goto` doesn't
-    /// count them.
+    /// Records changed ignore counts of points: a replayed `goto` doesn't count hits.
     fn ignore_as_now(&mut self, before: &[(u32, u64)]) {
         let changed = ignored(&self.session).into_iter().filter(|now| !before.contains(now));
         self.transcript.extend(changed.map(|(id, count)| format!("ignore {id} {count}")));
     }
 
-    /// A motion is followed by what is to be displayed.
+    /// Appends the displayed values to a movement.
     fn with_displays(&self, outcome: Outcome) -> Outcome {
         if self.displays.is_empty() || !matches!(outcome, Outcome::Motion(_)) {
             return outcome;
@@ -84,14 +82,14 @@ impl Console {
     }
 }
 
-/// What a line is replaced by in the transcript, so that a replay comes to the same.
+/// Returns the line to record in the transcript, such that a replay has the same result.
 fn replay(line: String, outcome: &Outcome) -> Option<String> {
     match outcome {
-        // Who replays a session wants to see it again, not to write files.
+        // A replay repeats the session without writing files.
         Outcome::Saved(_) => None,
-        // Nobody interrupts the replay at the same step.
+        // A replay can't be interrupted at the same step.
         Outcome::Motion(motion) if is_interrupted(outcome) => Some(format!("goto {}", motion.to.step)),
-        // A question that took too long is left out, for it would again; a plot stays.
+        // A query that was interrupted is omitted, because it would take as long again. A plot is kept.
         Outcome::Plot(_) => Some(line),
         _ if is_interrupted(outcome) => None,
         _ => Some(line),
@@ -102,16 +100,16 @@ fn is_interrupted(outcome: &Outcome) -> bool {
     outcome.cut_short() == Some(StopKind::Interrupted)
 }
 
-/// How many hits of each point are still to be ignored.
+/// Returns the remaining ignore count of each point.
 fn ignored(session: &Session) -> Vec<(u32, u64)> {
     session.points().iter().map(|point| (point.id, point.ignore)).collect()
 }
 
 impl Command {
-    /// Carries the command out on a session.
+    /// Executes the command on a session.
     ///
     /// # Errors
-    /// Those of the command; one that only a screen can carry out.
+    /// The errors of the command, or the command needs a screen.
     pub(super) fn carry_out(
         &'static self,
         console: &mut Console,
@@ -125,7 +123,8 @@ impl Command {
 }
 
 impl ScreenAction {
-    /// What a line asks of the screen; none where it is one for the session, or no command at all.
+    /// Returns the screen action of a line, or `None` for a command of the session and for an unknown
+    /// command.
     pub fn of(line: &str) -> Option<Result<ScreenAction, CommandError>> {
         let (row, rest) = named(line).ok()?;
         match row.action {
@@ -135,17 +134,17 @@ impl ScreenAction {
     }
 }
 
-/// The command of a line, and what follows its name.
+/// Splits a line into its command and the text after the command's name.
 ///
 /// # Errors
-/// No such command, or several.
+/// No command matches, or several do.
 pub fn named(line: &str) -> Result<(&'static Command, &str), CommandError> {
     let (word, rest) = split_command(line);
     Ok((find(word)?, rest))
 }
 
-/// The name of a line's command, and what follows it. A format may follow without a blank, as in `print/x`; `x/i` is
-/// a command of gdb as a whole.
+/// Splits a line into the name of its command and the rest. A format may follow without a blank, as in
+/// `print/x`. `x/i` is treated as a single name of gdb.
 fn split_command(line: &str) -> (&str, &str) {
     let (whole, _) = split_word(line);
     let end = match foreign::instead_of(whole) {

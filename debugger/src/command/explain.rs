@@ -1,4 +1,4 @@
-//! What the code in a message means.
+//! The command `explain`: explanations of the codes in messages.
 
 use reviver_assembler::suggest::nearest;
 use reviver_vm::codes;

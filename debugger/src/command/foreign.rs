@@ -1,7 +1,6 @@
-//! Commands that people know from gdb and that aren't here, with what serves instead. None of them does
-//! anything.
+//! Commands of gdb that don't exist here, each with a replacement. They only produce an error message.
 
-/// The names of one thing in gdb, and what to use here.
+/// Names of a gdb feature, and the replacement.
 const FOREIGN: &[(&[&str], &str)] = &[
     (
         &["attach", "detach", "kill"],
@@ -24,7 +23,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["x/i"], "`disassemble` prints instructions"),
 ];
 
-/// What to use instead of one of gdb's commands; none if the word isn't one.
+/// Returns the replacement for a gdb command, or `None` for any other word.
 pub fn instead_of(word: &str) -> Option<&'static str> {
     // `x/4i` is `x/i` with a count.
     let plain: String = word.chars().filter(|c| !c.is_ascii_digit()).collect();

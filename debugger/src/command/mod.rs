@@ -1,5 +1,5 @@
-//! Commands as text: gdb's names and abbreviations, read from a line and carried out on a session.
-//! What a command came to is data; [`crate::render`] puts it into words.
+//! Commands as text, with gdb's names and abbreviations: parsed from a line and executed on a session.
+//! Outcomes are data; [`crate::render`] converts them to text.
 
 mod actions;
 pub(crate) mod arguments;

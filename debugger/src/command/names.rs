@@ -1,9 +1,9 @@
-//! Words that arguments may be one of.
+//! Fixed words accepted as arguments.
 
 use crate::outcome::StopKind;
 use crate::session::EventKind;
 
-/// The names of all kinds that an enum lists.
+/// Builds the list of names of an enum's variants.
 macro_rules! names_of {
     ($Kind:ident) => {{
         let mut names = [""; $Kind::ALL.len()];
@@ -16,8 +16,8 @@ macro_rules! names_of {
     }};
 }
 
-/// The kinds of events on the timeline.
+/// Names of the kinds of events on the timeline.
 pub const EVENTS: &[&str] = &names_of!(EventKind);
 
-/// Why a motion stops, as `expect-stop` names it.
+/// Names of the reasons to stop, for `expect-stop`.
 pub const REASONS: &[&str] = &names_of!(StopKind);

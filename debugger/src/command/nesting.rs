@@ -1,26 +1,26 @@
-//! How scripts are nested in one another, and how much that may come to.
+//! Nesting of scripts, with limits on depth and number of commands.
 
 use std::path::PathBuf;
 
-/// Scripts that carry one another out, the innermost last. What they come to is bounded, however they are
-/// written: a script is no program.
+/// The scripts being executed, innermost last. Limits bound the work of nested scripts: a script can't be
+/// an endless program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenScripts {
-    /// As they were named, and where they really are.
+    /// The scripts' paths as written, and their canonical paths.
     paths: Vec<(String, Option<PathBuf>)>,
-    /// Commands that were carried out by scripts within a script.
+    /// Number of commands executed by nested scripts.
     nested: usize,
 }
 
 impl OpenScripts {
-    /// Scripts within one another, and commands that those within one carry out, at most.
+    /// Maximum nesting depth, and maximum number of commands executed by nested scripts.
     const DEEPEST: usize = 10;
     const MOST_NESTED: usize = 100_000;
 
-    /// Another script begins, under this path.
+    /// Begins the execution of a script.
     ///
     /// # Errors
-    /// It is being carried out already, or too many are.
+    /// The script is being executed already, or too many scripts are nested.
     pub fn enter(&mut self, path: &str) -> Result<(), String> {
         let place = std::fs::canonicalize(path).ok();
         let chain =
@@ -44,10 +44,10 @@ impl OpenScripts {
         Ok(())
     }
 
-    /// Another command of the innermost script is due.
+    /// Counts a command of the innermost script.
     ///
     /// # Errors
-    /// There were too many.
+    /// The maximum number of commands is exceeded.
     pub fn count(&mut self) -> Result<(), String> {
         if self.paths.len() > 1 {
             self.nested += 1;
@@ -61,7 +61,7 @@ impl OpenScripts {
         }
     }
 
-    /// The innermost script has ended.
+    /// Ends the execution of the innermost script.
     pub fn leave(&mut self) {
         self.paths.pop();
         if self.paths.is_empty() {

@@ -1,4 +1,4 @@
-//! Questions about several moments at once: `diff` and `trace`.
+//! Queries about several time points: `diff` and `trace`.
 
 use super::actions::SOME;
 use super::arguments::{between_commas, split_at_last_word, split_at_word};
@@ -6,7 +6,7 @@ use super::console::{CommandResult, CommandRow, Console, Outcome};
 use crate::format::PrintFormat;
 use crate::session::{MomentName, SessionError};
 
-/// Rows that a table has where nothing is said, and at most.
+/// Default and maximum number of rows of a table.
 const ROWS: usize = 100;
 const MOST_ROWS: usize = 1_000_000;
 

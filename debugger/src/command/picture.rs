@@ -1,4 +1,4 @@
-//! `picture`: the screen as a file. Who draws it is the console's to know.
+//! The command `picture`, which saves the screen as a file. The console's painter draws it.
 
 use reviver_files::FileKind;
 
@@ -6,10 +6,10 @@ use super::arguments::split_word;
 use super::console::{CommandResult, CommandRow, Console};
 use super::scripts;
 
-/// The first line of a picture, which tells it from other files.
+/// First line of a picture, which identifies the file type.
 pub const DRAWN: &str = "<!-- a picture of the reviver debugger -->";
 
-/// Pictures among other files.
+/// File type of pictures, which may be overwritten by other pictures.
 pub static PICTURE: FileKind =
     FileKind { name: "a picture of the debugger", is: |bytes| bytes.starts_with(DRAWN.as_bytes()) };
 

@@ -1,15 +1,15 @@
-//! `plot` and `unplot`: which cells are plotted over time. The screen draws them below the time bar, the line
-//! mode where it is asked.
+//! The commands `plot` and `unplot`, which choose the cells plotted over time. The screen draws the plots
+//! below the timeline bar; the line mode prints them on request.
 
 use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use crate::memory::Target;
 use crate::session::SessionError;
 use crate::view::plot::Plot;
 
-/// Cells that are plotted at once.
+/// Maximum number of cells plotted at once.
 pub const MOST_PLOTS: usize = 4;
 
-/// Columns of a plot: more than the line mode draws, so that a screen can use them too.
+/// Number of columns of a plot: more than the line mode draws, so that a screen can use the samples too.
 const COLUMNS: usize = 240;
 
 pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
@@ -35,7 +35,7 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
     if rest.is_empty() {
         console.plots.clear();
     } else {
-        // A variable of a call that is over has its name only.
+        // A variable of a closed call is identified by its name only.
         let target = target(console, rest).ok();
         let is_meant = |(name, plotted): &(String, Target)| match target {
             Some(target) if console.plots.iter().any(|(_, other)| *other == target) => *plotted == target,

@@ -1,50 +1,50 @@
-//! What command lines ask of the screen that shows a session, as data. Does nothing of it: the screen does.
+//! Screen actions requested by command lines, as data. The screen executes them.
 
 use reviver_vm::Travel;
 
-/// Something that the screen is to do.
+/// An action of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScreenAction {
-    /// To play in a direction, or to pause; without one, in the last.
+    /// Play in a direction, or pause. `None` means the last direction.
     Play(Option<Travel>),
     Faster,
     Slower,
-    /// To go a part of the known history further.
+    /// Travel by a part of the known history.
     Scrub(Travel),
-    /// To set what a line sets, or to take it away where it is set.
+    /// Set an item, or remove it if it is set.
     Toggle(Toggled, String),
-    /// To let a line be typed that begins so.
+    /// Open the prompt with this text.
     Ask(String),
-    /// To let something be typed that is searched.
+    /// Open the prompt for a search.
     AskSearch,
     Search(String),
     SearchAgain {
         further: bool,
     },
-    /// To look at where the machine is.
+    /// Scroll to the machine's position.
     Here,
-    /// To choose the adjoint of the selected cell, or its value again.
+    /// Switch the selected cell between value and adjoint.
     Adjoint,
     Focus(FocusTarget),
     Zoom,
-    /// To show another part of the branch on the time bar.
+    /// Show another part of the branch on the timeline bar.
     ZoomTime(TimeZoom),
     Cursor(CursorMove),
     Array(ArrayChoice),
-    /// To do with what is under the cursor what its pane is for.
+    /// Open the item under the cursor.
     Open,
-    /// To take the answer away.
+    /// Close the answer pane.
     Close,
     Keys,
     Tour(TourTurn),
     Mouse,
     Redraw,
     Suspend,
-    /// To end the session, or to ask whether that is meant.
+    /// End the session, or ask for confirmation.
     Leave,
 }
 
-/// Where a reader of the tour goes.
+/// Navigation within the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TourTurn {
     Begin,
@@ -53,17 +53,17 @@ pub enum TourTurn {
     Leave,
 }
 
-/// What the time bar is to show.
+/// The range shown by the timeline bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeZoom {
-    /// From a step, or the first, to another, or the last.
+    /// From a step (or the first) to another (or the last).
     Range(Option<i64>, Option<i64>),
     In,
     Out,
     Whole,
 }
 
-/// Things that are there or aren't.
+/// Items that can be set and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toggled {
     Break,
@@ -72,7 +72,7 @@ pub enum Toggled {
     Fence,
 }
 
-/// Which pane gets the focus.
+/// The pane that receives the focus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FocusTarget {
     Next,
@@ -80,7 +80,7 @@ pub enum FocusTarget {
     Pane(String),
 }
 
-/// Which array is shown.
+/// The array that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayChoice {
     Next,
@@ -88,7 +88,7 @@ pub enum ArrayChoice {
     Named(String),
 }
 
-/// Where a cursor goes.
+/// Movement of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorMove {
     Up,
@@ -101,7 +101,7 @@ pub enum CursorMove {
     Bottom,
 }
 
-/// The words for where a cursor goes.
+/// Words for the movements of a cursor.
 pub(super) const MOVES: [(&str, CursorMove); 8] = [
     ("up", CursorMove::Up),
     ("down", CursorMove::Down),
@@ -113,7 +113,7 @@ pub(super) const MOVES: [(&str, CursorMove); 8] = [
     ("bottom", CursorMove::Bottom),
 ];
 
-/// What can be toggled.
+/// Words for the items that can be toggled.
 pub(super) const TOGGLED: [(&str, Toggled); 4] = [
     ("break", Toggled::Break),
     ("watch", Toggled::Watch),
@@ -121,7 +121,7 @@ pub(super) const TOGGLED: [(&str, Toggled); 4] = [
     ("fence", Toggled::Fence),
 ];
 
-/// The words for turns of the tour.
+/// Words for the navigation within the tour.
 pub(super) const TURNS: [(&str, TourTurn); 3] =
     [("next", TourTurn::Next), ("back", TourTurn::Back), ("leave", TourTurn::Leave)];
 

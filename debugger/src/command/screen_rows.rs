@@ -1,5 +1,5 @@
-//! The commands of the screen: rows like those of a session, so that they can be typed, bound to keys and looked
-//! up. What comes of a row is data; the screen does it.
+//! Commands of the screen, in the same table format as commands of a session: they can be typed, bound to
+//! keys and looked up. Each row returns a screen action as data.
 
 use reviver_vm::Travel::{Backward, Forward};
 
@@ -10,7 +10,7 @@ use super::screen::{
     TimeZoom, TourTurn,
 };
 
-/// What comes of a row.
+/// Result of a row's action.
 type Asked = Result<ScreenAction, CommandError>;
 
 commands! {
@@ -103,7 +103,7 @@ commands! {
     }
 }
 
-/// An action without arguments.
+/// Returns an action that takes no arguments.
 fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> Asked {
     row.nothing(rest)?;
     Ok(action)
@@ -170,7 +170,7 @@ fn search(_: CommandRow, rest: &str) -> Asked {
     })
 }
 
-/// What a word stands for.
+/// Looks up a word in a list, or returns a usage error.
 fn one_of<T: Copy>(row: CommandRow, word: &str, rows: &[(&str, T)]) -> Result<T, CommandError> {
     let found = rows.iter().find(|(name, _)| *name == word);
     found.map(|(_, meant)| *meant).ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! Commands from files and for them: scripts that are carried out, what they expect, and sessions that are
-//! saved. The only part of the commands that knows files.
+//! Commands for files: executed scripts, their expectations, and saved sessions. All file access of the
+//! commands is in this module.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use super::names::REASONS;
 use crate::expression::ConsoleExpression;
 
-/// The first line of a saved session, which tells it from other files.
+/// First line of a saved session, which identifies the file type.
 pub const SAVED: &str = "# a session of the reviver debugger";
 
-/// Saved sessions among other files.
+/// File type of saved sessions, which may be overwritten by other saved sessions.
 pub static SESSION: FileKind =
     FileKind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 
@@ -22,23 +22,24 @@ fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
-/// Lines as a script that begins with [`SAVED`].
+/// Builds a script from lines; it begins with [`SAVED`].
 pub(crate) fn script(lines: &[String]) -> String {
     std::iter::once(SAVED).chain(lines.iter().map(String::as_str)).fold(String::new(), add_line)
 }
 
 impl Console {
-    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
+    /// Returns the lines executed so far, as a script that begins with [`SAVED`].
     pub fn transcript(&self) -> String {
         script(&self.transcript)
     }
 
-    /// The lines themselves.
+    /// Returns the lines executed so far.
     pub(crate) fn recorded(&self) -> &[String] {
         &self.transcript
     }
 
-    /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
+    /// Executes the lines of a script until one fails or is interrupted. Returns each line with its
+    /// outcome.
     fn script(&mut self, path: &str, text: &str) -> Result<Outcome, CommandError> {
         self.scripts.enter(path).map_err(CommandError::Failed)?;
         let outcome = self.script_lines(text);
@@ -109,7 +110,7 @@ pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     write(console, path, &text, &SESSION)
 }
 
-/// Writes a text of a kind, over a file of the same kind or an empty one at most.
+/// Writes a text of a file type. Only a file of the same type or an empty file is overwritten.
 pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> CommandResult {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };

@@ -1,5 +1,5 @@
-//! All commands, one row each: name, aliases, arguments, help, action. Completion, help, parsing and
-//! the manual of the REPL come from here.
+//! The table of all commands, one row each: name, aliases, arguments, help, action. Completion, help,
+//! parsing and the manual use it.
 
 use reviver_assembler::suggest::nearest;
 
@@ -20,7 +20,7 @@ use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
 
 impl Command {
-    /// The rows below this one: the topics of `info`.
+    /// Returns the subcommands of this command: the topics of `info`.
     pub fn topics(&self) -> &'static [Command] {
         if self.argument == ArgumentKind::Topic { TOPICS } else { &[] }
     }
@@ -28,7 +28,7 @@ impl Command {
 
 commands! {
     Session
-    /// Every command that a session takes, in the order of the help.
+    /// Every command of a session, in the order of the help.
     COMMANDS ""
     Travel {
     "step" as "step →" ["s", "stepi", "si"] " [N]" ArgumentKind::Count => step,
@@ -172,11 +172,11 @@ commands! {
     }
 }
 
-/// The command that a word names: its name, an alias, or a beginning that only one name has. Those that a
-/// session takes come first: what they can be shortened to doesn't depend on the screen.
+/// Returns the command that a word names: its name, an alias, or an unambiguous prefix. Commands of a
+/// session take precedence, so that their abbreviations don't depend on the screen.
 ///
 /// # Errors
-/// None, or several; a command that only gdb has.
+/// No command matches, several do, or the word is a command of gdb only.
 pub fn find(word: &str) -> Result<&'static Command, CommandError> {
     row_of(&[COMMANDS, SCREEN_COMMANDS], "command", word).map_err(|error| match foreign::instead_of(word) {
         Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
@@ -184,10 +184,10 @@ pub fn find(word: &str) -> Result<&'static Command, CommandError> {
     })
 }
 
-/// The topic of `info` that a word names, as [`find`].
+/// Returns the topic of `info` that a word names, like [`find`].
 ///
 /// # Errors
-/// None, or several.
+/// No topic matches, or several do.
 pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
     row_of(&[TOPICS], "topic", word)
 }

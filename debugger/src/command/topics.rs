@@ -1,4 +1,4 @@
-//! What `info` tells: one row for each topic, in the shape of a command, and what the rows do.
+//! The topics of `info`: one row each, in the format of commands, and their actions.
 
 use std::sync::atomic::Ordering;
 
@@ -15,8 +15,8 @@ use crate::view::cells::{ArrayFacts, CellsPane};
 
 commands! {
     Session
-    /// Every topic, in the order of the alphabet. Of two that begin alike, the short name is the alias of the
-    /// one that gdb means.
+    /// Every topic, in alphabetical order. If two names share a prefix, the short form is an alias of the
+    /// one that gdb means by it.
     TOPICS "info "
     Topics {
     "arrays" [] "" ArgumentKind::None => arrays,
@@ -64,7 +64,7 @@ fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     Ok(some_of(arrays))
 }
 
-/// Outcomes without commands, or that there are none.
+/// Returns outcomes without command lines, or `Empty` if there are none.
 fn some_of(outcomes: Vec<(String, Outcome)>) -> Outcome {
     if outcomes.is_empty() { Outcome::Empty } else { Outcome::All(outcomes) }
 }

@@ -1,5 +1,5 @@
-//! Expressions whose names stand for the cells that they meant in one frame, whatever they mean where the
-//! value is asked for: what a watchpoint on an expression watches.
+//! Bound expressions: their names keep referring to the cells of one frame, also when they are evaluated in
+//! another frame. A watchpoint on an expression watches a bound expression.
 
 use super::bound_name::BoundName;
 use super::evaluate::is_mode;
@@ -7,17 +7,17 @@ use super::{Computed, ConsoleExpression, ExpressionError, Scene, Special};
 use crate::cell_set::CellSet;
 use crate::memory::{MODE_BIT, Storage, Target};
 
-/// An expression, and what its names stand for.
+/// An expression together with the cells that its names refer to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundExpression {
     expression: ConsoleExpression,
     names: Vec<BoundName>,
-    /// Whether it reads the gradient mode bit.
+    /// True if the expression reads the gradient mode bit.
     reads_mode: bool,
 }
 
 impl BoundName {
-    /// Its cells in a state.
+    /// Returns the cells of the name in a state.
     pub fn storage(&self, scene: &Scene<'_>) -> Result<Storage, ExpressionError> {
         let Some(first) = self.first else { return Ok(self.storage) };
         let cell = scene.memory.resolve(scene.state, first);
@@ -26,11 +26,13 @@ impl BoundName {
 }
 
 impl BoundExpression {
-    /// Lets the names of an expression stand for what they mean in a scene.
+    /// Binds the names of an expression to the cells that they refer to in a scene.
     ///
     /// # Errors
-    /// Names that mean nothing there; an expression without names, whose value never changes, or with the
-    /// machine's own numbers, which hardly ever stay the same; one without a value that no change can give it.
+    /// - A name is unknown in the scene.
+    /// - The expression has no names, so its value never changes.
+    /// - The expression uses the machine's own numbers, which change at nearly every step.
+    /// - The expression has no value, and no change of a cell can give it one.
     pub fn bind(expression: ConsoleExpression, scene: Scene<'_>) -> Result<BoundExpression, ExpressionError> {
         if let Some(name) = expression.root.special(Special::is_restless) {
             return Err(ExpressionError::Restless(name.name()));
@@ -55,7 +57,7 @@ impl BoundExpression {
         }
         let bound = BoundExpression { expression, names, reads_mode };
         match bound.expression.evaluate(scene) {
-            // These may have a value where other cells hold other values.
+            // These errors may disappear when the cells hold other values.
             Ok(_) | Err(ExpressionError::DivisionByZero | ExpressionError::Index { .. }) => Ok(bound),
             Err(error) => Err(error),
         }
@@ -65,7 +67,7 @@ impl BoundExpression {
         self.expression.text()
     }
 
-    /// All cells with which its value may change.
+    /// Returns all cells that can change the value.
     pub fn cells(&self) -> Vec<CellSet> {
         let own = self.names.iter().flat_map(|bound| {
             let first = bound.first.into_iter();
@@ -76,8 +78,8 @@ impl BoundExpression {
         own.chain(self.reads_mode.then(|| Target::Static(MODE_BIT).into())).collect()
     }
 
-    /// The value in the state of a scene, or why it has none there. Nothing while a frame that one of its
-    /// names is of isn't open.
+    /// Evaluates the expression in the state of a scene. Returns `None` while a frame of one of its names
+    /// isn't open.
     pub fn evaluate(&self, scene: Scene<'_>) -> Option<Result<Computed, ExpressionError>> {
         let mut targets = self.names.iter().filter_map(|bound| bound.first);
         let is_open = |target| scene.memory.resolve(scene.state, target).is_some();

@@ -1,15 +1,15 @@
-//! A name of an expression that stands for certain cells, as data.
+//! The binding of one name of a bound expression, as data.
 
 use crate::memory::{Storage, Target};
 
-/// A name, and the cells that it stands for.
+/// A name and the cells that it is bound to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BoundName {
     pub name: String,
     pub storage: Storage,
-    /// The first of its cells; none where it has none.
+    /// The first of the cells; `None` if there are no cells.
     pub first: Option<Target>,
-    /// What of it is read: values, adjoints, or both.
+    /// The parts that the expression reads: values, adjoints, or both.
     pub reads_value: bool,
     pub reads_adjoint: bool,
 }

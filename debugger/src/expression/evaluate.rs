@@ -1,5 +1,4 @@
-//! The value of an expression in a scene: what names mean there, and arithmetic. Knows no text of
-//! expressions.
+//! Evaluation of expressions in a scene: name resolution and arithmetic. Parsing is done elsewhere.
 
 use std::cmp::Ordering;
 
@@ -12,7 +11,7 @@ use super::{Computed, ExpressionError, ExpressionNode, Hint, IndexNode, Scene, S
 use crate::memory::{Cell, MODE_BIT, Storage};
 
 impl Scene<'_> {
-    /// The cells that a name stands for, or their adjoints.
+    /// Returns the cells that a name refers to, or their adjoints.
     pub(super) fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
         let storage = match self.bound.iter().find(|bound| bound.name == name) {
             Some(bound) => bound.storage(self),
@@ -24,7 +23,7 @@ impl Scene<'_> {
         }
     }
 
-    /// What a name means here.
+    /// Resolves a name in this scene, ignoring bound names.
     pub(super) fn named(&self, name: &str) -> Result<Storage, ExpressionError> {
         let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
         let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
@@ -66,7 +65,8 @@ impl Scene<'_> {
         storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
     }
 
-    /// A value, or its adjoint, of the stack that a name means; none where it means something else.
+    /// Returns a value, or its adjoint, of the stack that a name refers to. Returns `None` if the name
+    /// refers to something else.
     fn on_stack(
         &self,
         name: &str,
@@ -125,7 +125,7 @@ impl Scene<'_> {
         }
     }
 
-    /// One of the two values of the write that is looked at.
+    /// Returns one of the two values of the current write.
     fn written(
         &self,
         name: &'static str,
@@ -135,7 +135,7 @@ impl Scene<'_> {
         value(written).ok_or(ExpressionError::NoValue(name))
     }
 
-    /// A value as a real: integers divide like reals. Indices stay integers.
+    /// Evaluates in real arithmetic: integers divide like reals. Indices stay integers.
     pub(super) fn in_reals(&self, node: &ExpressionNode) -> Result<Computed, ExpressionError> {
         match node {
             ExpressionNode::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
@@ -183,7 +183,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The counterpart of a value; of one of the program's numbers to the last bit.
+    /// Negates a value. The program's real numbers are negated exactly.
     fn negated(&self, value: Computed) -> Computed {
         let program = self.memory.program();
         match value {
@@ -198,8 +198,8 @@ impl Scene<'_> {
         }
     }
 
-    /// How two values compare: in the program's numbers if both are such, else in f64. `None` where one is
-    /// no number.
+    /// Compares two values: in the program's number system if both are exact there, otherwise in f64.
+    /// Returns `None` if one of them is NaN.
     fn order(&self, a: Computed, b: Computed) -> Option<Ordering> {
         match (self.bits(a), self.bits(b)) {
             (Some(a), Some(b)) => self.memory.program().compare(a, b),
@@ -207,7 +207,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A value that needs no rounding in the program's numbers.
+    /// Returns the bits of a value that is exact in the program's number system.
     fn bits(&self, value: Computed) -> Option<u64> {
         match value {
             Computed::Bits(bits) => Some(bits),
@@ -219,7 +219,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The f64 nearest to a value.
+    /// Returns the f64 nearest to a value.
     pub(super) fn number(&self, value: Computed) -> f64 {
         match value {
             Computed::Int(value) => value as f64,
@@ -228,7 +228,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A value as text.
+    /// Renders a value as text.
     pub fn text(&self, value: Computed) -> String {
         match value {
             Computed::Int(value) => value.to_string(),
@@ -237,10 +237,10 @@ impl Scene<'_> {
         }
     }
 
-    /// A value for a cell of a class, in the program's numbers.
+    /// Converts a value for a cell of a class, in the program's number system.
     ///
     /// # Errors
-    /// A value that doesn't fit.
+    /// The value doesn't fit into the cell.
     pub fn value_for(&self, class: Class, value: Computed) -> Result<Value, reviver_vm::values::ValueError> {
         match (class, value) {
             (Class::Real, Computed::Bits(bits)) => Ok(Value::Real(bits)),
@@ -249,7 +249,7 @@ impl Scene<'_> {
     }
 }
 
-/// Whether a name is the gradient mode bit's.
+/// Returns true if a name is that of the gradient mode bit.
 pub(super) fn is_mode(name: &str, adjoint: bool) -> bool {
     name == "mode" && !adjoint
 }
@@ -282,7 +282,7 @@ fn reals(operator: &'static str, a: f64, b: f64) -> Result<Computed, ExpressionE
     }))
 }
 
-/// The spelling of a number with the other sign.
+/// Returns the spelling of a number with the opposite sign.
 fn negated(text: &str) -> String {
     text.strip_prefix('-').map_or_else(|| format!("-{text}"), str::to_owned)
 }
@@ -291,7 +291,7 @@ pub(super) fn is_comparison(operator: &str) -> bool {
     matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=")
 }
 
-/// Whether a comparison holds of two values of this order.
+/// Returns true if a comparison holds for two values with this order.
 fn meets(operator: &str, order: Ordering) -> bool {
     match operator {
         "==" => order.is_eq(),

@@ -1,14 +1,16 @@
-//! Expressions over cells, for `print`, `set` and conditions: the operators of the language's constant
-//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
+//! Expressions over cells, for `print`, `set` and conditions. They have the operators of the language's
+//! constant expressions, comparisons, `and`, `or` and `not`. Names are resolved in one frame.
 //!
-//! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
-//! stands alone keeps all its bits, also where it is compared. `&&`, `||` and `!` are other spellings of
-//! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
-//! `$depth` and `$position` are the machine's own numbers; `$old` and `$new` are what a watched cell held
-//! before and after its write, in the order of the program, whichever way one travels.
+//! - Integers are computed in 64 bits and wrap. An operation with a real operand is computed in f64.
+//! - A real cell alone keeps all its bits, also in a comparison.
+//! - `&&`, `||` and `!` are other spellings of `and`, `or` and `not`.
+//! - `x'` and `A'[i]` are adjoints, `mode` is the gradient mode bit.
+//! - `$step`, `$depth` and `$position` are the machine's own numbers.
+//! - `$old` and `$new` are the values of a watched cell before and after its write, in program order, in
+//!   both directions of travel.
 //!
-//! What takes several cells takes slices as the language has them: `A[2..5]` has the elements 2, 3 and 4, and
-//! `M[.., j]` is a column. A slice has no value.
+//! Commands that take several cells accept the language's slices: `A[2..5]` has the elements 2, 3 and 4,
+//! and `M[.., j]` is a column. A slice has no value.
 
 mod bound;
 mod bound_name;
@@ -29,13 +31,13 @@ use self::bound_name::BoundName;
 use crate::cell_set::CellSet;
 use crate::memory::{Cell, Memory, Storage};
 
-/// The machine's own numbers.
+/// Names of the machine's own numbers.
 pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 
-/// The two values of a write, which only watchpoints have.
+/// Names of the two values of a write, which only watchpoints have.
 pub const WRITTEN: [&str; 2] = ["$old", "$new"];
 
-/// Why a text is no expression, or has no value here.
+/// The reason why a text is no expression, or has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpressionError {
     #[error("an expression is missing at the end")]
@@ -92,16 +94,16 @@ pub enum ExpressionError {
     NoAdjoint(String),
 }
 
-/// What somebody may have meant by a name that isn't known.
+/// Suggestion for an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// A name that is much like it.
+    /// A name with a similar spelling.
     Near(String),
-    /// The frame of a procedure knows it: so many calls further out, or further in where negative.
+    /// An open procedure that declares the name, `outward` calls further out, or further in if negative.
     Frame { procedure: String, outward: isize },
 }
 
-/// An expression, read but not yet looked up.
+/// A parsed expression with unresolved names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsoleExpression {
     text: String,
@@ -111,7 +113,7 @@ pub struct ConsoleExpression {
 #[derive(Clone, Debug, PartialEq)]
 enum ExpressionNode {
     Int(i64),
-    /// As written: the program's number system rounds it.
+    /// The literal as written; the program's number system rounds it.
     Real(String),
     Special(Special),
     Place {
@@ -123,11 +125,11 @@ enum ExpressionNode {
     Binary(&'static str, Box<ExpressionNode>, Box<ExpressionNode>),
 }
 
-/// What stands between the brackets of an array, for one of its dimensions.
+/// The index of one dimension of an array.
 #[derive(Clone, Debug, PartialEq)]
 enum IndexNode {
     At(ExpressionNode),
-    /// `from..to step by`; what is left out is the whole dimension's.
+    /// A slice `from..to step by`. Missing parts default to the whole dimension.
     Span {
         from: Option<ExpressionNode>,
         to: Option<ExpressionNode>,
@@ -144,18 +146,18 @@ enum Special {
     New,
 }
 
-/// What was watched before and after a step, in the order of the program; none where it had no value.
+/// The watched value before and after a step, in program order; `None` where it had no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WrittenValues {
     pub old: Option<Computed>,
     pub new: Option<Computed>,
 }
 
-/// What an expression came to.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Computed {
     Int(i64),
-    /// Computed in f64.
+    /// A value computed in f64.
     Float(f64),
     /// The bits of one real cell.
     Bits(u64),
@@ -171,7 +173,7 @@ impl From<Value> for Computed {
 }
 
 impl Computed {
-    /// Whether it is the same to the last bit.
+    /// Returns true if both values are bitwise equal.
     pub fn is(self, other: Computed) -> bool {
         match (self, other) {
             (Computed::Float(a), Computed::Float(b)) => a.to_bits() == b.to_bits(),
@@ -180,42 +182,42 @@ impl Computed {
     }
 }
 
-/// What expressions are evaluated in.
+/// The context in which expressions are evaluated.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub memory: &'a Memory,
     pub state: &'a State,
-    /// What `$step` is: the timeline's step, not the state's.
+    /// The value of `$step`: the timeline's step, not the state's.
     pub step: i64,
-    /// The call depth whose names are meant.
+    /// The call depth at which names are resolved.
     pub depth: usize,
-    /// The call depth of a frame whose own names go before those.
+    /// The call depth of a frame. Its variables and parameters take precedence over names at `depth`.
     pub before: Option<usize>,
-    /// What `$old` and `$new` are, where a watched cell was touched.
+    /// The values of `$old` and `$new`, if a watched cell was accessed.
     pub written: Option<WrittenValues>,
-    /// Names that stand for certain cells, whatever they mean here.
+    /// Names bound to fixed cells, which take precedence over the scene.
     bound: &'a [BoundName],
 }
 
 impl<'a> Scene<'a> {
-    /// The frame at a call depth of a state that is at a step of the timeline.
+    /// Creates the scene of the frame at a call depth; `step` is the state's step on the timeline.
     pub fn new(memory: &'a Memory, state: &'a State, step: i64, depth: usize) -> Scene<'a> {
         Scene { memory, state, step, depth, before: None, written: None, bound: &[] }
     }
 
-    /// The frame at another call depth.
+    /// Returns the scene of the frame at another call depth.
     #[must_use]
     pub fn at_depth(self, depth: usize) -> Scene<'a> {
         Scene { depth, ..self }
     }
 
-    /// With the own names of a frame before those of this one.
+    /// Returns the scene with the own names of another frame taking precedence.
     #[must_use]
     pub fn after_names_of(self, before: Option<usize>) -> Scene<'a> {
         Scene { before, ..self }
     }
 
-    /// With the values of a write.
+    /// Returns the scene with the values of a write.
     #[must_use]
     pub fn with_written(self, old: Option<Computed>, new: Option<Computed>) -> Scene<'a> {
         Scene { written: Some(WrittenValues { old, new }), ..self }
@@ -223,32 +225,33 @@ impl<'a> Scene<'a> {
 }
 
 impl ConsoleExpression {
-    /// Reads a whole text.
+    /// Parses a whole text as an expression.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text is no valid expression.
     pub fn parse(text: &str) -> Result<ConsoleExpression, ExpressionError> {
         let text = text.trim();
         Ok(ConsoleExpression { text: text.to_owned(), root: parse::whole(text)? })
     }
 
-    /// As it was written.
+    /// Returns the expression as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The value.
+    /// Evaluates the expression in a scene.
     ///
     /// # Errors
-    /// Names that mean nothing here, indices out of bounds, division by zero.
+    /// A name is unknown, an index is out of bounds, or there is a division by zero.
     pub fn evaluate(&self, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
         scene.evaluate(&self.root)
     }
 
-    /// The value for a cell of a class. For a real it is computed in reals: 1/3 is a third.
+    /// Evaluates the expression for a cell of a class. For a real cell, integers divide like reals: 1/3 is
+    /// a third.
     ///
     /// # Errors
-    /// As [`ConsoleExpression::evaluate`].
+    /// The same errors as [`ConsoleExpression::evaluate`].
     pub fn evaluate_for(&self, class: Class, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
         match class {
             Class::Int => scene.evaluate(&self.root),
@@ -256,32 +259,33 @@ impl ConsoleExpression {
         }
     }
 
-    /// The names of cells and arrays in it.
+    /// Returns the names of cells and arrays in the expression.
     pub fn names(&self) -> Vec<&str> {
         self.places().into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The same, each with whether it means adjoints.
+    /// Returns the names in the expression, each with a flag that is true for adjoints.
     fn places(&self) -> Vec<(&str, bool)> {
         let mut places = Vec::new();
         self.root.add_names(&mut places);
         places
     }
 
-    /// The first of `$old` and `$new` that stands in it: it has a value only where something is written.
+    /// Returns the first of `$old` and `$new` in the expression. Such an expression has a value only at a
+    /// write.
     pub fn written(&self) -> Option<&'static str> {
         self.root.special(Special::is_written).map(Special::name)
     }
 
-    /// Whether the value is not 0.
+    /// Returns true if the value is not 0.
     ///
     /// # Errors
-    /// As [`ConsoleExpression::evaluate`].
+    /// The same errors as [`ConsoleExpression::evaluate`].
     pub fn holds(&self, scene: Scene<'_>) -> Result<bool, ExpressionError> {
         self.evaluate(scene).map(|value| scene.number(value) != 0.0)
     }
 
-    /// The values of the two sides, as text, where the expression is a comparison.
+    /// Returns the values of both sides as text, if the expression is a comparison.
     pub fn sides(&self, scene: Scene<'_>) -> Option<(String, String)> {
         match &self.root {
             ExpressionNode::Binary(operator, left, right) if evaluate::is_comparison(operator) => {
@@ -292,10 +296,10 @@ impl ConsoleExpression {
         }
     }
 
-    /// The one cell that the expression names.
+    /// Returns the cell that the expression names.
     ///
     /// # Errors
-    /// An expression that is more than the name of a cell.
+    /// The expression is more than the name of a cell, or names no cell here.
     pub fn cell(&self, scene: Scene<'_>) -> Result<Cell, ExpressionError> {
         match &self.root {
             ExpressionNode::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),
@@ -303,11 +307,11 @@ impl ConsoleExpression {
         }
     }
 
-    /// The cells that the expression names: one, those of an array, or of a slice of one. None where it is
-    /// more than a name.
+    /// Returns the cells that the expression names: one cell, an array, or a slice. Returns `None` if the
+    /// expression is more than a name.
     ///
     /// # Errors
-    /// No such name, or no such elements.
+    /// The name is unknown, or the elements don't exist.
     pub fn cells(&self, scene: Scene<'_>) -> Result<Option<CellSet>, ExpressionError> {
         match &self.root {
             ExpressionNode::Place { name, adjoint, indices } => {
@@ -317,16 +321,16 @@ impl ConsoleExpression {
         }
     }
 
-    /// Whether it is the name of something, with indices that are no names.
+    /// Returns true if the expression is a name with indices that contain no names.
     pub fn is_fixed(&self) -> bool {
         matches!(&self.root, ExpressionNode::Place { .. }) && self.names().len() == 1
     }
 
-    /// The array, or the adjoints of one, that the expression names without an index; none where it is
-    /// something else.
+    /// Returns the array, or its adjoints, that the expression names without an index. Returns `None` for
+    /// any other expression.
     ///
     /// # Errors
-    /// No such name; adjoints of integers.
+    /// The name is unknown, or adjoints of integers are requested.
     pub fn array(&self, scene: Scene<'_>) -> Result<Option<Storage>, ExpressionError> {
         match &self.root {
             ExpressionNode::Place { name, adjoint, indices }
@@ -341,7 +345,7 @@ impl ConsoleExpression {
 }
 
 impl ExpressionNode {
-    /// The first of the machine's numbers and the values of a write in it that is wanted.
+    /// Returns the first special name in the expression that `wants` accepts.
     fn special(&self, wants: fn(Special) -> bool) -> Option<Special> {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) => None,
@@ -354,7 +358,7 @@ impl ExpressionNode {
         }
     }
 
-    /// Adds the names in it, each with whether it means adjoints.
+    /// Adds the names in the expression, each with a flag that is true for adjoints.
     fn add_names<'a>(&'a self, names: &mut Vec<(&'a str, bool)>) {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) | ExpressionNode::Special(_) => {}
@@ -371,7 +375,7 @@ impl ExpressionNode {
 }
 
 impl IndexNode {
-    /// The expressions in it.
+    /// Returns the expressions of the index.
     fn parts(&self) -> impl Iterator<Item = &ExpressionNode> {
         let parts = match self {
             IndexNode::At(index) => [Some(index), None, None],
@@ -392,12 +396,12 @@ impl Special {
         }
     }
 
-    /// Whether it is a value of a write.
+    /// Returns true for the values of a write.
     fn is_written(self) -> bool {
         matches!(self, Special::Old | Special::New)
     }
 
-    /// Whether it is one of the machine's own numbers.
+    /// Returns true for the machine's own numbers, which change at nearly every step.
     fn is_restless(self) -> bool {
         !self.is_written()
     }

@@ -1,14 +1,15 @@
-//! From a text to an expression. Knows no names and no values.
+//! Parser for expressions. Names and values are resolved elsewhere.
 
 use super::{ExpressionError, ExpressionNode, IndexNode, Special};
 
-/// Brackets and signs that may be open at a time: bounds the recursion.
+/// Maximum nesting of brackets and signs: bounds the recursion.
 const DEEPEST: usize = 100;
 
-/// Binary operators in an expression at most: it is evaluated recursively too.
+/// Maximum number of binary operators in an expression, because evaluation is recursive too.
 const MOST_OPERATORS: usize = 1_000;
 
-/// Binary operators and how strongly they bind; of two that begin alike the longer comes first.
+/// Binary operators with their precedence. An operator precedes its own prefixes, so that the longer one
+/// matches first.
 const BINARY: &[(&str, u8)] = &[
     ("or", 1),
     ("||", 1),
@@ -38,10 +39,10 @@ struct ExpressionParser<'a> {
     operators: usize,
 }
 
-/// Reads a whole text.
+/// Parses a whole text as an expression.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The text is no valid expression.
 pub(super) fn whole(text: &str) -> Result<ExpressionNode, ExpressionError> {
     let mut parser = ExpressionParser { rest: text, depth: 0, operators: 0 };
     let root = parser.binary(0)?;
@@ -58,7 +59,7 @@ pub(super) fn whole(text: &str) -> Result<ExpressionNode, ExpressionError> {
 }
 
 impl<'a> ExpressionParser<'a> {
-    /// An expression of operators that bind more strongly than `least`.
+    /// Parses an expression of operators with a precedence above `least`.
     fn binary(&mut self, least: u8) -> Result<ExpressionNode, ExpressionError> {
         let mut left = self.unary()?;
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
@@ -78,7 +79,7 @@ impl<'a> ExpressionParser<'a> {
         Ok(left)
     }
 
-    /// The binary operator that comes next.
+    /// Returns the next binary operator without consuming it.
     fn operator(&mut self) -> Option<(&'static str, u8)> {
         self.rest = self.rest.trim_start();
         let word = word(self.rest);
@@ -150,7 +151,7 @@ impl<'a> ExpressionParser<'a> {
         Ok(ExpressionNode::Special(special))
     }
 
-    /// A number, without its sign; with that it is given back.
+    /// Parses a number without its sign, and applies `sign` to it.
     fn number(&mut self, sign: &str) -> Result<ExpressionNode, ExpressionError> {
         let (text, rest) = self.rest.split_at(length_of_number(self.rest));
         self.rest = rest;
@@ -172,7 +173,7 @@ impl<'a> ExpressionParser<'a> {
         }
         let value = match radix {
             10 => format!("{sign}{digits}").parse().ok(),
-            // Other bases spell bits.
+            // Other bases denote bits.
             _ => u64::from_str_radix(digits, radix).ok().map(|bits| match sign {
                 "" => bits as i64,
                 _ => (bits as i64).wrapping_neg(),
@@ -201,7 +202,7 @@ impl<'a> ExpressionParser<'a> {
         Ok(ExpressionNode::Place { name: name.to_owned(), adjoint, indices })
     }
 
-    /// An index, or a span of them: `2..5`, `i.. step 2`, `..`.
+    /// Parses an index or a slice: `2..5`, `i.. step 2`, `..`.
     fn index(&mut self) -> Result<IndexNode, ExpressionError> {
         let mut from = None;
         if !self.eat("..") {
@@ -221,7 +222,7 @@ impl<'a> ExpressionParser<'a> {
     }
 }
 
-/// How far a number goes that a text begins with. Two points are none of its: `2..5`.
+/// Returns the length of the number at the start of a text. Two points end a number, as in `2..5`.
 fn length_of_number(text: &str) -> usize {
     let is_based = ["0x", "0b", "0o"].iter().any(|prefix| text.starts_with(prefix));
     let mut before = ' ';
@@ -233,13 +234,13 @@ fn length_of_number(text: &str) -> usize {
     text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
 }
 
-/// The name or word that a text begins with; empty where it begins with none.
+/// Returns the name or word at the start of a text, or an empty text if there is none.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The beginning of a text, for messages.
+/// Returns the first word or character of a text, for messages.
 fn first_word(text: &str) -> String {
     match word(text) {
         "" => text.chars().take(1).collect(),

@@ -1,4 +1,4 @@
-//! Which cells a name with slices in its brackets stands for: the language's own, half open.
+//! Resolution of names with slices in their brackets. Slices are half open, as in the language.
 
 use reviver_isa::module::Shape;
 
@@ -8,7 +8,7 @@ use crate::cell_set::{Axis, CellSet};
 use crate::memory::{Cell, MODE_BIT, Storage};
 use reviver_vm::lookup::IndexError;
 
-/// The elements of one dimension: the first, how many, and how far apart.
+/// The elements of one dimension: first index, count, and distance.
 #[derive(Clone, Copy)]
 struct ElementSpan {
     from: i64,
@@ -17,7 +17,7 @@ struct ElementSpan {
 }
 
 impl Scene<'_> {
-    /// The cells of an array without indices, of a slice, or one.
+    /// Returns the cells of a whole array, of a slice, or of one element.
     pub(super) fn slice(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl Scene<'_> {
         self.set(name, storage, &spans)
     }
 
-    /// The cells at the crossings of spans.
+    /// Returns the cells at the intersections of the spans.
     fn set(&self, name: &str, storage: Storage, spans: &[ElementSpan]) -> Result<CellSet, ExpressionError> {
         let failed = |error| ExpressionError::Index { name: name.to_owned(), error };
         let from: Vec<i64> = spans.iter().map(|span| span.from).collect();

@@ -1,4 +1,4 @@
-//! Answers to questions, in words: about the past of a cell, about what happened, about the session.
+//! Rendering of answers to queries: the past of a cell, events, and the session.
 
 use std::fmt::Write as _;
 
@@ -16,8 +16,8 @@ use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
-    /// The links that a link asked for, so far indented; those that were gone into. With `all` the writes are told
-    /// that only handed a value on.
+    /// Renders the child links of `parent`, indented by depth, and recursively the links below them. With
+    /// `all`, writes that only moved a value are listed too.
     pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, told: (usize, bool)) {
         let (depth, all) = told;
         let indent = "  ".repeat(depth);
@@ -200,7 +200,7 @@ impl RenderedText<'_> {
     }
 }
 
-/// How often a value was handed on; none if it wasn't.
+/// Renders how often a value was moved, or returns `None` if it wasn't.
 pub fn moves_in_words(chain: &[ValueOrigin], way: &ValueWay) -> Option<String> {
     let is_swap = |link: &usize| {
         let cause = chain.get(*link).map(|link| &link.cause);

@@ -1,4 +1,4 @@
-//! Help: the commands' own texts, in columns.
+//! Rendering of help: the texts of the command table, in columns.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::RenderedText;
 use crate::columns::wrapped;
 use crate::command::table::Command;
 
-/// Columns that help takes.
+/// Width of the help text, in columns.
 const HELP_WIDTH: usize = 79;
 
 impl RenderedText<'_> {
@@ -29,7 +29,7 @@ impl RenderedText<'_> {
         self.summaries(&command.topics().iter().collect::<Vec<_>>());
     }
 
-    /// Each command with the first sentence of its help.
+    /// Renders each command with the first sentence of its help.
     fn summaries(&mut self, commands: &[&'static Command]) {
         let widest = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
         for command in commands {

@@ -1,7 +1,7 @@
-//! Outcomes in words, as the line mode prints them; errors bring their own. Here is what happened: motions,
-//! stops, edits. Changes nothing.
+//! Rendering of outcomes for the line mode; errors have their own messages. This file renders movements,
+//! stops and edits.
 
-/// Writes a line; writing to a string can't fail.
+/// Writes a line to the output string, which can't fail.
 macro_rules! line {
     ($page:expr, $($text:tt)*) => {{
         let _ = writeln!($page.out, $($text)*);
@@ -31,21 +31,22 @@ use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, Moment};
 use crate::view::code::detail;
 
-/// What came of a command, line by line, each with its end. The session may have gone on since.
+/// Renders the outcome of a command; each line has a line ending. The session may have moved since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
     page.out
 }
 
-/// What a script did before it failed; empty where the error is none of a script.
+/// Renders the outcomes of a script before it failed. Returns an empty text if the error isn't that of a
+/// script.
 pub fn render_done(session: &Session, error: &CommandError) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.done(error);
     page.out
 }
 
-/// What `show` and log points printed on the way to an outcome, line by line.
+/// Renders the lines printed by `show` and log points on the way to an outcome.
 pub fn printed(session: &Session, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Motion(motion) => prints(session, &motion.printed),
@@ -66,7 +67,7 @@ fn prints(session: &Session, printed: &Printed) -> String {
                 let name = names.entry(shown.at).or_insert_with(|| shown.name(program));
                 writeln!(text, "{name} = {}", program.text(shown.value))
             }
-            // In a transcript a line that begins with `> ` is a command.
+            // In a transcript, a line that begins with `> ` is a command.
             Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
             Print::Logged(line) => writeln!(text, "{line}"),
         };
@@ -77,7 +78,7 @@ fn prints(session: &Session, printed: &Printed) -> String {
     text
 }
 
-/// An error and what could help.
+/// Renders an error and its suggestion.
 pub fn render_error(error: &CommandError) -> String {
     let help = error.help().map_or(String::new(), |help| format!("  help: {help}\n"));
     format!("error: {error}\n{help}")
@@ -86,7 +87,7 @@ pub fn render_error(error: &CommandError) -> String {
 struct RenderedText<'a> {
     session: &'a Session,
     out: String,
-    /// Scripts whose outcome this is a part of.
+    /// Nesting depth of scripts around this outcome.
     depth: usize,
 }
 
@@ -161,7 +162,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Commands of a script and what came of them.
+    /// Renders the commands of a script and their outcomes.
     fn all(&mut self, all: &[(String, Outcome)]) {
         self.depth += 1;
         for (command, outcome) in all {
@@ -171,15 +172,15 @@ impl RenderedText<'_> {
         self.depth -= 1;
     }
 
-    /// A command of a script. A `>` more tells it from the one that ran the script: who replays a transcript
-    /// replays it with that.
+    /// Renders a command of a script. An additional `>` distinguishes it from the command that ran the
+    /// script: a replay of the transcript executes only the latter.
     fn command(&mut self, command: &str) {
         if !command.is_empty() {
             line!(self, "{}> {command}", ">".repeat(self.depth));
         }
     }
 
-    /// What a script did before it failed, and the command that did.
+    /// Renders the outcomes of a script before it failed, and the command that failed.
     fn done(&mut self, error: &CommandError) {
         let CommandError::Script { done, command, error, .. } = error else { return };
         self.all(done);
@@ -223,7 +224,7 @@ impl RenderedText<'_> {
         line!(self, "no write to {cells}{kind} from step {from} to step {step}{end}");
     }
 
-    /// Where a motion led: step, line, what comes next.
+    /// Renders the destination of a movement: step, line, next instruction.
     fn place(&mut self, motion: &Motion) {
         let (session, at) = (self.session, motion.to);
         let inverted = if motion.inverted { ", inverted" } else { "" };
@@ -340,7 +341,7 @@ fn moment(at: Moment) -> String {
     }
 }
 
-/// A reason to stop in words, without its particulars.
+/// Returns the name of a reason to stop, without details.
 fn words(reason: &Reason) -> String {
     match reason {
         Reason::Trap(explanation) if matches!(explanation.cause, Cause::NoMemory(_)) => {

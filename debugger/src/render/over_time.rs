@@ -1,4 +1,4 @@
-//! What was asked about several moments, in words: differences, and tables whose rows are moments.
+//! Rendering of queries about several time points: differences, and tables with one row per time point.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -59,7 +59,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// A table in columns that are aligned, with numbers at their right.
+    /// Renders a table with aligned columns; numbers are right-aligned.
     pub(super) fn trace(&mut self, trace: &Trace) {
         self.rows_of(trace);
         let holds = trace.condition.as_ref().map_or(String::new(), |text| format!(" where {text}"));

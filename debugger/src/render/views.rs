@@ -1,4 +1,4 @@
-//! What there is to see, as text: code, cells, calls, the instruction card.
+//! Rendering of views as text: code, cells, calls, the instruction card.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::{ArgumentView, FrameView};
 
-/// Columns up to which statements beside instructions begin at the same one.
+/// Maximum width of instructions up to which the statements beside them are aligned, in columns.
 const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {
@@ -44,7 +44,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Lines with counts before them.
+    /// Renders lines with their execution counts in front.
     pub(super) fn counts(&mut self, lines: &[CodeLine]) {
         let text = |line: &CodeLine| line.count.unwrap_or(0).to_string();
         let widest = lines.iter().map(|line| text(line).len()).max().unwrap_or(0);
@@ -54,7 +54,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Instructions, with their statements beside them.
+    /// Renders instructions with their statements beside them.
     pub(super) fn instructions(&mut self, list: &[InstructionLine]) {
         let widest = list.iter().map(|line| width(&line.text)).max().unwrap_or(0).min(WIDEST_INSTRUCTION);
         for InstructionLine { at, text, line, words, is_next } in list {
@@ -135,7 +135,7 @@ impl RenderedText<'_> {
     }
 }
 
-/// What a call was given, and what that is where it has another name.
+/// Renders an argument of a call, with the name of the passed cell if it differs from the parameter's.
 fn argument(argument: &ArgumentView) -> String {
     let ArgumentView { name, stands_for, value } = argument;
     match value {
@@ -144,7 +144,7 @@ fn argument(argument: &ArgumentView) -> String {
     }
 }
 
-/// The brackets of a line, the outermost first; arrows point at where a taken branch lands.
+/// Renders the brackets of a line, outermost first. Arrows mark the targets of taken branches.
 fn brackets(line: &CodeLine, columns: usize) -> String {
     let piece = |column: usize| {
         let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);

@@ -1,7 +1,8 @@
-//! How often each line was executed on the way from the program's start to here: how often a breakpoint on it would
-//! have stopped, without a stop here whose instruction comes next. Nothing is counted while the machine runs;
-//! from where it was counted last, the steps to here are gone through once more. So going backward takes away what
-//! going forward adds. A branch goes on with the counts of the moment at which it began.
+//! Execution counts of lines: how often each line was executed between the program's start and the current
+//! step. A count equals the number of stops that a breakpoint on the line would have made; the instruction
+//! that comes next isn't counted.
+//! The machine counts nothing while it runs. The steps since the last count are executed again, and going
+//! backward subtracts. A branch continues with the counts of the time point at which it began.
 
 use std::sync::Arc;
 
@@ -14,14 +15,15 @@ use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, Moment};
 
-/// Steps for each moment that may be counted: where the way is longer, counting isn't begun.
+/// Steps per time point to count; a longer way isn't counted.
 const STEPS_PER_MOMENT: u64 = 16;
 
-/// Moments that are looked at to count how often lines were come to: so many take a moment's notice.
+/// Maximum number of time points visited to count lines: as many as take no noticeable time.
 pub const MOST_COUNTED: u64 = 1 << 19;
 
 impl Session {
-    /// Counts up to here, unless that means to look at more moments than `most`. Whether it is counted now.
+    /// Counts up to the current step, unless more than `most` time points would have to be visited. Returns
+    /// true if the counts are valid.
     pub fn count_lines(&mut self, most: u64) -> bool {
         if self.counts.plan.is_none() {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));
@@ -34,8 +36,8 @@ impl Session {
         is_counted
     }
 
-    /// How often a line was executed before this moment; none where that isn't counted, or the line has no
-    /// instructions.
+    /// Returns how often a line was executed before the current step. Returns `None` without valid counts,
+    /// or for a line without instructions.
     pub fn count_of(&self, line: Line) -> Option<u64> {
         let Moment { branch, step } = self.moment();
         let counted = self.counts.counted.get(&branch).filter(|counted| counted.step == step)?;
@@ -43,7 +45,8 @@ impl Session {
         Some(u64::try_from(*counted.counts.get(number)?).unwrap_or(0))
     }
 
-    /// Counts up to a moment, from where its branch was counted last, or began. The branch stays where it is.
+    /// Counts up to a time point, from the last counted step of its branch, or from the branch's origin.
+    /// The branch's position stays the same.
     fn count_to(&mut self, plan: &LinePlan, moment: Moment, left: &mut u64) -> Option<()> {
         let from = match self.counts.counted.get(&moment.branch) {
             Some(counted) => counted.step,
@@ -74,7 +77,7 @@ impl Session {
         Some(())
     }
 
-    /// The step at which a branch began, with the counts of its parent there.
+    /// Copies the counts of the parent at the step where a branch began. Returns that step.
     fn count_beginning(&mut self, plan: &LinePlan, branch: BranchNumber, left: &mut u64) -> Option<i64> {
         let fork = self.timeline.forks().into_iter().find(|fork| fork.branch == branch)?;
         let counts = match fork.parent {
@@ -88,8 +91,8 @@ impl Session {
         Some(fork.step)
     }
 
-    /// What a run from one step to another, which were reached before, comes to; nothing where that is too much, or
-    /// the user has had enough.
+    /// Counts between two steps that were reached before. Returns `None` if that is too much work, or if
+    /// the user interrupts.
     fn count_between(&mut self, plan: &LinePlan, first: i64, last: i64, left: &mut u64) -> Option<Vec<i64>> {
         let mut found = vec![0_i64; plan.lines.len()];
         if self.travel_to(first, &mut Printed::default()) != Reason::Arrived {

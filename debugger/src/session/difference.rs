@@ -1,5 +1,5 @@
-//! What differs between two moments: cells with both values and who wrote them last in between, calls, stacks
-//! and tapes. Goes to both, and comes back.
+//! Differences between two time points: cells with both values and their last write in between, calls,
+//! stacks and tapes. The session travels to both time points and returns.
 
 use reviver_isa::instruction::Base;
 use reviver_vm::{Cause, State, Travel};
@@ -13,22 +13,22 @@ use crate::question::{Holder, PastOfCell};
 use crate::timeline::Moment;
 use crate::view::stack;
 
-/// Values of a stack or a tape that are told.
+/// Maximum number of values or calls shown in a list.
 const FEW: usize = 4;
 
-/// A moment as people name it.
+/// A time point as users name it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MomentName {
     Here,
     Start,
     End,
     Step(i64),
-    /// Of the whole branch, from 0 to 100.
+    /// Position in the whole branch, from 0 to 100.
     Percent(f64),
     Mark(String),
 }
 
-/// A moment that was visited, and what is compared of it.
+/// A visited time point, with the data to compare.
 struct Visited {
     at: Moment,
     state: State,
@@ -38,11 +38,11 @@ struct Visited {
 }
 
 impl Session {
-    /// What differs between two moments, at most so many cells; told in the order of time, or in the order in which
-    /// moments of different branches are given.
+    /// Compares two time points and lists at most `most` cells. The result is in the order of time; for
+    /// time points of different branches, in the order of the arguments.
     ///
     /// # Errors
-    /// No such mark; no memory for copies of the state.
+    /// There is no such mark, or no memory for copies of the state.
     pub fn difference(
         &mut self,
         a: &MomentName,
@@ -57,7 +57,7 @@ impl Session {
         let here = self.moment();
         self.excursion(|session| {
             let difference = session.compare(here, [a, b], most);
-            // The state that one comes back to is one of this branch.
+            // The state to return to belongs to this branch.
             session.timeline.switch(here.branch);
             difference
         })?
@@ -95,7 +95,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Goes to a moment, as near as the history leads; or why one was stopped on the way.
+    /// Travels to a time point, or to the nearest one within the history. Returns the reason if the travel
+    /// was stopped.
     fn look_at_moment(
         &mut self,
         here: Moment,
@@ -126,7 +127,7 @@ impl Session {
         Ok(Ok(Visited { at: self.moment(), calls: self.open_calls(), rows: stack::rows(self, FEW), state }))
     }
 
-    /// The open calls in words, main first.
+    /// Returns the open calls in words, main first.
     fn open_calls(&self) -> Vec<String> {
         let calls = self.state().calls.iter().enumerate().map(|(n, call)| {
             let callee =
@@ -137,8 +138,8 @@ impl Session {
         std::iter::once("main".to_owned()).chain(calls).collect()
     }
 
-    /// The cells that hold something else, as they lie at both moments: those of globals, and of the frames that
-    /// are open at both. Where both moments know adjoints, these too.
+    /// Returns the cells with different values, as their addresses in both states: cells of globals, and of
+    /// frames open at both time points. Adjoints are compared if both states have them.
     fn different_cells(&self, before: &State, after: &State) -> Vec<(Cell, Cell)> {
         let mut found = Vec::new();
         let mut add = |a: Cell, b: Cell| {
@@ -160,7 +161,8 @@ impl Session {
         found
     }
 
-    /// What has cells of its own at both moments: globals, and the variables of frames.
+    /// Returns the storages that exist in both states: globals and frame variables. Parameters are omitted,
+    /// because they refer to cells of others.
     fn storages(&self, before: &State, after: &State) -> Vec<(Storage, Storage)> {
         let globals = 0..self.program().module().globals.len() as u32;
         let mut bases: Vec<(usize, Base)> = globals.map(|n| (0, Base::Global(n))).collect();
@@ -186,8 +188,9 @@ impl Session {
         }
     }
 
-    /// Finds who wrote the cells last, before the later of both moments. The session is at that. The past of an
-    /// adjoint that was carried back lies ahead: who wrote it last is found from the earlier moment on.
+    /// Finds the last writes to the cells before the later of both time points, where the session is. The
+    /// past of a propagated adjoint is later in time, so its last write is searched from the earlier time
+    /// point on.
     fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut MomentDifference) {
         self.timeline.switch(found.to.branch);
         found.stopped = self.arrive(found.to.step, &mut found.printed);
@@ -211,7 +214,7 @@ impl Session {
         }
     }
 
-    /// Goes to a step; why one is stopped before.
+    /// Travels to a step. Returns the reason if the travel was stopped before it.
     fn arrive(&mut self, step: i64, printed: &mut Printed) -> Option<Reason> {
         Some(self.travel_to(step, printed)).filter(|reason| *reason != Reason::Arrived)
     }
@@ -229,7 +232,7 @@ impl Session {
         }
     }
 
-    /// Whether the step over which the session came is the one that wrote a cell; then that is noted.
+    /// Returns true if the step just passed wrote a cell, and records that write.
     fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut MomentDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, way).pop() else { return false };
@@ -240,8 +243,8 @@ impl Session {
     }
 }
 
-/// The calls that are open at one of two moments and not at the other, behind the last one that is open at both;
-/// none where all are. Of many the first are told.
+/// Returns the calls after the last common one that are open at only one of the time points, shortened for
+/// each. Returns `None` if all calls are the same.
 fn different_calls(before: &[String], after: &[String]) -> Option<(String, String)> {
     let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let told = |calls: &[String]| {
@@ -257,7 +260,7 @@ fn different_calls(before: &[String], after: &[String]) -> Option<(String, Strin
     (before != after).then(|| (told(before), told(after)))
 }
 
-/// Whether the tapes and stacks, in the order of [`stack::rows`], are the same.
+/// Compares the tapes and stacks, in the order of [`stack::rows`]. True entries are equal.
 fn same_rows(a: &State, b: &State) -> [bool; 4] {
     [a.input == b.input, a.output == b.output, a.int_stack == b.int_stack, a.real_stack == b.real_stack]
 }

@@ -1,5 +1,5 @@
-//! Edits: they begin branches, so that nothing that was is lost; one at a moment where a branch has just begun
-//! joins it, unless a mark or a fence is there. And the check of a whole branch, there and back.
+//! Edits of the state, and the round-trip check of a branch. An edit begins a branch, so that no history is
+//! lost. An edit where a branch has just begun joins that branch, unless a mark or a fence is there.
 
 use std::sync::atomic::Ordering;
 
@@ -16,12 +16,14 @@ use crate::outcome::{Edit, Reason, RoundTripCheck, Seed};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Gives a cell the value of an expression, or the mode one of `gradient` and `values`. The state with
-    /// that value begins a branch, and the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
+    /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The new state
+    /// begins a branch, and the session continues there. If the cell has that value already, nothing
+    /// happens.
     ///
     /// # Errors
-    /// No cell, a constant, no value, or a value that doesn't fit into the cell; a place where the mode
-    /// can't be switched.
+    /// - The text names no cell, or a constant.
+    /// - The expression has no value, or its value doesn't fit into the cell.
+    /// - The mode can't be switched here.
     pub fn set(&mut self, cell: &str, value: &str) -> Result<Edit, SessionError> {
         let target = self.variable(cell)?;
         let scene = self.scene();
@@ -47,12 +49,13 @@ impl Session {
         }
     }
 
-    /// Begins a gradient: makes the loss's adjoint 1 and all others 0, and switches gradient mode on, as
-    /// one edit. From there on the way back carries adjoints to the inputs.
+    /// Begins a gradient: sets the adjoint of the loss to 1 and all others to 0, and switches gradient mode
+    /// on, in one edit. From there, going back propagates adjoints to the inputs.
     ///
     /// # Errors
-    /// A loss that is no real cell, or a constant; a program that switches or reads the mode itself; a place where
-    /// the mode can't be switched.
+    /// - The loss is no real cell, or is a constant.
+    /// - The program switches or reads the mode itself.
+    /// - The mode can't be switched here.
     pub fn gradient(&mut self, loss: &str) -> Result<Seed, SessionError> {
         let not_real = || SessionError::NotReal(loss.to_owned());
         let adjoint = self.variable(loss)?.adjoint().ok_or_else(not_real)?;
@@ -85,7 +88,7 @@ impl Session {
         Ok(Seed { adjoint: name, value, cleared, is_change })
     }
 
-    /// How many adjoints aren't 0, besides one.
+    /// Returns the number of nonzero adjoints, not counting `besides`.
     fn other_adjoints(&self, besides: Cell) -> usize {
         let Some(adjoints) = &self.state().adjoints else { return 0 };
         let is_set = |bits: u64| self.program().approximate(Value::Real(bits)) != 0.0;
@@ -94,8 +97,8 @@ impl Session {
         all - usize::from(own)
     }
 
-    /// Gives a cell a value, as [`Session::set`]. A value of the other class changes nothing; the mode is
-    /// [`Session::set`]'s business.
+    /// Sets the value of a cell like [`Session::set`]. A value of the other class changes nothing. The
+    /// caller checks that the mode can be switched.
     ///
     /// # Errors
     /// There is no memory for the states that a branch begins with.
@@ -119,7 +122,8 @@ impl Session {
         Ok(Edit { cell: name, before, after, is_change })
     }
 
-    /// Whether the user has a way back to a moment, or has put something there: an edit there leaves it.
+    /// Returns true if a mark or a fence is at a time point. An edit there must begin a new branch, so that
+    /// the mark or fence stays valid.
     fn is_kept(&self, moment: Moment) -> bool {
         self.marks.values().any(|&mark| mark == moment) || self.fences().any(|step| step == moment.step)
     }
@@ -132,9 +136,9 @@ impl Session {
         self.footprint = None;
     }
 
-    /// Runs the current branch from its origin to the end and back again, without a history, on a copy:
-    /// what is left over at the end, and whether the way back leads to the start. A branch that begins at
-    /// the end is run to its beginning instead. Nothing moves.
+    /// Runs a copy of the current branch from its origin to the end and back, without a history. Reports
+    /// the garbage at the end, and whether running back restores the origin. A branch that begins at the
+    /// end is run to its beginning instead. The session doesn't move.
     ///
     /// # Errors
     /// There is no memory for the copy.
@@ -177,7 +181,7 @@ impl Session {
         Ok(RoundTripCheck { steps, stop, garbage, restored, erased_bits })
     }
 
-    /// Runs a machine of its own to a step, without heeding anything but the interrupt.
+    /// Runs a separate machine to a step. Only an interrupt or a limit stops it, no points or fences.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
             let here = machine.state().step;

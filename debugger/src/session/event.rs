@@ -1,20 +1,20 @@
-//! What can have happened at a step.
+//! Kinds of events at a step.
 
 use std::collections::BTreeMap;
 
 use crate::timeline::BranchNumber;
 
-/// What stopped somebody at a moment.
+/// The reason for a stop at a time point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Point(u32),
     Trap,
 }
 
-/// What can stand on the scrub bar.
+/// The kinds of events shown on the timeline bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A breakpoint or a watchpoint has stopped somebody.
+    /// A breakpoint or a watchpoint stopped a run.
     Stop,
     Trap,
     Mark,
@@ -50,5 +50,5 @@ impl EventKind {
     }
 }
 
-/// Events by the moments at which they happened.
+/// Events by the time points at which they happened.
 pub(super) type EventLog = BTreeMap<(BranchNumber, i64), Event>;

@@ -1,5 +1,5 @@
-//! What happened when: stops and traps, what the user has put on the current branch, branches that leave it,
-//! and calls. And travel from one of them to the next, within the steps that were reached before.
+//! Events on the current branch: stops and traps, marks and fences, branches that leave it, and calls.
+//! Includes travel from event to event, within the steps that were reached before.
 
 use reviver_vm::Travel;
 
@@ -10,17 +10,18 @@ use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallStretch};
 
-/// Events that are remembered at most; then those of the first branch go, from its beginning on.
+/// Maximum number of remembered events. Beyond it, events of the first branch are forgotten, from its
+/// beginning on.
 const MOST_EVENTS: usize = 10_000;
 
 impl Session {
-    /// What stopped somebody on the current branch, by steps.
+    /// Returns the stops on the current branch, with their steps.
     pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
         let branch = self.timeline.moment().branch;
         self.events.range((branch, i64::MIN)..=(branch, i64::MAX)).map(|((_, step), event)| (*step, event))
     }
 
-    /// Remembers what ended a motion, for the scrub bar.
+    /// Records the event that ended a movement, for the timeline bar.
     pub(super) fn remember(&mut self, motion: &Motion) {
         let event = match &motion.reason {
             Reason::Points(hits) => {
@@ -32,18 +33,18 @@ impl Session {
         let Some(event) = event else { return };
         self.events.insert((motion.to.branch, motion.to.step), event);
         if self.events.len() > MOST_EVENTS {
-            // What just happened stays.
+            // The latest event is kept.
             let is_latest = |at: &(BranchNumber, i64)| *at == (motion.to.branch, motion.to.step);
             let gone = self.events.keys().find(|at| !is_latest(at)).copied();
             gone.and_then(|at| self.events.remove(&at));
         }
     }
 
-    /// Goes to the nearest event of the current branch in a direction, of one kind or of any. A call is where
-    /// the step that entered or left it has just been made.
+    /// Travels to the nearest event of the current branch in a direction, of one kind or of any. The event
+    /// of a call is at the step after the call was entered or left.
     ///
     /// # Errors
-    /// There is none in the steps that were reached before.
+    /// There is no such event in the steps that were reached before.
     pub fn next_event(&mut self, travel: Travel, wanted: Option<EventKind>) -> Result<Motion, SessionError> {
         let wants = |kind| wanted.is_none_or(|wanted| wanted == kind);
         let here = self.step_number();
@@ -59,7 +60,7 @@ impl Session {
             Ok(Some(step)) => self.travel_to(step, &mut printed),
             Ok(None) => match self.travel_to(here, &mut printed) {
                 Reason::Arrived => return Err(SessionError::NoEvent { travel, wanted }),
-                // One isn't where one was.
+                // The search couldn't return to its start.
                 reason => reason,
             },
             Err(reason) => reason,
@@ -67,7 +68,7 @@ impl Session {
         Ok(self.ended(from, travel, ScanResult { reason, printed }))
     }
 
-    /// The steps of the current branch's events that aren't calls.
+    /// Returns the steps of the current branch's events other than calls.
     fn lasting(&self, wants: impl Fn(EventKind) -> bool) -> impl Iterator<Item = i64> {
         let branch = self.timeline.moment().branch;
         let kind_of = |event: &Event| match event {
@@ -90,8 +91,8 @@ impl Session {
         steps.into_iter()
     }
 
-    /// The two nearest stretches with calls in a direction: the nearer one may be the one that the session
-    /// is in, with its calls already passed.
+    /// Returns the two nearest stretches with calls in a direction. The session may be inside the nearer
+    /// one, with its calls already passed.
     fn call_stretches(&self, travel: Travel) -> Vec<CallStretch> {
         let here = self.step_number();
         let mut stretches: Vec<CallStretch> = self.timeline.branch().calls().collect();
@@ -106,8 +107,8 @@ impl Session {
         stretches
     }
 
-    /// The nearest of an event at a step and the calls in some stretches, the nearest stretch first. May
-    /// travel; the reason is that of a travel that was stopped.
+    /// Returns the step of the nearest event: an event at a known step, or a call in one of the stretches,
+    /// which are sorted by distance. May travel. Returns the reason if the travel was stopped.
     fn nearest(
         &mut self,
         travel: Travel,
@@ -117,7 +118,7 @@ impl Session {
     ) -> Result<Option<i64>, Reason> {
         let here = self.step_number();
         for stretch in stretches {
-            // A call is at the step behind the one that made it.
+            // The event of a call is at the step number after the call instruction.
             let (mut low, mut high) = match travel {
                 Travel::Forward => (stretch.from.max(here), stretch.to),
                 Travel::Backward => (stretch.from, stretch.to.min(here - 1)),
@@ -136,8 +137,8 @@ impl Session {
         Ok(lasting)
     }
 
-    /// The first call behind `low`, or going backward the last one up to `high`: found by halving what is
-    /// between, because the machine's count of calls never goes down in time.
+    /// Returns the first call after `low`, or going backward the last one up to `high`. Bisection is
+    /// possible, because the machine's count of calls never decreases in time.
     fn call_between(
         &mut self,
         travel: Travel,

@@ -1,4 +1,4 @@
-//! What one step did, cell by cell: for the panes, which tell what was just read and written.
+//! Effects of a single step, cell by cell, for panes that mark what was just read and written.
 
 use reviver_vm::stops::Node;
 
@@ -8,8 +8,8 @@ use crate::memory::Cell;
 use crate::outcome::Touch;
 
 impl Session {
-    /// What the step between here and where one came from did, cell by cell: the last step made in the
-    /// direction of the last motion. It is found by making it once more.
+    /// Returns the effects of the last step of the last movement, cell by cell. The step is executed again
+    /// to determine them.
     pub fn footprint(&mut self) -> &[Touch] {
         let (here, facing) = (self.timeline.moment(), self.facing);
         let known = self.footprint.as_ref().is_some_and(|(at, way, _)| (*at, *way) == (here, facing));
@@ -26,11 +26,11 @@ impl Session {
         }
         let (facing, here) = (self.facing, self.step_number());
         let (first, last) = self.timeline.branch().extent();
-        // Only what was passed before is made once more: a branch may begin here.
+        // Only a step that was executed before is executed again: a branch may begin here.
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }
-        // What `show` says was said when the step was made first.
+        // The output of `show` was printed when the step was executed first.
         let _ = self.timeline.run(facing.reversed(), 1);
         if self.step_number() == here {
             return Vec::new();
@@ -52,7 +52,8 @@ impl Session {
         cells.iter().zip(before).map(touch).collect()
     }
 
-    /// The cells that the step from a node reads and writes, each once.
+    /// Returns the cells that the step from a node reads and writes, each once, with flags for read and
+    /// written.
     pub(super) fn touched(&self, node: Node) -> Vec<(Cell, bool, bool)> {
         let mut cells = Vec::new();
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));

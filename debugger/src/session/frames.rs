@@ -1,18 +1,18 @@
-//! The selected frame: the open procedure whose names are meant, and to which questions about "here"
-//! refer. A motion selects the innermost one again. Travels nowhere.
+//! The selected frame: the open procedure in which names are resolved, and which questions about "here"
+//! refer to. A movement selects the innermost frame again.
 
 use super::{Session, SessionError};
 
 impl Session {
-    /// The call depth of the selected frame; 0 is main.
+    /// Returns the call depth of the selected frame; 0 is main.
     pub fn depth(&self) -> usize {
         self.state().calls.len().saturating_sub(self.selected)
     }
 
-    /// Selects a frame by its number, as a backtrace counts them: 0 is the innermost.
+    /// Selects a frame by its backtrace number: 0 is the innermost.
     ///
     /// # Errors
-    /// So many calls aren't open.
+    /// Fewer calls are open.
     pub fn select_frame(&mut self, number: usize) -> Result<(), SessionError> {
         let outermost = self.state().calls.len();
         if number > outermost {
@@ -35,7 +35,7 @@ impl Session {
         self.select_frame(innermost - depth)
     }
 
-    /// Selects the frame so many calls further out, or main's where there are fewer.
+    /// Selects the frame `count` calls further out, at most main's.
     ///
     /// # Errors
     /// Main's frame is selected already.
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Selects the frame so many calls further in, or the innermost where there are fewer.
+    /// Selects the frame `count` calls further in, at most the innermost.
     ///
     /// # Errors
     /// The innermost frame is selected already.
@@ -57,8 +57,8 @@ impl Session {
         }
     }
 
-    /// The instruction at which the selected frame stands: the call that is open in it, or in the
-    /// innermost frame the next one; the last one at the end.
+    /// Returns the current instruction of the selected frame: its open call, or in the innermost frame the
+    /// next instruction. At the end of the program the last instruction is returned.
     pub fn selected_instruction(&self) -> u32 {
         match self.state().calls.get(self.depth()) {
             Some(call) => call.site,
@@ -66,7 +66,8 @@ impl Session {
         }
     }
 
-    /// The instruction that the selected frame goes on with: in an outer one that behind the open call.
+    /// Returns the instruction with which the selected frame continues. In an outer frame it is the one
+    /// after the open call.
     pub(super) fn next_in_frame(&self) -> u32 {
         match self.state().calls.get(self.depth()) {
             Some(call) if call.inverted => call.site.saturating_sub(1),
@@ -75,7 +76,7 @@ impl Session {
         }
     }
 
-    /// Every name that the selected frame knows.
+    /// Returns every name visible in the selected frame.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.memory.names(self.state(), self.depth())
     }

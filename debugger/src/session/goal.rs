@@ -1,4 +1,4 @@
-//! Where a scan is to end, and what it finds.
+//! Goals and results of scans.
 
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
@@ -6,45 +6,46 @@ use reviver_vm::{State, Travel};
 use super::Session;
 use crate::outcome::{Printed, Reason};
 
-/// Steps between two looks at the interrupt flag, if there aren't many cells.
+/// Number of steps between two checks of the interrupt flag, for states with few cells.
 const SLICE: u64 = 1 << 20;
-/// Native code makes many more steps in the time that a copy of the cells takes, which it needs for each slice.
+/// Number of steps per cell in a slice of native code. Native code copies all cells for each slice, and
+/// executes many steps in the time of that copy.
 const STEPS_PER_CELL: u64 = 16;
-/// Nobody waits longer for a run to stop: the interpreter, which makes the steps where native code can't, takes some hundredths of a second
-/// for so many.
+/// Maximum number of steps in a slice, so that an interrupt takes effect quickly. The interpreter, which
+/// executes the steps that native code can't, needs some hundredths of a second for them.
 const LONGEST_SLICE: u64 = 1 << 23;
 
 impl Session {
-    /// Steps between two looks at the interrupt flag: it takes milliseconds to make them.
+    /// Returns the number of steps between two checks of the interrupt flag; a slice takes milliseconds.
     pub(super) fn slice(&self) -> u64 {
         slice_of(self.state(), self.timeline.branch().is_long_run())
     }
 }
 
-/// The same for any machine, by its state and whether native code may run it.
+/// Returns the slice for any machine, given its state and whether native code may run it.
 pub(super) fn slice_of(state: &State, is_fast: bool) -> u64 {
     let cells = (state.ints.len() + state.reals.len()) as u64;
     if is_fast { (STEPS_PER_CELL * cells).clamp(SLICE, LONGEST_SLICE) } else { SLICE }
 }
 
-/// A scan that is to be made.
+/// A scan to execute.
 pub(super) struct Scan {
     pub travel: Travel,
     pub budget: u64,
     pub until: Until,
 }
 
-/// Where a scan ends besides at points.
+/// The goal of a scan, apart from points.
 pub(super) enum Until {
-    /// When the steps of its budget are made.
+    /// The end of the step budget.
     Budget,
-    /// At one of these nodes.
+    /// Arrival at one of these nodes.
     Nodes(Vec<Node>),
-    /// Where no more calls than these are open.
+    /// A state with at most this many open calls.
     Depth(usize),
 }
 
-/// What a scan found.
+/// The result of a scan.
 pub(super) struct ScanResult {
     pub reason: Reason,
     pub printed: Printed,

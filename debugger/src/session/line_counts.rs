@@ -1,4 +1,5 @@
-//! The counts of lines as data: which lines a run comes to at which node, and what was counted of each branch.
+//! Data of the execution counts of lines: the nodes at which lines are entered, and the counts of each
+//! branch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::listing::{Line, Listing};
 use crate::points::BreakPlace;
 use crate::timeline::BranchNumber;
 
-/// Which lines a run comes to at which node.
+/// The lines entered at each node.
 #[derive(Debug)]
 pub(super) struct LinePlan {
     pub lines: HashMap<Line, usize>,
@@ -19,22 +20,23 @@ pub(super) struct LinePlan {
     pub stops: Stops,
 }
 
-/// A line that is come to.
+/// A line entered at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineEntry {
     pub line: usize,
-    /// Whether its instruction has been passed there, and isn't the next one: a place where two ways meet is seen
-    /// from behind.
+    /// True if the entry instruction has just been passed at this node, false if it comes next. Joins are
+    /// counted after they are passed.
     pub is_behind: bool,
 }
 
-/// What was counted up to one step of a branch.
+/// Counts up to one step of a branch.
 #[derive(Clone, Debug)]
 pub(super) struct CountedTo {
     pub step: i64,
-    /// How far it was when it was too far, or nobody wanted to wait: half as far it is tried again.
+    /// The distance at which a count was given up or interrupted. It is tried again at half that distance.
     pub too_far: Option<u64>,
-    /// In the order of the plan. A branch may lead backward over lines that never were gone through.
+    /// Counts in the order of the plan. A count is negative if the branch went backward over a line that
+    /// was never executed forward.
     pub counts: Vec<i64>,
 }
 
@@ -52,7 +54,7 @@ impl LinePlan {
         for instruction in 0..program.module().code.len() as u32 {
             let line = listing.line(instruction);
             let number = lines.len();
-            // The bounds of main stand on no line of their own.
+            // The bounds of main have no separate line.
             if lines.contains_key(&line) || listing.with_instructions(line) != Some(line) {
                 continue;
             }

@@ -1,9 +1,9 @@
-//! A debugging session: a program, its timeline, and what the user has put on it. Every command is a
-//! method that returns what came of it; nothing is printed, and no terminal is known.
+//! A debugging session: a program, its timeline, and the user's points, marks and fences. Every command is
+//! a method that returns its result; nothing is printed, and no terminal is needed.
 //!
-//! What a front end needs is here and in [`crate::view`]: methods that travel return a [`Motion`],
-//! questions return data of [`crate::outcome`], and [`SessionError`] says why something can't be done.
-//! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
+//! A front end uses this module and [`crate::view`]. Methods that travel return a [`Motion`], queries
+//! return data of [`crate::outcome`], and [`SessionError`] is the reason for a failure.
+//! Long runs check the flag of [`Session::interrupt`] every few milliseconds.
 
 mod counts;
 mod difference;
@@ -56,7 +56,7 @@ use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
 use crate::timeline::{BranchNumber, LongRuns, Moment, Timeline, TimelineLimits};
 
-/// Why a command can't be carried out.
+/// The reason why a command can't be executed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SessionError {
     #[error(transparent)]
@@ -118,14 +118,14 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// Whether it says no more than that there is nothing further on: no mistake of the user's.
+    /// Returns true if the error only reports a bound that was reached, rather than a mistake of the user.
     pub fn is_bound(&self) -> bool {
         use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopBranch};
         matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopBranch | NoEvent { .. })
     }
 }
 
-/// Which side of the present lies in a direction.
+/// Returns the word for the side of the present that a direction leads to.
 fn ahead(travel: Travel) -> &'static str {
     match travel {
         Travel::Forward => "after",
@@ -133,7 +133,7 @@ fn ahead(travel: Travel) -> &'static str {
     }
 }
 
-/// A program at a moment of its timeline, with the points, marks and fences that the user has put there.
+/// A program at a time point of its timeline, with the user's points, marks and fences.
 #[derive(Debug)]
 pub struct Session {
     listing: Listing,
@@ -142,35 +142,35 @@ pub struct Session {
     points: Vec<Point>,
     next_point: u32,
     marks: BTreeMap<String, Moment>,
-    /// Steps at which travel stops, of each branch.
+    /// The fences of each branch: steps at which travel stops.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
-    /// Where one was before each motion, and where one was before it was taken back.
+    /// The time points before each movement (`undo`), and before each undo (`redo`).
     undo: VecDeque<Moment>,
     redo: Vec<Moment>,
     events: EventLog,
-    /// Nobody goes further than so many steps from step 0.
+    /// Maximum distance from step 0, in steps.
     most_steps: u64,
     interrupt: Arc<AtomicBool>,
-    /// Calls between the innermost frame and the selected one.
+    /// Number of calls between the innermost frame and the selected one.
     selected: usize,
     progress: Arc<Progress>,
-    /// The direction of the last motion.
+    /// The direction of the last movement.
     facing: Travel,
-    /// Why the last motion stopped.
+    /// The reason why the last movement stopped.
     reason: Option<Reason>,
-    /// The trap that ended the last motion. A search without a result keeps it.
+    /// The trap that ended the last movement. A search without a result keeps it.
     trap: Option<Box<Explanation>>,
-    /// How often each line was executed.
+    /// Execution counts of all lines.
     counts: LineCounts,
-    /// What the step that led here did.
+    /// The effects of the last step, cached with the time point and direction for which they are valid.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
 
 impl Session {
-    /// A session at a state, which should be at step 0 of the subject's program.
+    /// Creates a session at a state, which should be at step 0 of the subject's program.
     ///
     /// # Errors
-    /// There is no memory for the copy that one goes back to.
+    /// There is no memory for the copy of the state that the timeline begins with.
     pub fn new(subject: OpenedProgram, start: State, limits: TimelineLimits) -> Result<Session, OutOfMemory> {
         let OpenedProgram { program, listing, .. } = subject;
         Ok(Session {
@@ -196,10 +196,10 @@ impl Session {
         })
     }
 
-    /// A copy, which shares the interrupt flag and tells its progress to the same listener.
+    /// Copies the session. The copy shares the interrupt flag and the progress report.
     ///
     /// # Errors
-    /// There is no memory for its states.
+    /// There is no memory for the states of the copy.
     pub fn try_clone(&self) -> Result<Session, OutOfMemory> {
         Ok(Session {
             listing: self.listing.clone(),
@@ -224,24 +224,24 @@ impl Session {
         })
     }
 
-    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any branch
-    /// and in either direction. What would lead further stops there.
+    /// Sets a step limit: the maximum distance from step 0, on any branch and in either direction. Travel
+    /// beyond it stops at the limit.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u64) -> Session {
         Session { most_steps, ..self }
     }
 
-    /// The session, with somebody else than the interpreter who makes the steps of long runs: native code, say.
+    /// Sets the engine for long runs, for example native code.
     #[must_use]
     pub fn with_long_runs(mut self, long_runs: &LongRuns) -> Session {
         self.timeline.run_long_by(long_runs);
         self
     }
 
-    /// A session at the program's beginning, with the defaults of given cells.
+    /// Creates a session at the beginning of the program, with the default values of given cells.
     ///
     /// # Errors
-    /// There is no memory for its cells.
+    /// There is no memory for the cells.
     pub fn at_begin(subject: OpenedProgram) -> Result<Session, OutOfMemory> {
         let machine = Machine::at_begin(subject.program.clone())?;
         Session::new(subject, machine.into_state(), TimelineLimits::default())
@@ -263,12 +263,12 @@ impl Session {
         &self.timeline
     }
 
-    /// The current state. Its `step` counts from where the branch began.
+    /// Returns the current state. Its `step` counts from the origin of the branch.
     pub fn state(&self) -> &State {
         self.timeline.state()
     }
 
-    /// The current step of the timeline.
+    /// Returns the current step of the timeline.
     pub fn step_number(&self) -> i64 {
         self.timeline.moment().step
     }
@@ -281,46 +281,48 @@ impl Session {
         &self.marks
     }
 
-    /// The fences of the current branch.
+    /// Returns the fences of the current branch.
     pub fn fences(&self) -> impl Iterator<Item = i64> + '_ {
         self.fences.get(&self.timeline.moment().branch).into_iter().flatten().copied()
     }
 
-    /// The direction of the last motion.
+    /// Returns the direction of the last movement.
     pub fn facing(&self) -> Travel {
         self.facing
     }
 
-    /// Why the last motion stopped; none before the first.
+    /// Returns the reason why the last movement stopped, or `None` before the first movement.
     pub fn reason(&self) -> Option<&Reason> {
         self.reason.as_ref()
     }
 
-    /// The trap that ended the last motion; `None` if the machine can go on, or after an edit.
+    /// Returns the trap that ended the last movement. Returns `None` if the machine can continue, or after
+    /// an edit.
     pub fn trap(&self) -> Option<&Explanation> {
         self.trap.as_deref()
     }
 
-    /// A flag that stops a long run when it is set, from another thread or a signal handler. A motion
-    /// clears it when it begins and when it stops.
+    /// Returns a flag that interrupts a long run when it is set, from another thread or a signal handler. A
+    /// movement clears the flag at its beginning and its end.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
     }
 
-    /// Where a long run is, for another thread to look at.
+    /// Returns the progress of a long run, which another thread can read.
     pub fn progress(&self) -> Arc<Progress> {
         self.progress.clone()
     }
 
-    /// What expressions are evaluated in: the selected frame.
+    /// Returns the scene for evaluating expressions in the selected frame.
     pub fn scene(&self) -> Scene<'_> {
         scene(&self.memory, &self.timeline).at_depth(self.depth())
     }
 
-    /// The value of an expression, as it is and as text. The expression may follow a format: `/x a`.
+    /// Evaluates an expression and returns its value, also as text. A format may precede the expression:
+    /// `/x a`.
     ///
     /// # Errors
-    /// No expression, or one without a value here; no format.
+    /// The text is no expression, the expression has no value here, or the format is invalid.
     pub fn evaluate(&self, text: &str) -> Result<(Computed, String), SessionError> {
         let (layout, text) = PrintFormat::split(text)?;
         let scene = self.scene();
@@ -329,25 +331,25 @@ impl Session {
         Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
 
-    /// The cell that a text names in the selected frame.
+    /// Returns the cell that a text names in the selected frame.
     ///
     /// # Errors
-    /// No such cell, or more than a cell.
+    /// There is no such cell, or the text is more than the name of a cell.
     pub fn cell(&self, text: &str) -> Result<Cell, SessionError> {
         Ok(ConsoleExpression::parse(text)?.cell(self.scene())?)
     }
 
-    /// The array, or the adjoints of one, that a text names in the selected frame.
+    /// Returns the array, or the adjoints of one, that a text names in the selected frame.
     ///
     /// # Errors
-    /// No such array.
+    /// There is no such array.
     pub fn array(&self, text: &str) -> Result<Storage, SessionError> {
         let array = ConsoleExpression::parse(text)?.array(self.scene())?;
         array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 
-    /// The cell that a text names in the selected frame, unless it is a constant that a call was given: all
-    /// that use it share it.
+    /// Returns the cell that a text names in the selected frame. Constants passed to a call are rejected,
+    /// because all their uses share one cell.
     pub(super) fn variable(&self, text: &str) -> Result<Cell, SessionError> {
         let cell = self.cell(text)?;
         match self.memory.is_constant(cell) {
@@ -356,17 +358,18 @@ impl Session {
         }
     }
 
-    /// The instruction that the next step forward executes, as an index into the code; none at the end.
+    /// Returns the code index of the instruction that the next step forward executes, or `None` at the end.
     pub fn next_instruction(&self) -> Option<u32> {
         self.instruction(Travel::Forward)
     }
 
-    /// The instruction that the next step in a direction executes or undoes; none at the bound.
+    /// Returns the code index of the instruction that the next step in a direction executes or undoes, or
+    /// `None` at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
         instruction_at(self.program(), self.state(), travel)
     }
 
-    /// Remembers a motion for undo, the scrub bar and the status line.
+    /// Records a movement for undo, the timeline bar and the status line.
     fn arrived(&mut self, motion: &Motion) {
         self.facing = motion.travel;
         self.selected = 0;
@@ -383,15 +386,16 @@ impl Session {
     }
 }
 
-/// The instruction that the step from a state executes or undoes; none at the bound.
+/// Returns the code index of the instruction that the next step from a state executes or undoes, or `None`
+/// at the bound.
 fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u32> {
     let node = reviver_vm::stops::Node::of(state, travel);
     let bound = if node.backward { program.begin() } else { program.end() };
     (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
 }
 
-/// The innermost frame of the current state. A function of the fields that it reads, so that others can
-/// be changed meanwhile.
+/// Returns the scene of the innermost frame. A function of two fields, so that other fields can be borrowed
+/// mutably at the same time.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
     Scene::new(memory, state, timeline.moment().step, state.calls.len())

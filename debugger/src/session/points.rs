@@ -1,5 +1,5 @@
-//! Setting, changing and deleting breakpoints and watchpoints, and finding the places that people
-//! name: lines, labels, procedures, instructions.
+//! Setting, changing and deleting of breakpoints and watchpoints. Also resolves the places that users name:
+//! lines, labels, procedures, instructions.
 
 use reviver_isa::instruction::Base;
 use reviver_isa::update::Update;
@@ -10,23 +10,23 @@ use crate::expression::{BoundExpression, ConsoleExpression, ExpressionError};
 use crate::listing::Line;
 use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, WatchedPlace};
 
-/// What is to be set besides the place or the cell.
+/// Options of a new point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointOptions {
     pub temporary: bool,
-    /// It counts only where this expression is not 0.
+    /// The point counts only where this expression is not 0.
     pub condition: Option<String>,
-    /// Printed instead of stopping.
+    /// Message that is printed instead of stopping.
     pub log: Option<String>,
 }
 
 impl Session {
-    /// The places that a text names: a line (`12`, `file:12`), a label, a procedure, or an instruction
-    /// (`*7`); nothing means the next instruction of the selected frame. Only a line may have several. The
-    /// second half is the place as a person would say it.
+    /// Resolves a text to places: a line (`12`, `file:12`), a label, a procedure, or an instruction (`*7`).
+    /// An empty text means the next instruction of the selected frame. Only a line may have several places.
+    /// Also returns the place in words.
     ///
     /// # Errors
-    /// No such place.
+    /// There is no such place.
     pub fn places(&self, text: &str) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let text = text.trim();
         if let Some(line) = self.line_named(text)? {
@@ -47,10 +47,10 @@ impl Session {
         Ok((vec![place], name))
     }
 
-    /// The places that a text names, if a run can stop there.
+    /// Resolves a text to places at which a run can stop.
     ///
     /// # Errors
-    /// No such place, or the beginning of main, which is behind every state of a run.
+    /// There is no such place, or it is the beginning of main, which precedes every state of a run.
     pub fn places_to_stop(&self, text: &str) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let (places, name) = self.places(text)?;
         let entry = self.program().module().procedures.first().map(|main| main.entry);
@@ -64,11 +64,11 @@ impl Session {
         }
     }
 
-    /// The line that a text names (`12`, `file:12`), whether it has instructions or not; none if it names
-    /// something else.
+    /// Returns the line that a text names (`12`, `file:12`), with or without instructions. Returns `None`
+    /// if the text names something else.
     ///
     /// # Errors
-    /// No such file.
+    /// There is no such file.
     pub fn line_named(&self, text: &str) -> Result<Option<Line>, SessionError> {
         let (file, line) = match text.trim().rsplit_once(':') {
             Some((file, line)) => (Some(file), line),
@@ -82,7 +82,7 @@ impl Session {
         Ok(Some(Line { file, line }))
     }
 
-    /// Where the machine comes to a line, or to the next one that has instructions.
+    /// Returns the entries of a line, or of the next line that has instructions.
     fn places_of_line(&self, line: Line) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
@@ -109,7 +109,7 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near: near.map(str::to_owned) }
     }
 
-    /// The nearest is the same line of another file.
+    /// Builds the error for an unknown file. Suggests the same line of a file with a similar name.
     fn no_file(&self, text: &str) -> SessionError {
         let (wanted, line) = text.rsplit_once(':').unwrap_or((text, ""));
         let names = self.listing.files().iter().flat_map(|file| {
@@ -120,19 +120,19 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near }
     }
 
-    /// Labels and procedures.
+    /// Returns the names of procedures and labels.
     pub fn place_names(&self) -> impl Iterator<Item = &str> {
         let module = self.program().module();
         let procedures = module.procedures.iter().map(|p| p.name.as_str());
         procedures.chain(module.structure.labels.iter().map(|(_, label)| label.as_str()))
     }
 
-    /// The file where the selected frame stands: lines without a file are of it.
+    /// Returns the file of the selected frame's instruction, to which lines without a file name refer.
     pub fn current_file(&self) -> u32 {
         self.listing.line(self.selected_instruction()).file
     }
 
-    /// The line of an instruction.
+    /// Returns the name of an instruction's line.
     fn place_name(&self, at: u32) -> String {
         let update = self.program().module().code.get(at as usize).map(|i| i.update);
         let bound = if update == Some(Update::Exit) { " (the end)" } else { "" };
@@ -142,21 +142,24 @@ impl Session {
     /// Sets a breakpoint.
     ///
     /// # Errors
-    /// No such place, or a condition or message that can't be read or names what isn't there.
+    /// There is no such place, or the condition or the message is invalid or contains an unknown name.
     pub fn break_at(&mut self, place: &str, options: &PointOptions) -> Result<&Point, SessionError> {
         let (places, text) = self.places_to_stop(place)?;
         self.add_point(Trigger::Break(places), text, options)
     }
 
-    /// Sets a watchpoint on a cell, on an array or a slice of one, or on an expression, whose value can only
-    /// change. A cell of a call's frame is watched whenever a call of the same procedure is open at the same
-    /// depth; what a parameter stands for is watched by its address. Names in
-    /// the condition and the message are those of the selected frame, as long as that is open, then those
-    /// of the procedure that writes.
+    /// Sets a watchpoint on a cell, an array, a slice, or an expression. An expression can be watched only
+    /// for changes of its value.
+    ///
+    /// A cell of a frame is watched whenever a call of the same procedure is open at the same depth. A
+    /// parameter is watched at its current address.
+    /// Names in the condition and the message are resolved in the selected frame while it is open, then in
+    /// the procedure that writes.
     ///
     /// # Errors
-    /// No such cells, a constant, an expression that nothing changes, or that isn't only to change; a condition or
-    /// message that can't be read or names what isn't there.
+    /// - There are no such cells, or they are constant.
+    /// - The expression never changes, or `watch` asks for other accesses than changes.
+    /// - The condition or the message is invalid or contains an unknown name.
     pub fn watch(
         &mut self,
         text: &str,
@@ -171,15 +174,15 @@ impl Session {
         self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
     }
 
-    /// What a watchpoint would watch that is set to a text here.
+    /// Returns the object that a watchpoint on a text would watch here.
     ///
     /// # Errors
-    /// A text that can't be watched.
+    /// The text can't be watched.
     pub fn watched(&self, text: &str) -> Result<WatchedPlace, SessionError> {
         self.watchable(text).map(|(watched, _)| watched)
     }
 
-    /// The same, and what it is called.
+    /// Returns the object that a watchpoint on a text would watch, and its name.
     fn watchable(&self, text: &str) -> Result<(WatchedPlace, String), SessionError> {
         let expression = ConsoleExpression::parse(text)?;
         if let Some((cells, name)) = self.cells_of(&expression)? {
@@ -191,11 +194,11 @@ impl Session {
         Ok((WatchedPlace::Value(Box::new(bound)), name))
     }
 
-    /// The cells that an expression names in the selected frame, and what they are called; none where it is
-    /// more than a name.
+    /// Returns the cells that an expression names in the selected frame, and their name. Returns `None` if
+    /// the expression is more than a name.
     ///
     /// # Errors
-    /// No such cells, or a constant.
+    /// There are no such cells, or they are constant.
     pub(super) fn cells_of(
         &self,
         expression: &ConsoleExpression,
@@ -212,15 +215,16 @@ impl Session {
             None if expression.is_fixed() && !self.is_parameter(expression) => typed.to_owned(),
             None => format!("{} to {}", name(found.first()), name(found.last())),
         };
-        // What a parameter or an index stands for is meant, whatever it stands for later.
+        // A parameter or an index is resolved now; later changes don't affect the watched cells.
         let name = if typed == own { own } else { format!("{own} (`{typed}` here)") };
         Ok(Some((cells, name)))
     }
 
-    /// The cells that an expression names in the selected frame, and what they are called.
+    /// Returns the cells that an expression names in the selected frame, and their name.
     ///
     /// # Errors
-    /// No such cells, a constant, or more than a name, which `command` can't take.
+    /// There are no such cells, they are constant, or the expression is more than a name, which `command`
+    /// can't take.
     pub(super) fn cells_named(
         &self,
         expression: &ConsoleExpression,
@@ -230,7 +234,7 @@ impl Session {
         self.cells_of(expression)?.ok_or_else(no_cells)
     }
 
-    /// Whether an expression begins with the name of a parameter.
+    /// Returns true if an expression begins with the name of a parameter.
     fn is_parameter(&self, expression: &ConsoleExpression) -> bool {
         let name = expression.names().first().copied().unwrap_or_default();
         let base = self.memory.base(self.state(), self.depth(), name);
@@ -267,11 +271,11 @@ impl Session {
         self.point(id).map(|point| &*point)
     }
 
-    /// Refuses what can't have a value, wherever one is: names that mean nothing anywhere in the program, and
-    /// values of a write where there is none.
+    /// Rejects expressions that can't have a value anywhere: those with names unknown in the whole program,
+    /// and those with the values of a write where there is none.
     ///
     /// # Errors
-    /// Such a name.
+    /// The expression contains such a name.
     pub fn check_expression(
         &self,
         expression: &ConsoleExpression,
@@ -283,10 +287,10 @@ impl Session {
         }
     }
 
-    /// Refuses names that mean nothing anywhere in the program. Others may have a value later.
+    /// Rejects names that are unknown in the whole program. Other names may have a value later.
     ///
     /// # Errors
-    /// Such a name.
+    /// The expression contains such a name.
     fn check_names(&self, expression: &ConsoleExpression) -> Result<(), SessionError> {
         let declared: Vec<&str> = self.declared_names().collect();
         match expression.names().into_iter().find(|name| !declared.contains(name)) {
@@ -298,7 +302,7 @@ impl Session {
         }
     }
 
-    /// Every name of a cell in the program, whichever procedure knows it.
+    /// Returns every name of a cell in the program, in any procedure.
     fn declared_names(&self) -> impl Iterator<Item = &str> {
         let module = self.program().module();
         let own = module.procedures.iter().enumerate().flat_map(|(number, procedure)| {
@@ -315,17 +319,17 @@ impl Session {
     /// Deletes a point.
     ///
     /// # Errors
-    /// No such point.
+    /// There is no such point.
     pub fn delete(&mut self, id: u32) -> Result<(), SessionError> {
         self.point(id)?;
         self.points.retain(|point| point.id != id);
         Ok(())
     }
 
-    /// Gives a point a condition, or takes it away.
+    /// Sets or removes the condition of a point.
     ///
     /// # Errors
-    /// No such point, or a condition that can't be read or names what isn't there.
+    /// There is no such point, or the condition is invalid or contains an unknown name.
     pub fn condition(&mut self, id: u32, condition: Option<&str>) -> Result<&Point, SessionError> {
         let condition = condition.map(ConsoleExpression::parse).transpose()?;
         let has_write = matches!(self.point(id)?.trigger, Trigger::Watch { .. });
@@ -335,20 +339,20 @@ impl Session {
         Ok(point)
     }
 
-    /// Lets a point pass its next `count` hits.
+    /// Sets the number of hits for which a point doesn't stop.
     ///
     /// # Errors
-    /// No such point.
+    /// There is no such point.
     pub fn ignore(&mut self, id: u32, count: u64) -> Result<&Point, SessionError> {
         let point = self.point(id)?;
         point.ignore = count;
         Ok(point)
     }
 
-    /// Switches a point on or off.
+    /// Enables or disables a point.
     ///
     /// # Errors
-    /// No such point.
+    /// There is no such point.
     pub fn enable(&mut self, id: u32, enabled: bool) -> Result<&Point, SessionError> {
         let point = self.point(id)?;
         point.enabled = enabled;

@@ -1,5 +1,5 @@
-//! Questions about a cell's writes: the last, the next, and what it held when. They travel on the
-//! timeline, and those that answer with a list come back.
+//! Queries about writes to a cell: the last write, the next write, and the history of values. The queries
+//! travel on the timeline; those that return a list restore the position.
 
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
@@ -15,29 +15,30 @@ use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
 use crate::timeline::Moment;
 
-/// See [`Session::writes_in_the_past`].
+/// Result of [`Session::writes_in_the_past`].
 type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
 
 impl Session {
-    /// Travels to just before the last write to a cell, an array or a slice of one, or the last write of which a
-    /// condition holds: there the reverse step over it has been made. The condition is one of a watchpoint. Without
-    /// such a write the session stays where it is.
+    /// Travels to just before the last write to a cell, an array or a slice; the reverse step over the
+    /// write has been executed then. A condition, like that of a watchpoint, restricts the search to writes
+    /// for which it holds. Without such a write the session stays at its position.
     ///
     /// # Errors
-    /// No such cell, or a condition that can't be read or names what isn't there; no memory for a copy of the state.
+    /// There is no such cell, the condition is invalid or contains an unknown name, or there is no memory
+    /// for a copy of the state.
     pub fn last_write(&mut self, cells: &str, condition: Option<&str>) -> Result<Motion, SessionError> {
         self.travel_to_write(cells, condition, Travel::Backward)
     }
 
-    /// Travels to just behind the next such write.
+    /// Travels to just after the next such write.
     ///
     /// # Errors
-    /// As [`Session::last_write`].
+    /// The same errors as [`Session::last_write`].
     pub fn next_write(&mut self, cells: &str, condition: Option<&str>) -> Result<Motion, SessionError> {
         self.travel_to_write(cells, condition, Travel::Forward)
     }
 
-    /// A continue with one watchpoint instead of all others.
+    /// Continues with a single internal watchpoint, ignoring the user's points.
     fn travel_to_write(
         &mut self,
         cells: &str,
@@ -74,10 +75,11 @@ impl Session {
         Ok(self.ended(from, travel, found))
     }
 
-    /// What a cell, or the elements of an array or a slice, held in the past, up to here: the last `most` writes.
+    /// Returns the last `most` writes, up to the current step, to a cell or to the elements of an array or
+    /// a slice.
     ///
     /// # Errors
-    /// No such cell, or a constant; no memory for a copy of the state.
+    /// There is no such cell, it is constant, or there is no memory for a copy of the state.
     pub fn history(&mut self, cells: &str, most: usize) -> Result<CellHistory, SessionError> {
         let asked = ConsoleExpression::parse(cells)?;
         let (cells, name) = self.cells_named(&asked, "`history`")?;
@@ -88,10 +90,10 @@ impl Session {
         Ok(history)
     }
 
-    /// The writes before those that a history tells: the last `most` of them. The answer names no cell.
+    /// Returns the last `most` writes before those of a history. The name of the cell is left empty.
     ///
     /// # Errors
-    /// The session is on another branch now; no memory for a copy of the state.
+    /// The session is on another branch now, or there is no memory for a copy of the state.
     pub fn history_before(
         &mut self,
         question: &PastQuestion,
@@ -109,11 +111,11 @@ impl Session {
         Ok(CellHistory { cell: String::new(), writes, further, is_ahead, stopped })
     }
 
-    /// Goes to where a question is asked, answers it, and comes back. Where one doesn't get there, the reason is
-    /// the answer.
+    /// Travels to the time point of a question, calls `answer`, and restores the position. If the time
+    /// point isn't reached, the inner result is the reason.
     ///
     /// # Errors
-    /// The session is on another branch now; no memory for a copy of the state.
+    /// The session is on another branch now, or there is no memory for a copy of the state.
     pub(super) fn visit<T>(
         &mut self,
         question: &PastQuestion,
@@ -129,8 +131,8 @@ impl Session {
         })?)
     }
 
-    /// The last writes, the nearest first and at most so many; why the search went no further; and how to ask for
-    /// those before, if there are any.
+    /// Returns at most `most` writes before the question's time point, nearest first. Also returns the
+    /// reason if the search was stopped, and the question for earlier writes if there may be any.
     fn writes_in_the_past(&mut self, question: &PastQuestion, most: usize) -> FoundWrites {
         let PastQuestion { holder, past, .. } = *question;
         let Holder::Cells(cells) = holder else { return (Vec::new(), None, None) };
@@ -153,7 +155,8 @@ impl Session {
         }
     }
 
-    /// What the step over which the session came, having gone `way`, wrote of some cells; in the order of that way.
+    /// Returns the writes to some cells by the step just passed in direction `way`, in the order of that
+    /// direction.
     pub(super) fn writes_passed(&mut self, cells: CellSet, way: Travel) -> Vec<Touch> {
         let facing = way.reversed();
         let node = Node::of(self.state(), facing);
@@ -175,13 +178,14 @@ impl Session {
         passed
     }
 
-    /// Looks at the state behind the next step without making it; `look` also learns whether the step loses
-    /// bits, so that only a history can undo it. `None` where there is no such step, or where it traps.
+    /// Calls `look` with the state after the next step, without executing the step. `look` also receives
+    /// true if the step loses bits, so that only a history can undo it. Returns `None` if there is no such
+    /// step, or if it traps.
     pub fn peek<T>(&mut self, travel: Travel, look: impl FnOnce(&State, bool) -> T) -> Option<T> {
         self.timeline.branch_mut().peek(travel, look).ok().flatten()
     }
 
-    /// Where the session is.
+    /// Returns the current time point.
     pub fn moment(&self) -> Moment {
         self.timeline.moment()
     }

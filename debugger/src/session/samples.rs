@@ -1,7 +1,7 @@
-//! What a plot shows: the least and the greatest value of cells in each of many equal parts of a branch. Every
-//! write is followed, where that costs no more than running over the steps does. Where there are more,
-//! they are followed in windows: short stretches at irregular distances, because regular ones would show
-//! a fast oscillation as a slow one. Knows no screen.
+//! Samples for plots: the minimum and maximum of cells in each of many equal parts of a branch. Every write
+//! is followed, as long as that costs no more than executing the steps.
+//! If there are more writes, they are followed in windows: short stretches at irregular distances. Regular
+//! distances would alias a fast oscillation to a slow one.
 
 use reviver_isa::update::OperandShape;
 use reviver_vm::room::OutOfMemory;
@@ -14,18 +14,18 @@ use crate::outcome::{Printed, Reason};
 use crate::points::{WatchMode, candidates};
 use crate::scale::{column_of, step_of};
 
-/// Columns at most: no screen is wider.
+/// Maximum number of columns, more than any screen has.
 const MOST_COLUMNS: usize = 10_000;
 
-/// Writes that are followed in any case, and one for so many steps of a longer run: to follow a write takes
-/// about as long as so many steps.
+/// Number of writes that may always be followed, and number of steps of a longer run per further write.
+/// Following a write takes about as long as executing [`STEPS_PER_WRITE`] steps.
 const MOST_WRITES: u64 = 1 << 21;
 const STEPS_PER_WRITE: u64 = 64;
 
-/// Windows in a column.
+/// Number of windows in a column.
 const WINDOWS: u64 = 8;
 
-/// What a cell held in a part of the steps, as the nearest f64.
+/// Range of a cell's values in a part of the steps, rounded to f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRange {
     pub low: f64,
@@ -33,54 +33,54 @@ pub struct SampleRange {
 }
 
 impl SampleRange {
-    /// A range that has one value only.
+    /// Returns a range of a single value.
     fn of(value: f64) -> SampleRange {
         SampleRange { low: value, high: value }
     }
 
-    /// What both span.
+    /// Returns the smallest range that contains both ranges.
     #[must_use]
     pub fn and(self, other: SampleRange) -> SampleRange {
         SampleRange { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 }
 
-/// One column of a plot.
+/// The samples of one column of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// The number of open calls.
+    /// Range of the number of open calls.
     pub depth: Option<SampleRange>,
-    /// What each cell that was asked for held; none where its frame wasn't open, or nobody was.
+    /// Range of each requested cell; `None` if its frame wasn't open, or the column wasn't sampled.
     pub values: Vec<Option<SampleRange>>,
 }
 
-/// What cells held over the steps of a branch.
+/// Values of cells over the steps of a branch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// The steps that the columns stand for: the first and the last.
+    /// The first and the last step that the columns cover.
     pub steps: (i64, i64),
     pub columns: Vec<Sample>,
-    /// Whether every write was followed: then the ranges are those of all values.
+    /// True if every write was followed, so that the ranges cover all values.
     pub is_exact: bool,
-    /// Whether nobody stopped the sampling.
+    /// True if the sampling wasn't interrupted.
     pub is_whole: bool,
 }
 
-/// Samples in the making.
+/// State of an unfinished sampling.
 struct Survey {
     targets: Vec<Target>,
     samples: Samples,
-    /// What was seen last, and in which column.
+    /// The values seen last, and the column in which they were seen.
     seen: Sample,
     column: usize,
 }
 
 impl Session {
-    /// What cells held, and the number of open calls, over the steps that were reached on the current
-    /// branch, in so many columns for `steps`. Costs about three runs over the steps at most.
+    /// Samples cells and the number of open calls over the steps reached on the current branch; `columns`
+    /// equal parts of `steps`. Costs at most about three runs over the steps.
     ///
     /// # Errors
-    /// There is no memory for the copies of the state that this takes.
+    /// There is no memory for the required copies of the state.
     pub fn samples(
         &mut self,
         targets: &[Target],
@@ -126,7 +126,8 @@ impl Session {
         Ok(())
     }
 
-    /// Runs to a step and follows the changes on the way, at most so many. Whether it got there.
+    /// Runs to step `end` and follows at most `left` changes on the way. Returns true if the step was
+    /// reached.
     fn follow(
         &mut self,
         survey: &mut Survey,
@@ -155,13 +156,13 @@ impl Session {
             match outcome {
                 Ok(Stop::Budget | Stop::Shown { .. }) => {}
                 Err(Trap { cause: Cause::NoMemory(_), .. }) => return Err(OutOfMemory),
-                // Any other trap ends a branch, and its extent.
+                // Any other trap ends the branch, and with it the extent.
                 _ => return Ok(self.step_number() >= end),
             }
         }
     }
 
-    /// The places of instructions that may change one of the targets, or the number of open calls.
+    /// Returns the stops at instructions that may change one of the targets, or the number of open calls.
     fn changes(&self, targets: &[Target]) -> Stops {
         let code = (0..).zip(&self.program().module().code);
         let calls =
@@ -174,7 +175,8 @@ impl Session {
 }
 
 impl Survey {
-    /// Notes what the cells hold now. The columns since the last look hold what was seen then.
+    /// Records the current values of the cells. Columns skipped since the last call are filled with the
+    /// values seen then.
     fn look(&mut self, session: &Session) {
         let columns = &mut self.samples.columns;
         let found = column_of(self.samples.steps, session.step_number(), columns.len());
@@ -197,7 +199,7 @@ impl Survey {
 }
 
 impl Sample {
-    /// Adds what was seen in the same column.
+    /// Extends the ranges by values seen in the same column.
     fn add(&mut self, seen: &Sample) {
         let add = |range: &mut Option<SampleRange>, seen: Option<SampleRange>| {
             *range = range.iter().copied().chain(seen).reduce(SampleRange::and);
@@ -209,8 +211,8 @@ impl Sample {
     }
 }
 
-/// Where windows end: one in each of so many equal parts of the steps, anywhere in it. The last one ends with
-/// the steps.
+/// Returns the ends of the windows. The steps are split into `count` equal parts with one window end at an
+/// arbitrary place in each; the last window ends with the steps.
 fn window_ends((first, last): (i64, i64), count: u64) -> impl Iterator<Item = i64> {
     let count = count.min(first.abs_diff(last)).max(1) as usize;
     let start = move |n| if n < count { step_of((first, last), n, count) } else { last };
@@ -220,7 +222,7 @@ fn window_ends((first, last): (i64, i64), count: u64) -> impl Iterator<Item = i6
     })
 }
 
-/// A number below another one, as irregular as a hash is (SplitMix64), but always the same.
+/// Returns a pseudorandom number below `below`, deterministic in `n` (SplitMix64).
 fn scattered(n: u64, below: u64) -> u64 {
     let mix = |z: u64, shift: u32, factor: u64| (z ^ (z >> shift)).wrapping_mul(factor);
     let z = mix(n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 30, 0xbf58_476d_1ce4_e5b9);

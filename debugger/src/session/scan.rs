@@ -1,5 +1,5 @@
-//! The loop under every motion: steps in a direction until something is to be looked at. Between two
-//! places where a point could matter the machine runs at its own speed ([`Stops`]).
+//! The main loop of every movement: executes steps in a direction until a state must be checked. Between
+//! two places where a point could matter the machine runs at full speed ([`Stops`]).
 
 use reviver_vm::{Cause, ShownValue, Stop, Trap, Travel, explain};
 
@@ -23,7 +23,7 @@ impl Session {
         let reach = self.within_reach(scan.travel);
         let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
-        // One step is looked at in any case; a plan would take longer.
+        // A single step is always checked; building a plan would take longer.
         let single = budget == 1;
         let plan = if single { None } else { self.plan(scan) };
         self.timeline.branch_mut().prepare(scan.travel, budget);
@@ -63,7 +63,8 @@ impl Session {
         }
     }
 
-    /// Why a scan from a step goes no further than its budget, which a fence or the step limit may have cut.
+    /// Returns the reason why a scan ended with its budget, which a fence or the step limit may have
+    /// shortened.
     fn spent(&mut self, scan: &Scan, budget: u64, first: i64) -> Reason {
         let here = self.step_number();
         if here != first && self.fences().any(|fence| fence == here) {
@@ -75,7 +76,7 @@ impl Session {
         }
     }
 
-    /// The reason to stop that the machine gives, if any.
+    /// Returns the reason to stop given by the machine, if any.
     pub(super) fn paused(
         &mut self,
         outcome: Result<Stop, Trap>,
@@ -92,7 +93,7 @@ impl Session {
             }
             Err(trap) => {
                 let mut explanation = explain::explain(self.program(), self.state(), trap);
-                // The history keeps what steps lose, but nobody has made this one.
+                // The history keeps the values lost by executed steps, but this step was never executed.
                 if trap.cause == Cause::Irreversible && self.moment().branch > 0 {
                     explanation.notes.push("an edit began this branch: `timeline up` leads out of it".into());
                 }
@@ -101,7 +102,7 @@ impl Session {
         }
     }
 
-    /// The places that must be looked at; none where nothing must.
+    /// Returns the places that must be checked, or `None` if there are none.
     fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.budget > 0 {
@@ -133,11 +134,11 @@ impl Session {
         }
     }
 
-    /// Where the procedure that is open above a call depth is left.
+    /// Returns the exits of the procedure that is open above a call depth.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);
-        // In gradient mode a call may be left from its rule.
+        // In gradient mode a call may be left from its derivative rule.
         let rule = callee.and_then(|callee| self.memory.program().rule(callee));
         let module = self.program().module();
         let procedures = callee.into_iter().chain(rule).filter_map(|n| module.procedures.get(n));
@@ -147,7 +148,7 @@ impl Session {
         procedures.flat_map(exits).collect()
     }
 
-    /// Steps to the nearest fence in a direction.
+    /// Returns the number of steps to the nearest fence in a direction.
     fn fence_ahead(&self, travel: Travel) -> Option<u64> {
         let here = self.step_number();
         let fences = self.fences.get(&self.timeline.moment().branch)?;
@@ -158,7 +159,7 @@ impl Session {
         ahead.map(|step| step.abs_diff(here))
     }
 
-    /// Whether the scan ends in the state where it is now.
+    /// Returns the reason to end the scan in the current state, if there is one.
     fn here(
         &mut self,
         scan: &Scan,
@@ -188,7 +189,7 @@ impl Session {
         arrived.then_some(Reason::Arrived)
     }
 
-    /// What to say of a breakpoint if the state is at its place.
+    /// Returns the hit of a breakpoint, if the point is one and the state is at its place.
     pub(super) fn is_at(&self, n: usize) -> Option<HitKind> {
         let point = self.points.get(n).filter(|point| point.enabled)?;
         let Trigger::Break(places) = &point.trigger else { return None };
@@ -196,8 +197,8 @@ impl Session {
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 
-    /// Whether a point that is hit stops the scan: its condition holds of something that was found there, it
-    /// isn't to be ignored, and it doesn't just print.
+    /// Counts a hit and returns it if the point stops the scan. That requires that its condition held for
+    /// some finding, and that it is neither ignored nor a log point.
     pub(super) fn decide(
         &mut self,
         verdicts: Vec<PointVerdict>,

@@ -1,8 +1,8 @@
-//! The search for the last write to something: a sweep through the past that stops beyond whatever wrote one
-//! of the cells and entries that are wanted. Knows how a write is found; tells nobody what it means.
+//! Search for the last write to given cells, stack entries or tape entries: a sweep through the past that
+//! stops just beyond such a write. Interpretation of the write is left to the caller.
 //!
-//! The past of a value lies before it in time. An adjoint was carried to where it is from where its branch
-//! began, so its past lies on that side: after it where one walks back from a loss.
+//! The past of a value is earlier in time. An adjoint was propagated from the origin of its branch, so its
+//! past is in that direction: later in time, when going backward from a loss.
 
 use std::sync::atomic::Ordering;
 
@@ -21,30 +21,30 @@ use crate::outcome::Reason;
 use crate::points::{WatchMode, candidates};
 use crate::question::{Holder, PastOfCell, StoreEntry, ValueStore};
 
-/// Where a search into the past has stopped.
+/// Result of a search into the past.
 #[derive(PartialEq)]
 pub(super) enum SearchResult {
-    /// Just beyond a write to something wanted.
+    /// The session is just beyond a write to a wanted holder.
     Write,
-    /// Where the frame of something wanted begins.
+    /// The session is where the frame of a wanted holder begins.
     Birth,
-    /// Where the past begins, or as far back as the branch leads.
+    /// The beginning of the past was reached, or the end of the branch in that direction.
     Nothing,
-    /// Somewhere in between: the user has had enough, the step limit is there, or memory ran out.
+    /// The search was stopped before: by the user, by the step limit, or for lack of memory.
     Stopped(Reason),
 }
 
-/// What the last write to is sought.
+/// A request for the last write to a holder.
 pub(super) struct Wanted {
     pub holder: Holder,
-    /// How many links lie between the answer and the question.
+    /// Distance between the answer and the original question, in links.
     pub depth: usize,
-    /// The answer's place in the chain.
+    /// Index of the answer in the chain of links.
     pub link: usize,
 }
 
 impl Session {
-    /// The past of adjoints, or of values.
+    /// Returns the past of adjoints, or of values.
     pub(super) fn past(&self, of_adjoints: bool) -> PastOfCell {
         let branch = self.timeline.branch();
         match of_adjoints {
@@ -52,15 +52,15 @@ impl Session {
                 PastOfCell { way: Travel::Forward, bound: branch.offset() }
             }
             true => PastOfCell { way: Travel::Backward, bound: branch.offset() },
-            // A value was there before the edit that the branch began with.
+            // A value may be older than the edit that began the branch.
             false => PastOfCell { way: Travel::Backward, bound: i64::MIN },
         }
     }
 
-    /// Leaves the session where it was, whatever `visit` does.
+    /// Runs `visit` and restores the session's position afterwards.
     ///
     /// # Errors
-    /// There is no memory for a copy of the state to come back to.
+    /// There is no memory for a copy of the current state.
     pub(super) fn excursion<T>(&mut self, visit: impl FnOnce(&mut Session) -> T) -> Result<T, OutOfMemory> {
         self.interrupt.store(false, Ordering::Relaxed);
         let state = self.state().try_clone()?;
@@ -71,8 +71,8 @@ impl Session {
         Ok(answer)
     }
 
-    /// Travels into the past to just beyond the nearest write to one of those wanted, or, where that is
-    /// heeded, to where the frame of one begins. `plan` has the places for that, of [`Session::writes`].
+    /// Travels into the past to just beyond the nearest write to a wanted holder. If `heeds_frames`, also
+    /// stops where the frame of one begins. `plan` contains the stops for both, see [`Session::writes`].
     pub(super) fn search(
         &mut self,
         wanted: &[Wanted],
@@ -114,8 +114,8 @@ impl Session {
         }
     }
 
-    /// The places of instructions that may write one of those wanted, and to the bounds of the
-    /// procedures that their frames belong to.
+    /// Returns the stops at instructions that may write a wanted holder and, if `heeds_frames`, at the
+    /// bounds of the procedures of their frames.
     pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cells(cells) => {
@@ -128,13 +128,14 @@ impl Session {
         Stops::new(self.program(), instructions.flat_map(Node::over))
     }
 
-    /// The bounds of the procedure whose frame a target is in; none for what lives as long as the program.
+    /// Returns the bounds of the procedure with the frame that contains a target, or `None` for cells that
+    /// exist during the whole program.
     fn bounds_of(&self, target: Target) -> Option<[u32; 2]> {
         let Target::Frame { procedure, .. } = target else { return None };
         self.program().module().procedures.get(procedure).map(|procedure| [procedure.entry, procedure.exit])
     }
 
-    /// Whether the step from a node would lead out of the frame that a holder is in.
+    /// Returns true if the step from a node would leave the frame that contains a holder.
     pub(super) fn is_birth(&self, node: Node, holder: Holder) -> bool {
         let Holder::Cells(cells) = holder else { return false };
         let target = cells.first();
@@ -144,13 +145,14 @@ impl Session {
             && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
     }
 
-    /// The instructions that move values between cells and stacks or tapes.
+    /// Returns the instructions that move values between cells and stacks or tapes.
     fn movers(&self) -> Vec<u32> {
         let code = (0..).zip(&self.program().module().code);
         code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
     }
 
-    /// A cell that the step from a node writes, or moves the entry to or from, if that is the holder's.
+    /// Returns a cell of the holder that the step from a node writes. For an entry, returns the cell that
+    /// the entry is moved to or from.
     pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
         let cells = match holder {
             Holder::Cells(cells) => cells.resolve(&self.memory, self.state())?,
@@ -169,14 +171,15 @@ impl Session {
         written
     }
 
-    /// The cell between which and a stack or a tape the step from a node moves a value, and which way.
+    /// Returns the cell that the step from a node moves a value to or from, with the store and the
+    /// direction.
     fn move_of(&self, node: Node) -> Option<(Cell, (ValueStore, bool))> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;
         Some((cell, moves(self.update(node)?, cell.class)?))
     }
 
-    /// The update that the step from a node executes.
+    /// Returns the update that the step from a node executes.
     pub(super) fn update(&self, node: Node) -> Option<Update> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         Some(if node.backward { instruction.update.inverse() } else { instruction.update })

@@ -1,5 +1,4 @@
-//! Values on stacks and tapes: which entry an instruction moves, so that the way of a value can be
-//! followed through them. Makes no step.
+//! Entries of stacks and tapes that instructions move, so that a value's path can be followed through them.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
@@ -7,7 +6,8 @@ use reviver_vm::State;
 
 use crate::question::{StoreEntry, ValueStore};
 
-/// The stack or tape that an update moves a value of a class to or from, and whether to it.
+/// Returns the stack or tape that an update accesses for a value of a class, and true if the value is moved
+/// into it.
 pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> {
     match update {
         Update::Push => Some((ValueStore::Stack(class), true)),
@@ -21,7 +21,7 @@ pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> 
 }
 
 impl StoreEntry {
-    /// The entry that a move to or from a store is about in a state.
+    /// Returns the entry that a move to or from a store affects in a state.
     pub fn moved(state: &State, (store, puts): (ValueStore, bool)) -> Option<StoreEntry> {
         let length = match store {
             ValueStore::Stack(Class::Int) => state.int_stack.len(),

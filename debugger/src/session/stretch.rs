@@ -1,6 +1,6 @@
-//! Going back in programs that lose bits, over stretches that nobody keeps residues of: the stretch is
-//! run once more in the other direction, which is faster, and left behind if nothing in it could stop
-//! the scan. Only a stretch in which something does is gone through backward.
+//! Backward scans over stretches without residues, in programs that lose bits. The stretch is executed
+//! again in the other direction, which is faster. If nothing in it could stop the scan, the whole stretch
+//! is skipped; otherwise it is executed backward.
 
 use reviver_vm::Stop;
 
@@ -9,19 +9,20 @@ use super::watching::Watching;
 use super::{Session, scene};
 use reviver_vm::stops::{Node, Stops};
 
-/// What became of the stretch ahead.
+/// Result of an attempt to skip the next stretch.
 pub(super) enum Skip {
-    /// There is none, or it holds something to stop at.
+    /// There is no such stretch, or it contains a reason to stop.
     Nothing,
-    /// The scan goes on at its other end.
+    /// The stretch was skipped; the scan continues at its other end.
     Skipped,
     Interrupted,
 }
 
-/// What a scan looks at in the other direction; found out when it is needed.
+/// The stops of a scan for the opposite direction, computed when needed.
 pub(super) struct Forth {
     plan: Option<Option<Stops>>,
-    /// The step at which a stretch was found that isn't quiet: it isn't run again.
+    /// The step at the near end of a stretch that contains a reason to stop. This stretch isn't checked
+    /// again.
     busy: Option<i64>,
 }
 
@@ -32,14 +33,14 @@ impl Forth {
 }
 
 impl Session {
-    /// Leaves the stretch ahead behind, if it is quiet and the scan may make so many steps.
+    /// Skips the next stretch if it contains no reason to stop and fits into the remaining steps.
     pub(super) fn skip_stretch(&mut self, scan: &Scan, left: u64, forth: &mut Forth) -> Skip {
         let Some(start) = self.timeline.branch().stretch(scan.travel) else { return Skip::Nothing };
         let here = self.state().step;
         if start.step.abs_diff(here) > left || forth.busy == Some(here) {
             return Skip::Nothing;
         }
-        // Without memory for copies the way back is gone step by step.
+        // Without memory for copies, the stretch is executed backward.
         let Ok(other_end) = start.try_clone() else { return Skip::Nothing };
         let plan = forth.plan.get_or_insert_with(|| self.plan_forth(scan));
         let Some(plan) = plan else {
@@ -62,7 +63,7 @@ impl Session {
         skip
     }
 
-    /// As the scan's own plan, seen from the other direction.
+    /// Builds the scan's plan for the opposite direction.
     fn plan_forth(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         for point in self.points.iter().filter(|point| point.enabled) {
@@ -76,7 +77,8 @@ impl Session {
         (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
-    /// Where the procedure that is open above a call depth is called, in both directions.
+    /// Returns the nodes of the calls of the procedure that is open above a call depth, for both
+    /// directions.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
         let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;
@@ -84,8 +86,8 @@ impl Session {
         calls.flat_map(Node::over).collect()
     }
 
-    /// Runs to a step of the branch; whether nothing on the way, before it, stops the scan. None if the user
-    /// has had enough.
+    /// Runs to a step of the branch. Returns true if nothing before that step stops the scan, or `None` if
+    /// the user interrupts.
     fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
         let forth = scan.travel.reversed();
         let mut watching = Watching::default();
@@ -118,21 +120,21 @@ impl Session {
         Some(true)
     }
 
-    /// Whether the scan would stop in the current state.
+    /// Returns true if the scan would stop in the current state.
     fn stops_at_state(&self, scan: &Scan, node: Node) -> bool {
         let is_goal = matches!(&scan.until, Until::Nodes(nodes) if nodes.contains(&turned(node)));
         let breaks = |n: usize| self.is_at(n).is_some() && self.may_stop(n);
         is_goal || (0..self.points.len()).any(breaks)
     }
 
-    /// Whether a point's condition holds in the current state, or can't be told.
+    /// Returns true if a point's condition holds in the current state, or can't be evaluated.
     fn may_stop(&self, n: usize) -> bool {
         let innermost = scene(&self.memory, &self.timeline);
         self.points.get(n).is_none_or(|point| point.holds(innermost).unwrap_or(true))
     }
 }
 
-/// The same state seen by somebody who travels the other way.
+/// Returns the node of the same state for the opposite direction of travel.
 fn turned(node: Node) -> Node {
     Node { backward: !node.backward, ..node }
 }

@@ -1,5 +1,5 @@
-//! What expressions come to wherever the run comes to a place: a table whose rows are moments. Runs over the
-//! whole branch, from the first step that was reached to its end, and comes back.
+//! Tables of expression values at every visit of a place; each row is a time point. The whole branch is
+//! executed, from its first reached step to its end, and the position is restored.
 
 use reviver_vm::Travel;
 use reviver_vm::stops::{Node, Stops};
@@ -10,7 +10,7 @@ use crate::format::{self, PrintFormat};
 use crate::outcome::{Reason, Trace, TraceRow};
 use crate::points::BreakPlace;
 
-/// What a table is to be made of.
+/// The request for a table.
 struct TraceAsked {
     columns: Vec<ConsoleExpression>,
     places: Vec<BreakPlace>,
@@ -20,12 +20,12 @@ struct TraceAsked {
 }
 
 impl Session {
-    /// What expressions come to at each moment at which a breakpoint at a place would stop, and of which a
-    /// condition holds: the first `most`. Names are those of the innermost frame there.
+    /// Evaluates expressions at each time point at which a breakpoint at a place would stop and a condition
+    /// holds. Returns the first `most` rows. Names are resolved in the innermost frame there.
     ///
     /// # Errors
-    /// No such place, expressions or a condition that can't be read or name what isn't there; no memory for a
-    /// copy of the state.
+    /// There is no such place, an expression or the condition is invalid or contains an unknown name, or
+    /// there is no memory for a copy of the state.
     pub fn trace(
         &mut self,
         columns: &[&str],
@@ -49,7 +49,7 @@ impl Session {
         Ok(trace)
     }
 
-    /// Why the table ends; none where it has as many rows as it may have.
+    /// Fills the table. Returns the reason why it ends, or `None` if it has the maximum number of rows.
     fn trace_into(&mut self, asked: &TraceAsked, trace: &mut Trace) -> Option<Reason> {
         let (first, _) = self.timeline.branch().extent();
         match self.travel_to(first, &mut trace.printed) {
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Whether the state is one of those asked for. A condition without a value doesn't hold.
+    /// Returns true if the state belongs into the table. A condition without a value doesn't hold.
     fn is_row(&self, asked: &TraceAsked) -> bool {
         let innermost = scene(&self.memory, &self.timeline);
         asked.places.iter().any(|place| place.is_at(self.program(), self.state()))

@@ -1,4 +1,4 @@
-//! What the user leaves in time: marks and fences, and the trail of where one was, for undo and redo.
+//! Marks and fences in time, and the trail of visited time points for undo and redo.
 
 use super::goal::ScanResult;
 use super::travel::way;
@@ -6,11 +6,11 @@ use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::timeline::Moment;
 
-/// Places that undo remembers.
+/// Maximum number of time points kept for undo.
 const LONGEST_TRAIL: usize = 1_000;
 
 impl Session {
-    /// Remembers a moment that was left, for undo.
+    /// Records the start of a movement for undo.
     pub(super) fn leave(&mut self, from: Moment) {
         self.redo.clear();
         if self.undo.len() == LONGEST_TRAIL {
@@ -19,28 +19,28 @@ impl Session {
         self.undo.push_back(from);
     }
 
-    /// Makes the last motion a part of the one before it: an undo leads to where that began.
+    /// Merges the last movement with the one before it: one undo returns to the start of both.
     pub fn join_motions(&mut self) {
         self.undo.pop_back();
     }
 
-    /// Gives the current moment a name.
+    /// Sets a mark at the current time point.
     pub fn mark(&mut self, name: &str) -> Moment {
         let here = self.timeline.moment();
         self.marks.insert(name.to_owned(), here);
         here
     }
 
-    /// Goes to a mark, on whichever branch it is.
+    /// Travels to a mark, on any branch.
     ///
     /// # Errors
-    /// No such mark.
+    /// There is no such mark.
     pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
         let moment = self.marked(name)?;
         Ok(self.goto_moment(moment))
     }
 
-    /// The moment of a mark.
+    /// Returns the time point of a mark.
     pub(super) fn marked(&self, name: &str) -> Result<Moment, SessionError> {
         self.marks.get(name).copied().ok_or_else(|| {
             let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
@@ -48,7 +48,7 @@ impl Session {
         })
     }
 
-    /// Goes to a moment, on whichever branch it is.
+    /// Travels to a time point, on any branch.
     pub fn goto_moment(&mut self, moment: Moment) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -62,10 +62,10 @@ impl Session {
         self.travel_to(moment.step, printed)
     }
 
-    /// Goes back to where one was before the last motion.
+    /// Returns to the time point before the last movement.
     ///
     /// # Errors
-    /// There was none.
+    /// There was no movement.
     pub fn undo(&mut self) -> Result<Motion, SessionError> {
         let to = self.undo.pop_back().ok_or(SessionError::NoTrail("undo"))?;
         let here = self.timeline.moment();
@@ -73,10 +73,10 @@ impl Session {
         Ok(self.along_the_trail(to))
     }
 
-    /// Takes an undo back.
+    /// Reverts an undo.
     ///
     /// # Errors
-    /// There was none since the last motion.
+    /// There was no undo since the last movement.
     pub fn redo(&mut self) -> Result<Motion, SessionError> {
         let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
         let here = self.timeline.moment();
@@ -84,7 +84,7 @@ impl Session {
         Ok(self.along_the_trail(to))
     }
 
-    /// Travels without leaving a trail of its own.
+    /// Travels without adding to the trail.
     fn along_the_trail(&mut self, to: Moment) -> Motion {
         let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
         let motion = self.goto_moment(to);
@@ -92,17 +92,17 @@ impl Session {
         motion
     }
 
-    /// Puts a fence at the current step of the current branch: travel stops there.
+    /// Sets a fence at the current step of the current branch. Travel stops there.
     pub fn fence(&mut self) -> Moment {
         let here = self.timeline.moment();
         self.fences.entry(here.branch).or_default().insert(here.step);
         here
     }
 
-    /// Takes the fence at the current step away.
+    /// Removes the fence at the current step.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no fence at the current step.
     pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
         let here = self.timeline.moment();
         let removed = self.fences.get_mut(&here.branch).is_some_and(|steps| steps.remove(&here.step));

@@ -11,17 +11,17 @@ use crate::points::BreakPlace;
 use crate::timeline::{BranchNumber, Moment, StepSpan};
 
 impl Session {
-    /// Makes at most `count` steps; points stop it.
+    /// Executes at most `count` steps; points can stop it.
     pub fn step(&mut self, travel: Travel, count: u64) -> Motion {
         self.travel(Scan { travel, budget: count, until: Until::Budget })
     }
 
-    /// Runs until a point, a fence or the history's bound.
+    /// Runs to a point, a fence or the bound of the history.
     pub fn resume(&mut self, travel: Travel) -> Motion {
         self.step(travel, u64::MAX)
     }
 
-    /// Goes to the start, then runs forward as [`Session::resume`] does.
+    /// Travels to the start, then runs forward like [`Session::resume`].
     pub fn run(&mut self) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -30,13 +30,13 @@ impl Session {
                 let whole = Scan { travel: Travel::Forward, budget: u64::MAX, until: Until::Budget };
                 self.scan(&whole)
             }
-            // Interrupted, say: then one isn't at the start.
+            // The start wasn't reached, for example because of an interrupt.
             reason => ScanResult { reason, printed },
         };
         self.ended(from, Travel::Forward, found)
     }
 
-    /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
+    /// Executes `count` steps, and treats a call as one step. Points inside the call can stop it.
     pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
         let from = self.begin();
         let mut all = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
@@ -60,16 +60,17 @@ impl Session {
         all.printed.append(found.printed);
     }
 
-    /// Runs until the call of the selected frame is left: behind it going forward, before it going backward.
+    /// Runs out of the call of the selected frame: to after the call going forward, to before it going
+    /// backward.
     ///
     /// # Errors
-    /// Main is no call.
+    /// Main is selected, which has no caller.
     pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
         let depth = self.depth().checked_sub(1).ok_or(SessionError::NoCaller)?;
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth) }))
     }
 
-    /// Runs to the nearest of some places; points stop it too.
+    /// Runs to the nearest of some places; points can stop it.
     pub fn run_to(&mut self, places: &[BreakPlace], travel: Travel) -> Motion {
         let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
         self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes) })
@@ -97,7 +98,8 @@ impl Session {
         motion
     }
 
-    /// Goes to a step of the current branch, past points and fences, or as near as the history goes.
+    /// Travels to a step of the current branch without stopping at points and fences, or as near to it as
+    /// the history allows.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
         let travel = way(from.step, step);
@@ -106,18 +108,18 @@ impl Session {
         self.ended(from, travel, ScanResult { reason, printed })
     }
 
-    /// Goes to the last state of the current branch.
+    /// Travels to the last state of the current branch.
     pub fn goto_end(&mut self) -> Motion {
         self.goto(i64::MAX)
     }
 
-    /// Goes to the first state of the current branch.
+    /// Travels to the first state of the current branch.
     pub fn goto_start(&mut self) -> Motion {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole branch, in percent. Its end has to be found first, which takes a run. Where
-    /// it begins is as little known: a branch that leaves another is as long as that.
+    /// Travels to a position in the whole branch, in percent. The end of the branch is determined first,
+    /// which takes a run. The start isn't searched for: the start of the branch that this one left is used.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -137,7 +139,7 @@ impl Session {
         }
     }
 
-    /// Makes the extent of the current branch known; may travel.
+    /// Determines the end of the current branch; may travel.
     fn find_end(&mut self, printed: &mut Printed) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,
@@ -145,7 +147,7 @@ impl Session {
         }
     }
 
-    /// Travels to a step without heeding anything but the interrupt and the step limit.
+    /// Travels to a step; only an interrupt, the step limit or the bounds of the history stop it.
     pub(super) fn travel_to(&mut self, step: i64, printed: &mut Printed) -> Reason {
         let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
@@ -165,20 +167,21 @@ impl Session {
         }
     }
 
-    /// The step that is nearest to another one within the step limit.
+    /// Clamps a step to the step limit.
     pub(super) fn within_limit(&self, step: i64) -> i64 {
         let most = i64::try_from(self.most_steps).unwrap_or(i64::MAX);
         step.clamp(-most, most)
     }
 
-    /// Steps that the limit leaves in a direction.
+    /// Returns the number of steps that the step limit allows in a direction.
     pub(super) fn within_reach(&self, travel: Travel) -> u64 {
         let here = self.step_number();
         let bound = if travel == Travel::Forward { i64::MAX } else { i64::MIN };
         self.within_limit(bound).abs_diff(here)
     }
 
-    /// Why one stops at the step limit: one that is just at the bound of the history is no limit.
+    /// Returns the reason for stopping at the step limit. If the bound of the history is at the same step,
+    /// the bound is the reason.
     pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
         if self.instruction(travel).is_some() {
             return Reason::StepLimit;
@@ -187,20 +190,20 @@ impl Session {
         self.paused(outcome, travel, &mut Printed::default()).unwrap_or(Reason::StepLimit)
     }
 
-    /// Goes to the branch that the current one left, where it was left.
+    /// Switches to the branch that the current one left, at its last position.
     ///
     /// # Errors
-    /// The program's own branch left none.
+    /// The current branch is the program's own.
     pub fn timeline_up(&mut self) -> Result<Motion, SessionError> {
         let from = self.begin();
         self.timeline.up().ok_or(SessionError::TopBranch)?;
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
 
-    /// Goes to another branch, where it was left last.
+    /// Switches to another branch, at its last position.
     ///
     /// # Errors
-    /// No such branch.
+    /// There is no such branch.
     pub fn timeline_switch(&mut self, branch: BranchNumber) -> Result<Motion, SessionError> {
         let from = self.begin();
         self.timeline.switch(branch).ok_or(SessionError::NoFork(branch))?;
@@ -208,7 +211,7 @@ impl Session {
     }
 }
 
-/// The direction from a step to another one.
+/// Returns the direction from one step to another.
 pub(super) fn way(from: i64, to: i64) -> Travel {
     if to >= from { Travel::Forward } else { Travel::Backward }
 }

@@ -1,6 +1,6 @@
-//! What watchpoints see of a step: what it reads and writes of the cells that are watched, and whether the
-//! values of expressions change. Both are told by the states on both sides of the step, so they are the same
-//! whichever way one travels.
+//! Evaluation of watchpoints: reads and writes of watched cells by a step, and changes of watched
+//! expressions. The states on both sides of the step are compared, so the result is the same for both
+//! directions of travel.
 
 use reviver_vm::State;
 use reviver_vm::Travel;
@@ -17,18 +17,18 @@ use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Printed, Touch};
 use crate::points::{PointVerdict, Trigger, WatchMode, WatchedPlace};
 
-/// What is seen of one step.
+/// Observations about one step.
 #[derive(Default)]
 pub(super) struct Watching {
-    /// Whether the step is looked at: otherwise it may be more than one.
+    /// True if the step is observed. Otherwise several steps may be executed at once.
     looks: bool,
-    /// In the order of the points.
+    /// The observations, in the order of the points.
     seen: Vec<Seen>,
 }
 
-/// Something that is watched by a point, as it was before the step.
+/// An object watched by a point, with its value before the step.
 struct Seen {
-    /// The point's place among all.
+    /// Index of the point among all points.
     point: usize,
     watch: WatchMode,
     what: SeenPlace,
@@ -47,8 +47,8 @@ enum SeenPlace {
     },
 }
 
-/// A step that did what a point waits for: the values on both sides in the order of travel, and what
-/// becomes of it.
+/// A step that triggered a watchpoint: the values on both sides, in the order of travel, and the effect of
+/// the point.
 struct SeenChange {
     seen: Seen,
     from: Option<Computed>,
@@ -57,7 +57,8 @@ struct SeenChange {
 }
 
 impl Session {
-    /// Which watched cells the step from a node reads and writes, and what is watched before it.
+    /// Records which watched cells the step from a node reads and writes, and the watched values before the
+    /// step.
     pub(super) fn look_at_watched(&self, node: Node, watching: &mut Watching) {
         watching.seen.clear();
         watching.looks = true;
@@ -76,7 +77,7 @@ impl Session {
         watching.seen.sort_by_key(|seen| seen.point);
     }
 
-    /// The sets of cells that points watch, where their frames are open.
+    /// Returns the sets of cells that points watch, where their frames are open.
     fn watched_sets(&self) -> Vec<(usize, WatchMode, ResolvedSet)> {
         let set = |(n, trigger): (usize, &Trigger)| match trigger {
             Trigger::Watch { watched: WatchedPlace::Cells(cells), watch, .. } => {
@@ -87,8 +88,8 @@ impl Session {
         self.enabled().filter_map(set).collect()
     }
 
-    /// What the expression that a point watches comes to, if it has a value; nothing where the point watches
-    /// something else, or a frame of the expression isn't open.
+    /// Returns the value of the expression that a point watches, or `Some(None)` if it has no value.
+    /// Returns `None` if the point watches something else, or a frame of the expression isn't open.
     fn watched_value(&self, point: usize) -> Option<Option<Computed>> {
         match &self.points.get(point)?.trigger {
             Trigger::Watch { watched: WatchedPlace::Value(expression), .. } => {
@@ -128,8 +129,8 @@ impl Session {
         }
     }
 
-    /// Adds what a taken branch has read at its partner. Where nobody looks, more than one step may have been
-    /// made from the node, into another frame.
+    /// Adds the cells that a taken branch read at its partner. Does nothing unless the step was observed:
+    /// otherwise several steps, into another frame, may have been executed from the node.
     pub(super) fn look_at_partner(&self, node: Node, watching: &mut Watching) {
         let looks = std::mem::take(&mut watching.looks);
         if !looks || !access::jumped(&self.memory, node, self.state().position) {
@@ -144,7 +145,7 @@ impl Session {
         }
     }
 
-    /// The watchpoints that the step which was just made has hit.
+    /// Returns the watchpoints hit by the step that was just executed.
     pub(super) fn written(
         &mut self,
         node: Node,
@@ -168,13 +169,13 @@ impl Session {
         hits
     }
 
-    /// Whether a step that was just made would stop a scan.
+    /// Returns true if a step that was just executed would stop a scan.
     pub(super) fn has_hit(&mut self, node: Node, watching: &mut Watching, travel: Travel) -> bool {
         self.look_at_partner(node, watching);
         !self.changes_seen(watching, travel).is_empty()
     }
 
-    /// What the step did of which the points' conditions hold.
+    /// Returns the changes made by the step for which the points' conditions hold.
     fn changes_seen(&mut self, watching: &mut Watching, travel: Travel) -> Vec<SeenChange> {
         let mut changes = Vec::new();
         for seen in watching.seen.drain(..) {
@@ -188,7 +189,7 @@ impl Session {
         changes
     }
 
-    /// What was held before the step and what is held now, if the step did what the point waits for.
+    /// Returns the values before and after the step, if the step triggers the point.
     fn change(&self, seen: &Seen) -> Option<(Option<Computed>, Option<Computed>)> {
         match seen.what {
             SeenPlace::Cell { cell, read, written, before } => {
@@ -207,8 +208,8 @@ impl Session {
         }
     }
 
-    /// What becomes of a change, by the state behind the step in the order of the program. Where that state has
-    /// just been left, going backward, the step is made once more to look at it.
+    /// Evaluates the condition and the message of a point in the state after the write in program order.
+    /// Going backward, that state has just been left, so it is examined again by peeking.
     fn judge(
         &mut self,
         point: usize,
@@ -229,7 +230,7 @@ impl Session {
         };
         match self.timeline.branch_mut().peek(Travel::Forward, judge) {
             Ok(Some(verdict)) => verdict,
-            // The step was there a moment ago: it is memory that is missing.
+            // The step was possible just before, so the failure is a lack of memory.
             Ok(None) | Err(_) => {
                 let error = SessionError::NoMemory(OutOfMemory).to_string();
                 PointVerdict::Counts { condition_error: Some(error), message: None }
@@ -237,7 +238,7 @@ impl Session {
         }
     }
 
-    /// What the step from a node did to what was seen.
+    /// Describes the effect of the step from a node on a watched object.
     fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
         let (cell, name, access) = match change.seen.what {
             SeenPlace::Cell { cell, read, written, .. } => {
@@ -253,7 +254,7 @@ impl Session {
         self.touch_named((cell, name), access, (text(change.from), text(change.to)), node, travel)
     }
 
-    /// What a step that was just made from `node` did to a cell, told in the order of time.
+    /// Describes the effect of the step just executed from `node` on a cell, in the order of time.
     pub(super) fn touch_of(
         &self,
         cell: Cell,
@@ -276,7 +277,8 @@ impl Session {
         travel: Travel,
     ) -> Touch {
         let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        // A step back may leave by a `from`, or the beginning of a procedure, what in time is a jump or a call.
+        // A step back may end at a `from`, or at the beginning of a procedure. In time, the instruction is
+        // a jump or a call.
         let has_stepped = Node::of(self.state(), travel) != node;
         let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
         let at = next.unwrap_or(node.instruction());
@@ -290,7 +292,7 @@ impl Session {
             read,
             step: self.step_number() - back,
             at,
-            // In time the instruction was inverted where the machine itself ran backward.
+            // In time, the instruction was inverted if the machine itself ran inverted.
             instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
             line: self.listing.line(at),
         }
@@ -298,7 +300,7 @@ impl Session {
 }
 
 impl Seen {
-    /// Whether it is this cell, seen for this point.
+    /// Returns true if this is the observation of a cell for a point.
     fn is_of(&self, point: usize, touched: Cell) -> bool {
         self.point == point && matches!(self.what, SeenPlace::Cell { cell, .. } if cell == touched)
     }

@@ -1,5 +1,5 @@
-//! Why a cell has its value: who wrote it last, out of what, and where that came from. Travels on the
-//! timeline with one search after another, and comes back before it answers.
+//! Origins of a cell's value: the last write, its sources, and their origins in turn. The session travels
+//! on the timeline with one search after another, and restores its position before it answers.
 
 use reviver_flow::access::Made;
 use reviver_vm::Travel;
@@ -13,18 +13,18 @@ use crate::memory::Cell;
 use crate::outcome::{OriginCause, Touch, ValueOrigin, WriteRole};
 use crate::question::{Holder, PastOfCell, PastQuestion, StoreEntry};
 
-/// Links that an answer goes into at most; and those on the ways of values that are only handed on, which are told
-/// in one line.
+/// Maximum number of links that an answer follows, and of links for writes that only move a value. The
+/// latter are summarized in one line.
 const MOST_LINKS: usize = 64;
 const MOST_MOVES: usize = 1_000;
 
 impl Session {
-    /// Where a cell's value comes from: the instruction that wrote it last, the values that it was made
-    /// of, and where those come from, down to `depth` links. Found in one sweep backward; that of an
-    /// adjoint in one sweep to where the branch began.
+    /// Finds the origin of a cell's value: the instruction that wrote it last, the values it was computed
+    /// from, and their origins, down to `depth` links. One sweep backward finds all of them; for an
+    /// adjoint, one sweep to the origin of the branch.
     ///
     /// # Errors
-    /// No such cell; no memory for a copy of the state.
+    /// There is no such cell, or no memory for a copy of the state.
     pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<ValueOrigin>, SessionError> {
         let (text, cell) = (cell, self.cell(cell)?);
         if self.memory.is_constant(cell) {
@@ -34,10 +34,11 @@ impl Session {
         self.why_further(&self.link(cell, None, 0), depth)
     }
 
-    /// The same for a link that an answer left open. It becomes the first of the chain.
+    /// Continues the search for a link that an answer left open. That link becomes the first of the
+    /// returned chain.
     ///
     /// # Errors
-    /// The session is on another branch now; no memory for a copy of the state.
+    /// The session is on another branch now, or there is no memory for a copy of the state.
     pub fn why_further(
         &mut self,
         open: &ValueOrigin,
@@ -60,7 +61,7 @@ impl Session {
         Ok(inquiry.chain)
     }
 
-    /// Follows all that is wanted to where it comes from.
+    /// Searches for the origins of everything that is wanted.
     fn inquire(&mut self, inquiry: &mut Inquiry) {
         while !inquiry.wanted.is_empty() {
             let plan = self.writes(&inquiry.wanted, true);
@@ -77,7 +78,7 @@ impl Session {
         }
     }
 
-    /// A link whose cause isn't known yet.
+    /// Creates a link with an unknown cause.
     fn link(&self, cell: Cell, parent: Option<usize>, depth: usize) -> ValueOrigin {
         let holder = Holder::Cells(self.memory.target(self.state(), cell).into());
         let question = PastQuestion { holder, past: self.past(cell.adjoint), at: self.moment() };
@@ -90,7 +91,7 @@ impl Session {
         }
     }
 
-    /// What is in a frame that begins here was vacant since.
+    /// Settles the questions about cells of a frame that begins here: they were vacant before.
     fn explain_births(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.way);
         let (born, left) = std::mem::take(&mut inquiry.wanted)
@@ -101,8 +102,8 @@ impl Session {
         inquiry.wanted = left;
     }
 
-    /// The session stands beyond a write: answers the questions about the cells that it wrote, and asks those
-    /// about what they were made of.
+    /// Settles the questions about cells written by the step just passed, and asks for the origins of the
+    /// write's sources.
     fn explain_write(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.way.reversed());
         for question in std::mem::take(&mut inquiry.wanted) {
@@ -113,13 +114,13 @@ impl Session {
         }
     }
 
-    /// Answers a question about a cell that the step from a node wrote.
+    /// Settles a question about a cell written by the step from a node.
     fn explain(&self, inquiry: &mut Inquiry, question: &Wanted, cell: Cell, node: Node) {
         let mut write = self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.way);
         let (sources, entry) = match question.holder {
             Holder::Cells(_) => (self.sources(node, cell), self.entry(node, cell)),
-            // The value was moved from the cell to where it was sought; with the mode off its adjoint
-            // wasn't.
+            // The value was moved from the cell to the entry. With gradient mode off, its adjoint wasn't
+            // moved.
             Holder::Entry { adjoint, .. } => {
                 write.before.clear();
                 (if adjoint && !self.state().mode() { Vec::new() } else { vec![cell] }, None)
@@ -137,7 +138,7 @@ impl Session {
         }
     }
 
-    /// What a write did to make a value of those.
+    /// Returns the role of a write in producing a value from these sources.
     fn role(&self, node: Node, holder: Holder, sources: &[Cell], entry: Option<StoreEntry>) -> WriteRole {
         let made = self.program().flow().step(node.instruction()).map(|step| step.made());
         match (holder, entry, sources) {
@@ -151,7 +152,7 @@ impl Session {
         (self.memory.name(self.state(), cell), self.memory.text(self.state(), cell))
     }
 
-    /// The write that one came over; what it made is known from its link.
+    /// Describes the write just passed; the value that it wrote is taken from its link.
     fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, way: Travel) -> Touch {
         let here = cell.value(self.state());
         let mut touch = self.touch_of(cell, (false, true), (here, here), node, way.reversed());
@@ -164,14 +165,14 @@ impl Session {
         touch
     }
 
-    /// Where a write takes its value from, if that isn't a cell.
+    /// Returns the stack or tape entry that a write takes its value from, if it does.
     fn entry(&self, node: Node, target: Cell) -> Option<StoreEntry> {
         let (store, puts) = moves(self.update(node)?, target.class)?;
         if puts { None } else { StoreEntry::moved(self.state(), (store, puts)) }
     }
 
-    /// The cells whose values a write makes a new value of; of an adjoint, the cotangents. A move hands a
-    /// value on: its source is the other cell alone. What comes from a stack or a tape is a [`StoreEntry`].
+    /// Returns the cells from which a write computes a value; for an adjoint, the cotangents. A move has
+    /// one source, the other cell. A value from a stack or a tape has no source cell, see [`StoreEntry`].
     fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
         let Some(step) = self.program().flow().step(node.instruction()) else { return Vec::new() };
         let carried = carried(&self.memory, self.state(), node.instruction());
@@ -190,7 +191,7 @@ impl Session {
         }
     }
 
-    /// The entry that a value was taken from: it held the same.
+    /// Creates the link of the entry that a value was taken from; the entry held the same value.
     fn entry_asked(&self, entry: StoreEntry, adjoint: bool, value: String, past: PastOfCell) -> ValueOrigin {
         let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
         let question = PastQuestion { holder: Holder::Entry { entry, adjoint }, past, at: self.moment() };
@@ -204,22 +205,22 @@ impl Session {
     }
 }
 
-/// An answer in the making, and what is still to be found.
+/// An unfinished answer and its open questions.
 struct Inquiry {
     chain: Vec<ValueOrigin>,
     wanted: Vec<Wanted>,
     past: PastOfCell,
-    /// Links between the answer and the question at most.
+    /// Maximum distance between an answer and the original question, in links.
     deepest: usize,
-    /// Links that were gone into, without those that only hand a value on; and those.
+    /// Number of links followed: those that compute a value (`links`), and those that only move one (`moves`).
     links: usize,
     moves: usize,
 }
 
 impl Inquiry {
-    /// Adds a link that another asked for, and goes into it unless that would be too much. What only hands a value
-    /// on leads no deeper. A sweep leads one way: where the past of a cell lies on the other side, it isn't gone
-    /// into.
+    /// Adds a link to the chain and searches for its origin, within the limits. Writes that only move a
+    /// value don't increase the depth. A sweep has one direction: a link with its past in the other
+    /// direction isn't followed.
     fn ask(&mut self, origin: ValueOrigin, asker: &Wanted, role: WriteRole) {
         let is_move = role != WriteRole::Makes;
         let depth = asker.depth + usize::from(!is_move);
@@ -233,14 +234,14 @@ impl Inquiry {
         }
     }
 
-    /// Answers a question. Returns the value that it was about.
+    /// Settles a question. Returns the value that it was about.
     fn settle(&mut self, question: &Wanted, cause: OriginCause) -> String {
         let Some(origin) = self.chain.get_mut(question.link) else { return String::new() };
         origin.cause = cause;
         origin.value.clone()
     }
 
-    /// Answers all questions alike: no write was found.
+    /// Settles all open questions with the same cause.
     fn settle_all(&mut self, cause: &OriginCause) {
         for question in std::mem::take(&mut self.wanted) {
             self.settle(&question, cause.clone());

@@ -1,17 +1,19 @@
-//! One branch: everything that follows, in both directions, from one state. Travel along it
-//! is exact: the state at a step is the same, bit for bit, however one gets there.
+//! One branch of the timeline: the run from one state in both directions. Travel along it is exact: the
+//! state at a step is bitwise the same, however it is reached.
 //!
-//! Steps are counted from the *origin*, where the branch began: the program's beginning, or an edit.
-//! Leading away from it a step may lose bits; leading toward it, it must bring them back.
+//! Steps are counted from the *origin*, the state with which the branch began: the program's start, or an
+//! edit.
+//! A step away from the origin may lose bits; a step toward the origin must restore them.
 //!
-//! - Programs over integers and fixed point that erase nothing lose no bits. Going back executes
-//!   inverses, and nothing is kept. Where there are adjoints, or may come to be, it isn't so: the adjoint
-//!   of a vacated cell is dropped.
-//! - Other programs run away from the origin without a history and leave a few checkpoints. Only when
-//!   somebody goes back the stretch since the last checkpoint is run once more, now keeping residues:
-//!   the *window*, whose size is bounded. Within the window going back is executing inverses too.
-//! - A branch that left another one without changing a value may lead over steps that the other one made in
-//!   the opposite direction. What those have lost is the other branch's to know ([`EarlierBranch`]).
+//! - Programs over integers and fixed point without erasing instructions are lossless: going back executes
+//!   inverse instructions, and no history is kept. Adjoints, or the possibility of adjoints, make a branch
+//!   lossy, because the adjoint of a vacated cell is discarded.
+//! - Other programs run away from the origin without a history and leave a few checkpoints. To go back, the
+//!   stretch since the last checkpoint is executed again with residues. This stretch is the *window*; its
+//!   memory is bounded. Inside the window, going back executes inverse instructions too.
+//! - A branch that left another one without changing a value may go over steps that the other one executed
+//!   in the opposite direction. The values lost by these steps are taken from the other branch
+//!   ([`EarlierBranch`]).
 
 use std::sync::Arc;
 
@@ -30,21 +32,21 @@ use super::long_runs::LongRuns;
 use super::lossless::{is_lossless, uses_adjoints};
 use super::past::{EarlierBranch, Remembering};
 
-/// What is known about one side of the origin.
+/// Data about one side of the origin.
 #[derive(Clone, Debug)]
 struct BranchSide {
     checkpoints: Checkpoints,
-    /// None where the program calls nothing.
+    /// Counts of calls; `None` if the program has no calls.
     census: Option<Census>,
-    /// The furthest step that was reached, as a distance.
+    /// The furthest step reached, as a distance from the origin.
     reached: u64,
-    /// Whether it can't be passed: the bound of the program, or a trap.
+    /// The end of the branch on this side, if known: the bound of the program, or a trap.
     ends: Option<End>,
 }
 
 impl BranchSide {
-    /// Steps from a distance to where calls are to be counted next, or where the next checkpoint is due if those are
-    /// kept. What was passed before is done already.
+    /// Returns the number of steps from a distance to the next count of calls, or to the next checkpoint if
+    /// `keeps`. Earlier due points have been handled already.
     fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
         let count = self.census.as_ref().map(Census::due);
         let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
@@ -52,10 +54,10 @@ impl BranchSide {
     }
 }
 
-/// Takes note of what a run leads to that leads away from the origin.
+/// Observer of runs that lead away from the origin: counts calls and keeps checkpoints.
 struct SideNotes<'s> {
     side: &'s mut BranchSide,
-    /// Whether checkpoints are kept.
+    /// True if checkpoints are kept.
     keeps: bool,
 }
 
@@ -70,57 +72,59 @@ impl Onlooker for SideNotes<'_> {
             census.note(distance, state);
         }
         if self.keeps && distance == self.side.checkpoints.due() {
-            // Without memory for it going back leads over longer stretches.
+            // Without memory for a checkpoint, going back has to execute longer stretches again.
             self.side.checkpoints.add(state).ok();
         }
     }
 }
 
-/// Why a branch goes no further.
+/// The reason why a branch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The program's own beginning or end.
+    /// The start or the end of the program.
     Bound,
     Trap(Trap),
 }
 
-/// Steps between which calls were entered or left.
+/// A stretch of steps in which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallStretch {
-    /// The calls were made behind this step, and not behind `to`: one step where the branch is short.
+    /// The calls happened after step `from` and not after step `to`. In a short branch the stretch is one
+    /// step.
     pub from: i64,
     pub to: i64,
     pub calls: Calls,
 }
 
-/// A branch, and where on it the session is.
+/// A branch and the current position on it.
 #[derive(Debug)]
 pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
-    /// The earlier branches that this one leads along.
+    /// The earlier branches that this branch retraces.
     pasts: Vec<EarlierBranch>,
-    /// The step of the timeline at which the origin is.
+    /// The timeline step of the origin.
     offset: i64,
     machine: Machine,
-    /// The distance at which the machine's residues begin.
+    /// The distance from the origin at which the machine's residues begin.
     base: u64,
-    /// The earlier half of the window: a machine that stands where `base` is, and its own base.
+    /// The earlier half of the window: a machine with its state at `base`, and the distance at which that
+    /// machine's residues begin.
     older: Option<(Machine, u64)>,
     sides: [BranchSide; 2],
     lossless: bool,
     limits: TimelineLimits,
-    /// Who makes the steps of long runs, if the interpreter doesn't.
+    /// The engine for long runs; the interpreter is used if `None`.
     long_runs: Option<LongRuns>,
-    /// How far `show` has shown values, wherever the branch was since.
+    /// The furthest `show` with printed output, also after the branch has moved backward.
     shown: ShownMark,
 }
 
 impl Branch {
-    /// A branch that begins with a state at a step of the timeline.
+    /// Creates a branch that begins with a state at a step of the timeline.
     ///
     /// # Errors
-    /// There is no memory for a copy of the state: one stays, the other moves.
+    /// There is no memory for the second copy of the state; the origin and the machine need one each.
     pub fn new(
         program: Arc<Program>,
         origin: State,
@@ -129,9 +133,9 @@ impl Branch {
     ) -> Result<Branch, OutOfMemory> {
         let mut origin = origin.as_start();
         let limits = TimelineLimits { short: limits.short.max(1), ..limits };
-        // Adjoints that the way makes would still be there after the way back.
+        // Adjoints must exist from the start: going back doesn't remove adjoints that were created later.
         if origin.mode() || uses_adjoints(program.module()) {
-            // Where there is no memory for them, the first step says so.
+            // If there is no memory for the adjoints, the first step reports it.
             origin.make_adjoints().ok();
         }
         let lossless = is_lossless(program.module(), &origin) && !limits.taped;
@@ -162,22 +166,22 @@ impl Branch {
         })
     }
 
-    /// Has somebody else than the interpreter make the steps of long runs.
+    /// Sets the engine for long runs.
     pub fn run_long_by(&mut self, long_runs: LongRuns) {
         self.long_runs = Some(long_runs);
     }
 
-    /// Who makes the steps of long runs, if the interpreter doesn't.
+    /// Returns the engine for long runs, if one is set.
     pub fn long_runs(&self) -> Option<&LongRuns> {
         self.long_runs.as_ref()
     }
 
-    /// A motion begins: it isn't known yet whether it is long.
+    /// Marks the beginning of a movement of unknown length.
     pub fn begin_motion(&mut self) {
         self.long_runs.iter_mut().for_each(LongRuns::begin);
     }
 
-    /// Whether the run under way has become a long one, which somebody else than the interpreter makes.
+    /// Returns true if the current run has become long and uses the engine for long runs.
     pub fn is_long_run(&self) -> bool {
         self.fast_runner().is_some()
     }
@@ -186,11 +190,11 @@ impl Branch {
         self.long_runs.as_ref().and_then(LongRuns::now)
     }
 
-    /// The branch that leaves this one here with another state. Where that has the same values, it takes over
-    /// what this branch knows about the steps before.
+    /// Creates the branch that leaves this one here with an edited state. If no value differs, the new
+    /// branch can use this branch's record of the earlier steps.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the new branch.
     pub fn edited(&self, state: State) -> Result<Branch, OutOfMemory> {
         let number = self.state().own_steps();
         let inherits = drift::same_values(self.state(), &state);
@@ -203,9 +207,10 @@ impl Branch {
         Ok(branch)
     }
 
-    /// What a branch that leaves this one here takes over; nothing where there is nothing to take. In gradient
-    /// mode steps in rules stand between those of the program, so that they have no place in a branch without
-    /// them: such a branch is none to take from.
+    /// Returns this branch's record of lost values for a branch that leaves it here, or `None` if there is
+    /// nothing to record.
+    /// In gradient mode, steps in derivative rules shift the step numbers; a branch that has executed some
+    /// can't be used.
     fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
@@ -215,8 +220,8 @@ impl Branch {
         Ok(Some(EarlierBranch::new(Arc::new(self.remembered()?), number)))
     }
 
-    /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
-    /// memory for residues to the branch that remembers it, which asks for what steps lose alone.
+    /// Copies the branch with its checkpoints, at its origin and without a window. Half of the memory for
+    /// residues is left to the branch that uses the copy. The copy records only what steps lose.
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
@@ -227,10 +232,10 @@ impl Branch {
         Ok(Branch { pasts, base: 0, older: None, limits, ..self.at(machine) })
     }
 
-    /// A copy. What doesn't change is shared.
+    /// Copies the branch; immutable parts are shared.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the copy.
     pub fn try_clone(&self) -> Result<Branch, OutOfMemory> {
         let older = match &self.older {
             Some((machine, base)) => Some((machine.try_clone()?, *base)),
@@ -239,7 +244,7 @@ impl Branch {
         Ok(Branch { older, ..self.at(self.machine.try_clone()?) })
     }
 
-    /// The same branch with another machine, and without the older half of the window.
+    /// Copies the branch with another machine and without the older half of the window.
     fn at(&self, machine: Machine) -> Branch {
         let (program, origin) = (self.program.clone(), self.origin.clone());
         let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
@@ -247,11 +252,11 @@ impl Branch {
         Branch { program, origin, pasts, machine, older: None, sides, long_runs, ..*self }
     }
 
-    /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
-    /// the distance at which it begins: the end of it that the newer half of the window holds.
+    /// Returns the residues of the stretch that leads from the origin to a step reached before, and the
+    /// distance at which these residues begin. Only the part in the newer half of the window is returned.
     ///
     /// # Errors
-    /// There is no memory to find it.
+    /// There is no memory to execute the stretch again.
     fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
         self.open_window(step)?;
         if self.distance() == self.base {
@@ -260,34 +265,35 @@ impl Branch {
         Ok((self.machine.into_residues().unwrap_or_default(), self.base))
     }
 
-    /// The current state. Its `step` counts from the origin; [`Branch::step`] is the timeline's.
+    /// Returns the current state. Its `step` counts from the origin; [`Branch::step`] counts on the
+    /// timeline.
     pub fn state(&self) -> &State {
         self.machine.state()
     }
 
-    /// The state that the branch began with.
+    /// Returns the state with which the branch began.
     pub fn origin(&self) -> &State {
         &self.origin
     }
 
-    /// The step of the timeline where the branch began.
+    /// Returns the timeline step of the origin.
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// Where the branch is now, counted as the timeline counts.
+    /// Returns the current step on the timeline.
     pub fn step(&self) -> i64 {
         self.offset + self.state().step
     }
 
-    /// The first and the last step that were ever reached.
+    /// Returns the first and the last step that were ever reached.
     pub fn extent(&self) -> (i64, i64) {
         let [ahead, behind] = &self.sides;
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
-    /// Where in its extent calls were entered and left, in the order of time. Every call is in one of the
-    /// stretches; they are the shorter the shorter the extent is.
+    /// Returns the stretches in which calls were entered or left, in the order of time. Every call is in
+    /// one stretch; the shorter the extent, the shorter the stretches.
     pub fn calls(&self) -> impl Iterator<Item = CallStretch> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
         let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
@@ -299,38 +305,38 @@ impl Branch {
         behind.chain(ahead).map(stretch)
     }
 
-    /// Why the branch goes no further than its extent in a direction, if that is known.
+    /// Returns the reason why the branch ends at its extent in a direction, if that is known.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
 
-    /// Whether nobody has left the state that the branch began with.
+    /// Returns true if no step has been executed from the origin.
     pub fn is_untouched(&self) -> bool {
         self.sides.iter().all(|side| side.reached == 0)
     }
 
-    /// Whether going back needs no history at all.
+    /// Returns true if going back needs no history.
     pub fn is_lossless(&self) -> bool {
         self.lossless
     }
 
-    /// Memory that residues take now; 0 for lossless programs.
+    /// Returns the memory used by residues, in bytes; 0 for lossless programs.
     pub fn history_bytes(&self) -> usize {
         let older = self.older.as_ref().map_or(0, |(machine, _)| machine.history_bytes());
         self.machine.history_bytes() + older + self.inherited_bytes()
     }
 
-    /// Memory that what earlier branches know takes.
+    /// Returns the memory used by the records of earlier branches, in bytes.
     fn inherited_bytes(&self) -> usize {
         self.pasts.iter().map(EarlierBranch::bytes).sum()
     }
 
-    /// Memory that checkpoints take; 0 for lossless programs.
+    /// Returns the memory used by checkpoints, in bytes; 0 for lossless programs.
     pub fn checkpoint_bytes(&self) -> usize {
         self.sides.iter().map(|side| side.checkpoints.bytes()).sum()
     }
 
-    /// Makes at most `budget` steps. [`Stop::Shown`] is reported once for each `show`.
+    /// Executes at most `budget` steps. [`Stop::Shown`] is reported once for each `show`.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
@@ -338,10 +344,10 @@ impl Branch {
         self.run_until(None, travel, budget)
     }
 
-    /// The same, but it stops before a step that a place to stop at is at.
+    /// Executes steps like [`Branch::run`], and stops before a step from one of `stops`.
     ///
     /// # Errors
-    /// A trap, as [`Branch::run`].
+    /// A trap, as in [`Branch::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let first = self.state().step;
         loop {
@@ -368,8 +374,8 @@ impl Branch {
         }
     }
 
-    /// Looks at the state behind the next step without making it: [`Machine::peek`]. What is known of the
-    /// branch stays as it is.
+    /// Calls `look` with the state after the next step without executing the step: [`Machine::peek`]. The
+    /// branch's records stay unchanged.
     ///
     /// # Errors
     /// The trap of the step.
@@ -382,9 +388,9 @@ impl Branch {
         self.machine.peek(travel, look)
     }
 
-    /// Has at hand what the next step needs, and the step that undoes it.
+    /// Prepares the residues needed by the next step and by the step that undoes it.
     fn prepare_peek(&mut self, travel: Travel) -> Result<(), OutOfMemory> {
-        // A window that was just made can be full where it ends: its older half reaches back then.
+        // A new window can be full at its end: its older half then extends further back.
         while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
             self.reach_back()?;
         }
@@ -396,14 +402,14 @@ impl Branch {
         .map(drop)
     }
 
-    /// The trap of a step that there is no copy of a state for.
+    /// Builds the trap of a step for which there is no memory for a copy of the state.
     fn no_memory(&self, travel: Travel) -> Trap {
         let at = Node::of(self.state(), travel).instruction();
         Trap { at, cause: Cause::NoMemory(Room::Copy) }
     }
 
-    /// Says how many steps will be made at most: before many of them the window is given up, also if they
-    /// are made a few at a time.
+    /// Announces the maximum number of steps that follow. A long run away from the origin drops the window
+    /// first, even if it is executed in small parts.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
         let leads_away = !self.lossless && !self.leads_back(travel);
         if leads_away && steps > self.limits.short {
@@ -411,7 +417,7 @@ impl Branch {
         }
     }
 
-    /// Stays here without a window.
+    /// Drops the window; the position stays the same.
     fn give_up_window(&mut self) {
         if self.machine.residues().is_some() {
             self.base = self.distance();
@@ -421,15 +427,15 @@ impl Branch {
         }
     }
 
-    /// Goes as near to a step of the timeline as a checkpoint leads, where that saves steps. The rest of
-    /// the way is [`Branch::run`]'s.
+    /// Jumps to the checkpoint nearest to a timeline step, if that saves steps. [`Branch::run`] executes
+    /// the remaining steps.
     pub fn approach(&mut self, step: i64) {
         if !self.lossless {
             self.jump(step.saturating_sub(self.offset));
         }
     }
 
-    /// Takes the nearest checkpoint on the origin's side of the target where that saves steps.
+    /// Jumps to the nearest checkpoint on the origin's side of the target, if that saves steps.
     fn jump(&mut self, target: i64) {
         let now = self.state().step;
         let within = now.signum() * target.signum() >= 0 && target.unsigned_abs() >= self.window_base();
@@ -439,7 +445,7 @@ impl Branch {
         let start = self.checkpoint(target);
         let saves = start.step.abs_diff(target) < now.abs_diff(target);
         let leads_back = target.unsigned_abs() < now.unsigned_abs();
-        // Without memory for a copy one goes all the way.
+        // Without memory for a copy, all steps are executed.
         if (leads_back || saves || now.signum() * target.signum() < 0)
             && let Ok(start) = start.try_clone()
         {
@@ -447,13 +453,13 @@ impl Branch {
         }
     }
 
-    /// The furthest known state between the origin and a step, the step included.
+    /// Returns the furthest known state between the origin and a step, inclusive.
     fn checkpoint(&self, step: i64) -> &State {
         let side = &self.sides[usize::from(step < 0)];
         side.checkpoints.before(step.unsigned_abs()).unwrap_or(&self.origin)
     }
 
-    /// Goes on from a state of this branch, without a window.
+    /// Continues from a state of this branch, without a window.
     pub fn install(&mut self, mut state: State) {
         state.counters.shown = self.shown;
         self.base = state.step.unsigned_abs();
@@ -461,8 +467,9 @@ impl Branch {
         self.machine = Machine::resume(self.program.clone(), state, None);
     }
 
-    /// The state at the other end of a stretch that leads back and that nobody has a window of: the
-    /// checkpoint before. Running from there to here is faster than going back.
+    /// Returns the state at the far end of the stretch toward the origin, if the stretch is longer than a
+    /// short run and no window covers it: the previous checkpoint. Running from there to the current step
+    /// is faster than going back.
     pub fn stretch(&self, travel: Travel) -> Option<&State> {
         let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
         let start = self.checkpoint(self.state().step + travel.sign());
@@ -473,13 +480,13 @@ impl Branch {
         self.state().step * travel.sign() < 0
     }
 
-    /// Gives the window up, while nobody is on this branch.
+    /// Drops all windows. Called while another branch is the current one.
     pub fn rest(&mut self) {
         self.pasts.iter_mut().for_each(EarlierBranch::rest);
         self.give_up_window();
     }
 
-    /// How close to the origin the window reaches.
+    /// Returns the distance from the origin at which the window begins.
     fn window_base(&self) -> u64 {
         self.older.as_ref().map_or(self.base, |(_, base)| *base)
     }
@@ -488,7 +495,7 @@ impl Branch {
         self.state().step.unsigned_abs()
     }
 
-    /// Runs where no step loses bits.
+    /// Runs a branch without lossy steps.
     fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let outcome = match self.leads_back(travel) {
             true => self.back(stops, Leg { travel, budget: budget.min(self.distance()) }),
@@ -498,7 +505,7 @@ impl Branch {
         outcome
     }
 
-    /// Runs toward the origin, where everything was noted that is to be.
+    /// Runs toward the origin, where nothing needs to be recorded.
     fn back(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
         match self.fast_runner().cloned() {
             Some(runner) => runner.run(&mut self.machine, stops, leg),
@@ -506,7 +513,7 @@ impl Branch {
         }
     }
 
-    /// Runs away from the origin, and notes what is due on the way.
+    /// Runs away from the origin and records what is due on the way.
     fn seen(&mut self, stops: Option<&Stops>, leg: Leg, keeps: bool) -> Result<Stop, Trap> {
         let runner = self.fast_runner().cloned();
         let mut notes = SideNotes { side: &mut self.sides[side_of(leg.travel)], keeps };
@@ -519,7 +526,7 @@ impl Branch {
     fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let has_window = self.machine.residues().is_some();
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
-        // What a window takes is looked at often.
+        // With a window, pauses often to check the memory of the window.
         let to_look = || self.sides[side_of(travel)].steps_to_look(self.distance(), true);
         let pause = if has_window { self.limits.short.min(to_look()) } else { u64::MAX };
         let budget = budget.min(pause).min(known.unwrap_or(u64::MAX));
@@ -534,16 +541,16 @@ impl Branch {
         outcome
     }
 
-    /// Runs the machine away from the origin once more, with what an earlier branch knows about the steps. Makes
-    /// fewer than `budget` where that has to be looked up again.
+    /// Executes steps away from the origin again, with the records of an earlier branch. Executes fewer
+    /// than `budget` steps if the records end earlier.
     fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
         let budget = known.map_or(budget, |steps| budget.min(steps));
         self.machine.interpret(None, Leg { travel, budget })
     }
 
-    /// Lends the machine what an earlier branch knows about the way from a number on, if there is one that
-    /// leads along it. Returns for how many steps that is enough.
+    /// Passes the records of an earlier branch to the machine, if one covers the steps from `number` on.
+    /// Returns the number of steps that the records cover.
     fn inherit(&mut self, number: i64, travel: Travel) -> Result<Option<u64>, OutOfMemory> {
         let asked = self.pasts.iter().position(|past| past.covers(number, travel));
         let others =
@@ -565,24 +572,25 @@ impl Branch {
         outcome
     }
 
-    /// Makes the window reach back beyond where it ends: with its older half, or by running the
-    /// stretch since the checkpoint before once more.
+    /// Extends the window toward the origin: uses its older half, or executes the stretch since the
+    /// previous checkpoint again.
     fn reach_back(&mut self) -> Result<(), OutOfMemory> {
         self.take_older();
         if self.distance() == self.base { self.open_window(self.state().step) } else { Ok(()) }
     }
 
-    /// Goes on with the older half of the window where there is one; the machine stands at its far end.
+    /// Switches to the older half of the window, if there is one. Its machine is at the far end of that
+    /// half.
     fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
-            // The newer half may have shown more since.
+            // The newer half may have printed more output since.
             self.machine.state_mut().counters.shown = self.shown;
         }
     }
 
-    /// Goes to a step that was reached before, from the checkpoint before it, keeping residues. Without
-    /// memory for that it stays where it is.
+    /// Moves to a step reached before, from the checkpoint before it, and keeps residues. Without memory
+    /// for that, the branch stays unchanged.
     fn open_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let mut start = self.checkpoint(step - step.signum()).try_clone()?;
         start.counters.shown = self.shown;
@@ -596,7 +604,7 @@ impl Branch {
         opened
     }
 
-    /// Runs over a stretch that was passed before: it can trap for want of memory only.
+    /// Executes a stretch again that was executed before; it can trap only for lack of memory.
     fn fill_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {
@@ -607,7 +615,7 @@ impl Branch {
         Ok(())
     }
 
-    /// Lets the older half of the window go once the newer half is full.
+    /// Drops the older half of the window once the newer half is full.
     fn bound_window(&mut self) -> Result<(), OutOfMemory> {
         let most = self.limits.history.saturating_sub(self.inherited_bytes());
         if self.machine.history_bytes() * 2 < most || self.machine.residues().is_none() {
@@ -621,7 +629,7 @@ impl Branch {
         Ok(())
     }
 
-    /// Remembers how far the branch goes.
+    /// Records how far the branch was followed, and whether it ended.
     fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
         self.shown = self.shown.further(self.state().counters.shown);
         let step = self.state().step;
@@ -632,7 +640,7 @@ impl Branch {
         }
         let end = match outcome {
             Ok(Stop::Bound) => End::Bound,
-            // Memory may be there again.
+            // More memory may be available later.
             Err(Trap { cause: Cause::NoMemory(_), .. }) => return,
             Err(trap) => End::Trap(trap),
             Ok(Stop::Budget | Stop::Interrupted | Stop::Shown { .. }) => return,
@@ -644,7 +652,7 @@ impl Branch {
     }
 }
 
-/// Whether a state is the program's own bound in a direction.
+/// Returns true if a state is the program's start or end in the given direction.
 fn is_at_bound(program: &Program, state: &State, travel: Travel) -> bool {
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     state.calls.is_empty() && state.position == bound

@@ -1,14 +1,14 @@
-//! Where calls were entered and left along one side of a branch's origin. The machine counts them, and
-//! the count at evenly spaced steps tells which stretches have any: none is overlooked, and memory is
-//! bounded however long the run. Makes no step.
+//! Positions of calls on one side of a branch's origin. The machine counts calls; counts at evenly spaced
+//! steps show which stretches contain calls. No call is missed, and memory is bounded for runs of any
+//! length. No steps are executed here.
 
 use reviver_vm::State;
 use reviver_vm::strategy::Spaced;
 
-/// Counts that are kept at most on each side of an origin: many more than a screen has columns.
+/// Maximum number of counts kept on each side of an origin: many more than a screen has columns.
 const MOST: usize = 4_096;
 
-/// Calls that were entered and left within a stretch, told in the order of time.
+/// Number of calls entered and left within a stretch, in the direction of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub entered: u64,
@@ -20,19 +20,19 @@ impl Calls {
         self == Calls::default()
     }
 
-    /// Those of two stretches together.
+    /// Adds the counts of another stretch.
     #[must_use]
     pub fn and(self, other: Calls) -> Calls {
         Calls { entered: self.entered + other.entered, left: self.left + other.left }
     }
 }
 
-/// What is known of calls at one state.
+/// Call statistics of one state.
 #[derive(Clone, Copy, Debug)]
 struct CallTally {
-    /// Steps that entered or left a call, up to here.
+    /// Number of steps that entered or left a call, up to this state.
     made: i64,
-    /// Calls that are open.
+    /// Number of open calls.
     depth: u64,
 }
 
@@ -41,8 +41,8 @@ impl CallTally {
         CallTally { made: state.counters.calls, depth: state.calls.len() as u64 }
     }
 
-    /// What happened between an earlier state and this one: each call that was entered made the depth
-    /// greater by one, each that was left smaller.
+    /// Returns the calls between an earlier state and this one. An entered call increases the depth by one,
+    /// a left call decreases it by one.
     fn since(self, earlier: CallTally) -> Calls {
         let made = self.made.wrapping_sub(earlier.made).max(0).unsigned_abs();
         let deeper = i128::from(self.depth) - i128::from(earlier.depth);
@@ -56,7 +56,7 @@ impl CallTally {
 pub(super) struct Census {
     origin: CallTally,
     tallies: Spaced<CallTally>,
-    /// The count at the furthest step, and how far that is.
+    /// The distance of the furthest step and its count.
     last: (u64, CallTally),
 }
 
@@ -66,12 +66,12 @@ impl Census {
         Census { origin: tally, tallies: Spaced::new(1), last: (0, tally) }
     }
 
-    /// The distance at which the next count is due: a run pauses there.
+    /// Returns the distance of the next count, at which a run pauses.
     pub fn due(&self) -> u64 {
         self.tallies.due()
     }
 
-    /// Takes the count of a state, if nobody was so far from the origin before.
+    /// Records the count of a state, if it is further from the origin than any state before.
     pub fn note(&mut self, distance: u64, state: &State) {
         if distance <= self.last.0 {
             return;
@@ -83,8 +83,8 @@ impl Census {
         }
     }
 
-    /// The stretches between neighbouring counts in which calls were entered or left: the near end, the
-    /// far end, and what happened. `is_ahead` says whether time leads away from the origin.
+    /// Returns the stretches between neighbouring counts that contain calls, as near end, far end and
+    /// calls. `is_ahead` is true if time leads away from the origin.
     pub fn stretches(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);

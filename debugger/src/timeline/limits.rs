@@ -1,26 +1,26 @@
-//! What a timeline may keep to go back, as a strategy asks for it. Keeps nothing itself.
+//! Limits on the memory that a timeline uses to go back, derived from a strategy.
 
 use reviver_vm::history::Residues;
 use reviver_vm::strategy::{CheckpointBounds, Retention, Strategy};
 
-/// What going back may cost in programs that lose bits.
+/// Limits on the cost of going back in programs that lose bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineLimits {
-    /// Memory that the residues of a branch's window may take, in bytes.
+    /// Memory for the residues of a branch's window, in bytes.
     pub history: usize,
-    /// Memory that the checkpoints on each side of a branch's origin may take, in bytes; there are always
-    /// a few.
+    /// Memory for the checkpoints on each side of a branch's origin, in bytes. A few checkpoints are always
+    /// kept.
     pub checkpoints: usize,
-    /// How many checkpoints there are on each side at most.
+    /// Maximum number of checkpoints on each side.
     pub most: usize,
-    /// Steps between checkpoints at first.
+    /// Initial number of steps between checkpoints.
     pub spacing: u64,
-    /// A run of at most so many steps keeps its window; a longer one gives it up, because running without
-    /// a history is faster.
+    /// Maximum length, in steps, of a run that keeps its window. A longer run drops it, because running
+    /// without a history is faster.
     pub short: u64,
-    /// Whether residues are kept from the origin on.
+    /// True if residues are kept from the origin on.
     pub whole: bool,
-    /// Whether they are of all that steps change, and not only of what steps lose.
+    /// True if residues record everything that steps change, false if only what steps lose.
     pub taped: bool,
 }
 
@@ -38,11 +38,11 @@ impl Default for TimelineLimits {
     }
 }
 
-/// Checkpoints that are kept at least, whatever their size.
+/// Number of checkpoints that are kept regardless of their size.
 const LEAST: usize = 4;
 
 impl TimelineLimits {
-    /// What a strategy asks for. Half of the memory is for checkpoints, on both sides together.
+    /// Returns the limits for a strategy. Half of the memory is for checkpoints, both sides together.
     pub fn of(retention: Retention) -> TimelineLimits {
         let defaults = TimelineLimits::default();
         let part = |memory: u64, part: u64| usize::try_from(memory / part).unwrap_or(usize::MAX);
@@ -51,7 +51,7 @@ impl TimelineLimits {
         match retention.strategy {
             Strategy::Auto => TimelineLimits { history, checkpoints, ..defaults },
             Strategy::Checkpoint { slots, leaf } => {
-                // The origin is kept besides.
+                // The origin is kept in addition.
                 let most = slots.map_or(defaults.most, |slots| slots.saturating_sub(1) as usize);
                 let spacing = leaf.unwrap_or(defaults.spacing);
                 TimelineLimits { history, checkpoints, most, spacing, ..defaults }
@@ -64,7 +64,7 @@ impl TimelineLimits {
         }
     }
 
-    /// Where nothing is recorded yet.
+    /// Returns empty residues of the configured kind.
     pub(super) fn residues(self) -> Residues {
         if self.taped { Residues::taping() } else { Residues::default() }
     }

@@ -1,64 +1,65 @@
-//! When the steps of a run are made by somebody who is faster than the interpreter, but has to make code first. What is over
-//! soon stays the interpreter's, so that no key waits for code. Knows no branch and no engine.
+//! Choice between the interpreter and a faster engine that has to compile code first. Short runs stay with
+//! the interpreter, so that no key press waits for compilation.
 
 use std::sync::Arc;
 
 use reviver_vm::Runner;
 
-/// Steps of each motion that the interpreter makes before anybody else: a few milliseconds.
+/// Number of steps of each movement that are always interpreted: a few milliseconds.
 const FIRST: u64 = 1 << 20;
-/// Steps that it makes behind a place that was looked at: where these are close to each other, they all are its own.
+/// Number of steps that are interpreted after a pause. Closely spaced pauses keep the interpreter in use.
 const BETWEEN: u64 = 1 << 14;
-/// The same for each call that is open: whoever begins to make steps looks through all of them.
+/// Number of interpreted steps after a pause for each open call: a switch to the other engine scans all
+/// open calls.
 const BETWEEN_PER_CALL: u64 = 8;
 
-/// Who makes the steps of long runs in the interpreter's place. What comes out is the same.
+/// The engine for long runs. Its results are the same as the interpreter's.
 #[derive(Clone, Debug)]
 pub struct LongRuns {
     runner: Arc<dyn Runner>,
     first: u64,
     between: u64,
-    /// Steps that are the interpreter's still.
+    /// Remaining number of steps to interpret.
     left: u64,
 }
 
 impl LongRuns {
-    /// Runs become long after about a million steps.
+    /// Creates a policy under which runs become long after about a million steps.
     pub fn new(runner: Arc<dyn Runner>) -> LongRuns {
         LongRuns { runner, first: FIRST, between: BETWEEN, left: FIRST }
     }
 
-    /// All runs are long.
+    /// Creates a policy under which all runs are long.
     pub fn eager(runner: Arc<dyn Runner>) -> LongRuns {
         LongRuns { runner, first: 0, between: 0, left: 0 }
     }
 
-    /// A motion begins.
+    /// Marks the beginning of a movement.
     pub(super) fn begin(&mut self) {
         self.left = self.first;
     }
 
-    /// The run has come to a place that is to be looked at, inside of so many calls.
+    /// Marks a pause of the run with `calls` open calls.
     pub(super) fn pause(&mut self, calls: usize) {
         self.left = self.left.max(self.between).max(BETWEEN_PER_CALL.saturating_mul(calls as u64));
     }
 
-    /// So many steps were made.
+    /// Subtracts executed steps from those left to the interpreter.
     pub(super) fn made(&mut self, steps: u64) {
         self.left = self.left.saturating_sub(steps);
     }
 
-    /// Of so many steps those after which it is to be asked again who makes them.
+    /// Returns how many of `steps` can be executed before the engine must be chosen again.
     pub(super) fn part(&self, steps: u64) -> u64 {
         if self.left == 0 { steps } else { steps.min(self.left) }
     }
 
-    /// Who makes the next steps, if it isn't the interpreter.
+    /// Returns the engine for the next steps, or `None` for the interpreter.
     pub(super) fn now(&self) -> Option<&Arc<dyn Runner>> {
         Some(&self.runner).filter(|_| self.left == 0)
     }
 
-    /// Who makes steps of long runs.
+    /// Returns the engine for long runs.
     pub(crate) fn runner(&self) -> &Arc<dyn Runner> {
         &self.runner
     }

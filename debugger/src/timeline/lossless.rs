@@ -1,4 +1,5 @@
-//! Whether a branch loses nothing, so that going back needs no history. Knows programs and where a branch begins; runs nothing.
+//! Decides whether a branch loses no bits, so that going back needs no history. Only the program and the
+//! origin are examined.
 
 use reviver_isa::instruction::Operand;
 use reviver_isa::module::Module;
@@ -6,20 +7,20 @@ use reviver_isa::update::OperandShape;
 use reviver_vm::State;
 use reviver_vm::strategy::{has_reals, loses_nothing};
 
-/// Whether every step of a branch can be undone by its inverse alone, bit for bit.
+/// Returns true if every step of a branch can be undone by its inverse alone, bit for bit.
 pub(super) fn is_lossless(module: &Module, origin: &State) -> bool {
     let adjoints = has_reals(module) && (origin.mode() || uses_adjoints(module) || has_adjoints(origin));
     loses_nothing(module) && !adjoints
 }
 
-/// Whether a program names adjoints, or switches gradient mode.
+/// Returns true if a program names adjoints or switches gradient mode.
 pub(super) fn uses_adjoints(module: &Module) -> bool {
     let is_adjoint = |operand: &Operand| matches!(operand, Operand::Place(place) if place.adjoint);
     let mut code = module.code.iter();
     code.any(|i| i.update.shape() == OperandShape::Switch || i.operands.iter().any(is_adjoint))
 }
 
-/// Whether any adjoint isn't 0.
+/// Returns true if any adjoint is nonzero.
 fn has_adjoints(state: &State) -> bool {
     state.adjoints.iter().flat_map(|adjoints| adjoints.all()).any(|&bits| bits != 0)
 }

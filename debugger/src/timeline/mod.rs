@@ -1,5 +1,5 @@
-//! The timeline: a tree of branches. The first begins with the program, every other one with
-//! an edit of a state. Each remembers where it was left. Knows no commands and prints nothing.
+//! The timeline: a tree of branches. The first begins with the program, every other one with an edit of a
+//! state. Each branch keeps its position while another one is current.
 
 mod branch;
 mod census;
@@ -22,37 +22,37 @@ pub use long_runs::LongRuns;
 /// Number of a branch in a [`Timeline`]; 0 is the program's own.
 pub type BranchNumber = usize;
 
-/// A branch, and how it came to be.
+/// A branch and its origin in the tree.
 #[derive(Debug)]
 struct BranchEntry {
     branch: Branch,
-    /// The branch that it left; none for the program's own.
+    /// The branch that it left; `None` for the program's own branch.
     parent: Option<BranchNumber>,
-    /// What was edited, as commands that would do it again.
+    /// The edits with which the branch began, as commands that repeat them.
     edits: Vec<String>,
 }
 
-/// A place in the tree.
+/// A time point: a step of a branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     pub branch: BranchNumber,
     pub step: i64,
 }
 
-/// A branch as others see it.
+/// Summary of a branch for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
     pub branch: BranchNumber,
     pub parent: Option<BranchNumber>,
-    /// Where it begins.
+    /// The step at which the branch begins.
     pub step: i64,
     pub edits: Vec<String>,
-    /// The first and the last step reached in it.
+    /// The first and the last step reached on the branch.
     pub extent: (i64, i64),
     pub is_current: bool,
 }
 
-/// The steps that a branch spans, as far as can be told.
+/// The known range of steps of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSpan {
     pub first: i64,
@@ -60,14 +60,14 @@ pub struct StepSpan {
     pub end: SpanEnd,
 }
 
-/// What the last step of a [`StepSpan`] is.
+/// Meaning of the last step of a [`StepSpan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanEnd {
-    /// The branch goes no further.
+    /// The end of the branch.
     Known,
-    /// Nobody has been further.
+    /// The furthest step reached so far.
     Reached,
-    /// Where the branch that it left ends: this one may end elsewhere.
+    /// The end of the branch that this one left; this branch may end elsewhere.
     Expected,
 }
 
@@ -76,7 +76,7 @@ impl StepSpan {
         (self.first, self.last)
     }
 
-    /// How far a step is between the first and the last, in percent; none where the branch may go on.
+    /// Returns the position of a step in the span, in percent, or `None` while the end is unknown.
     pub fn percent(self, step: i64) -> Option<f64> {
         let width = (self.last - self.first).max(1) as f64;
         let part = ((step - self.first) as f64 / width).clamp(0.0, 1.0);
@@ -84,7 +84,7 @@ impl StepSpan {
     }
 }
 
-/// All branches, and which of them the session is on.
+/// All branches, with the current one.
 #[derive(Debug)]
 pub struct Timeline {
     entries: Vec<BranchEntry>,
@@ -92,25 +92,25 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Begins with a state at step 0.
+    /// Creates a timeline that begins with a state at step 0.
     ///
     /// # Errors
-    /// There is no memory for the copy of it that the branch begins with.
+    /// There is no memory for the copy of the state that the branch begins with.
     pub fn new(program: Arc<Program>, state: State, limits: TimelineLimits) -> Result<Timeline, OutOfMemory> {
         let branch = Branch::new(program, state, 0, limits)?;
         let entries = vec![BranchEntry { branch, parent: None, edits: Vec::new() }];
         Ok(Timeline { entries, current: 0 })
     }
 
-    /// Has somebody else than the interpreter make the steps of long runs.
+    /// Sets the engine for long runs on all branches.
     pub fn run_long_by(&mut self, long_runs: &LongRuns) {
         self.entries.iter_mut().for_each(|entry| entry.branch.run_long_by(long_runs.clone()));
     }
 
-    /// A copy. Checkpoints are shared.
+    /// Copies the timeline; checkpoints are shared.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the copy.
     pub fn try_clone(&self) -> Result<Timeline, OutOfMemory> {
         let entry = |entry: &BranchEntry| {
             let branch = entry.branch.try_clone()?;
@@ -120,7 +120,7 @@ impl Timeline {
         Ok(Timeline { entries, current: self.current })
     }
 
-    /// The branch that the session is on.
+    /// Returns the current branch.
     pub fn branch(&self) -> &Branch {
         &self.entries[self.current].branch
     }
@@ -129,8 +129,8 @@ impl Timeline {
         &mut self.entries[self.current].branch
     }
 
-    /// The steps that the current branch spans. Where it hasn't been followed to its end in a direction, that
-    /// of the branch that it left stands in, so that an edit doesn't change the scale of everything.
+    /// Returns the span of the current branch. If the end in a direction is unknown, the span of the branch
+    /// that it left is used there. An edit then doesn't change the scale of every bar.
     pub fn span(&self) -> StepSpan {
         let mut above = Vec::new();
         let mut entry = self.entries.get(self.current);
@@ -142,17 +142,17 @@ impl Timeline {
         above.into_iter().rev().fold(start, |above, branch| span_of(branch, above))
     }
 
-    /// The current state; its own `step` counts from the branch's origin.
+    /// Returns the current state; its own `step` counts from the branch's origin.
     pub fn state(&self) -> &State {
         self.branch().state()
     }
 
-    /// Where the session is.
+    /// Returns the current time point.
     pub fn moment(&self) -> Moment {
         Moment { branch: self.current, step: self.branch().step() }
     }
 
-    /// Makes at most `budget` steps on the current branch.
+    /// Executes at most `budget` steps on the current branch.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
@@ -160,16 +160,16 @@ impl Timeline {
         self.branch_mut().run(travel, budget)
     }
 
-    /// The same, but it stops before a step that a place to stop at is at.
+    /// Executes steps like [`Timeline::run`], and stops before a step from one of `stops`.
     ///
     /// # Errors
-    /// A trap, as [`Timeline::run`].
+    /// A trap, as in [`Timeline::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.branch_mut().run_until(stops, travel, budget)
     }
 
-    /// Changes the current state. That begins a new branch, unless the current one has just begun and the
-    /// edit may join those that it began with. `edit` describes it.
+    /// Changes the current state, which begins a new branch. If the current branch has just begun and
+    /// `joins` is true, the edit is added to that branch instead. `edit` describes the edit as a command.
     ///
     /// # Errors
     /// There is no memory for the states that a branch begins with; nothing has changed.
@@ -197,13 +197,14 @@ impl Timeline {
         Ok(self.current)
     }
 
-    /// Goes to the branch that the current one left, where it was left; `None` on the program's own.
+    /// Switches to the branch that the current one left, at its last position. Returns `None` on the
+    /// program's own branch.
     pub fn up(&mut self) -> Option<BranchNumber> {
         let parent = self.entries[self.current].parent?;
         self.switch(parent)
     }
 
-    /// Goes to a branch, where it was left last; `None` where there is no such branch.
+    /// Switches to a branch, at its last position. Returns `None` if there is no such branch.
     pub fn switch(&mut self, branch: BranchNumber) -> Option<BranchNumber> {
         self.entries.get(branch)?;
         if branch != self.current {
@@ -213,7 +214,7 @@ impl Timeline {
         Some(branch)
     }
 
-    /// All branches in the order in which they began.
+    /// Returns all branches in the order of their creation.
     pub fn forks(&self) -> Vec<Fork> {
         let fork = |(branch, entry): (BranchNumber, &BranchEntry)| Fork {
             branch,
@@ -226,18 +227,18 @@ impl Timeline {
         self.entries.iter().enumerate().map(fork).collect()
     }
 
-    /// Memory that residues of all branches take.
+    /// Returns the memory used by residues of all branches, in bytes.
     pub fn history_bytes(&self) -> usize {
         self.entries.iter().map(|entry| entry.branch.history_bytes()).sum()
     }
 
-    /// Memory that checkpoints of all branches take.
+    /// Returns the memory used by checkpoints of all branches, in bytes.
     pub fn checkpoint_bytes(&self) -> usize {
         self.entries.iter().map(|entry| entry.branch.checkpoint_bytes()).sum()
     }
 }
 
-/// What a branch spans that left one with the span `above`.
+/// Returns the span of a branch that left a branch with the span `above`.
 fn span_of(branch: &Branch, above: StepSpan) -> StepSpan {
     let (first, last) = branch.extent();
     let first = if branch.end(Travel::Backward).is_some() { first } else { first.min(above.first) };

@@ -1,9 +1,9 @@
-//! What a branch takes over from the one that it left. An edit of adjoints or of the mode leaves
-//! all values as they were, so on the way back they are those that the earlier branch had; and what that
-//! branch lost in floats, or erased, nobody can compute from the later one's state. Branches that begin one
-//! from another share what they remember.
+//! Records that a branch takes over from the branch that it left. An edit of adjoints or of the mode leaves
+//! all values unchanged, so going back, the later branch retraces the values of the earlier one. Values
+//! that the earlier branch lost by float rounding or erasing can't be computed from the later branch's
+//! state. Branches with a common ancestor share these records.
 //!
-//! Knows an earlier branch and the way along it; refuses to know what the later one does with it.
+//! Only the earlier branch and its residues are handled here; the module `branch` uses them.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use reviver_vm::Travel;
 use reviver_vm::history::{Past as Records, Residues};
 use reviver_vm::room::OutOfMemory;
 
-/// An earlier branch, as far as a later one asks.
+/// Interface of an earlier branch to later ones.
 pub trait Remembering: std::fmt::Debug + Send + Sync {
-    /// What steps toward the origin lose from the state of a number on, and the distance up to which that
-    /// is told.
+    /// Returns the residues of the steps toward the origin from the state with a number, and the distance
+    /// at which these residues begin.
     ///
     /// # Errors
-    /// There is no memory to find it.
+    /// There is no memory to compute the residues.
     fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory>;
 }
 
-/// An earlier branch, from its origin to the state at which it was left. A clone shares all of it.
+/// An earlier branch, from its origin to the state at which it was left. Clones share the branch.
 #[derive(Clone, Debug)]
 pub struct EarlierBranch {
     branch: Arc<dyn Remembering>,
-    /// The number of the state at which it was left: its steps without those in rules.
+    /// The number of the state at which the branch was left: its steps without those in derivative rules.
     left_at: i64,
-    /// What a state's number is on the earlier branch, less what it is on the later one.
+    /// A state's number on the earlier branch minus its number on the later one.
     offset: i64,
     window: Option<LossWindow>,
 }
 
-/// What was lost on a stretch of the earlier branch, by distances from its origin.
+/// Residues of a stretch of the earlier branch, by distances from its origin.
 #[derive(Clone, Debug)]
 struct LossWindow {
     from: u64,
@@ -41,24 +41,24 @@ struct LossWindow {
 }
 
 impl EarlierBranch {
-    /// What a branch takes over that leaves another at the state of a number.
+    /// Creates the record for a branch that leaves `branch` at the state with number `left_at`.
     pub fn new(branch: Arc<dyn Remembering>, left_at: i64) -> EarlierBranch {
         EarlierBranch { branch, left_at, offset: left_at, window: None }
     }
 
-    /// The same for a branch whose origin has another number on the one that it leaves.
+    /// Returns the record for a branch that leaves the later branch at the state with this number.
     pub fn from(&self, number: i64) -> EarlierBranch {
         let (branch, left_at) = (self.branch.clone(), self.left_at);
         EarlierBranch { branch, left_at, offset: self.offset + number, window: None }
     }
 
-    /// Gives its records up, until they are asked for again.
+    /// Drops the residues; they are computed again when needed.
     pub fn rest(&mut self) {
         self.window = None;
     }
 
-    /// Whether the step from the state of a number of the later branch leads along the earlier one toward its
-    /// origin.
+    /// Returns true if a step of the later branch, from its state with this number, retraces the earlier
+    /// branch toward its origin.
     pub fn covers(&self, number: i64, travel: Travel) -> bool {
         let number = number + self.offset;
         let toward = match travel {
@@ -68,10 +68,10 @@ impl EarlierBranch {
         toward && self.left_at.signum() == number.signum() && number.abs() <= self.left_at.abs()
     }
 
-    /// What was lost on the way from such a state, and over how many steps at least.
+    /// Returns the residues for going back from a covered state, and the number of steps that they cover.
     ///
     /// # Errors
-    /// There is no memory to find it.
+    /// There is no memory to compute the residues.
     pub fn records(&mut self, number: i64) -> Result<(Records, u64), OutOfMemory> {
         let number = number + self.offset;
         let distance = number.unsigned_abs();
@@ -80,7 +80,7 @@ impl EarlierBranch {
                 Ok((window.records.clone(), distance - window.from))
             }
             _ => {
-                // What is looked up next takes its place.
+                // Freed first, to make room for the new window.
                 self.window = None;
                 let (residues, from) = self.branch.lost_on_the_way(number)?;
                 let records = Records::new(residues, self.offset);
@@ -90,7 +90,7 @@ impl EarlierBranch {
         }
     }
 
-    /// Memory that records take.
+    /// Returns the memory used by residues, in bytes.
     pub fn bytes(&self) -> usize {
         self.window.as_ref().map_or(0, |window| window.records.bytes())
     }

@@ -1,12 +1,12 @@
-//! What colours are, as red, green and blue: the first 16 as xterm has them, the others as every terminal
-//! does. Knows no theme.
+//! Red, green and blue values of terminal colours: the first 16 as in xterm, the others as in every
+//! terminal. Independent of themes.
 
 use ratatui::style::Color;
 
 /// Red, green and blue, 0 to 255.
 pub type Rgb = [u8; 3];
 
-/// A colour's channels; none where it is the terminal's own.
+/// Returns the channels of a colour, or `None` for the terminal's default colour.
 pub fn channels(colour: Color) -> Option<Rgb> {
     let cube = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
     Some(match colour {
@@ -34,7 +34,7 @@ pub fn channels(colour: Color) -> Option<Rgb> {
     })
 }
 
-/// The first 16 by their numbers.
+/// The first 16 colours by their numbers.
 const SIXTEEN: [Color; 16] = [
     Color::Black,
     Color::Red,

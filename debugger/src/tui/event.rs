@@ -1,4 +1,4 @@
-//! What happens to the screen, in words of our own: nothing here or behind it knows a terminal.
+//! Input events, independent of the terminal library.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use ratatui::layout::Position;
 use super::keys::Key;
 use super::theme::Ground;
 
-/// Something that happened.
+/// An event that the application handles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputEvent {
     Key(Key),
-    /// Text that was pasted: it is never taken for keys.
+    /// Pasted text, which is never interpreted as keys.
     Paste(String),
     Mouse(Mouse),
-    /// The screen has another size now.
+    /// The screen size has changed.
     Resize,
-    /// The terminal has told its background.
+    /// The terminal has reported its background.
     Ground(Ground),
-    /// So much time has passed since the last one.
+    /// Time elapsed since the last tick.
     Tick(Duration),
 }
 
-/// What the mouse did, and where.
+/// A mouse gesture and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
     pub place: Position,
     pub gesture: Gesture,
 }
 
-/// What a mouse can do here: one button is enough.
+/// A mouse gesture with a single button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gesture {
     Press,
-    /// The second press of two at once on the same place; the first one was a press of its own.
+    /// The second press of a double click; the first press was reported as a press.
     DoublePress,
     Drag,
     Release,

@@ -1,5 +1,5 @@
-//! Which pane is where: from the size of the screen to slots. A slot shows one of its panes, the others
-//! are tabs in its heading. Draws nothing.
+//! Screen layout: divides the screen into slots according to its size. A slot shows one of its panes; the
+//! others are tabs in its heading.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -8,20 +8,20 @@ use super::panes::PaneKind::{self, *};
 /// A part of the screen for one of several panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScreenSlot {
-    /// With the heading, which is its first row.
+    /// The area of the slot; its first row is the heading.
     pub area: Rect,
     pub panes: Vec<PaneKind>,
-    /// Whether a border separates it from what is to its left.
+    /// True if a border separates the slot from its left neighbour.
     pub has_border: bool,
 }
 
 impl ScreenSlot {
-    /// The heading's row; empty if there is no room.
+    /// Returns the row of the heading; empty if there is no room.
     pub fn heading(&self) -> Rect {
         Rect { height: self.area.height.min(1), ..self.inside() }
     }
 
-    /// What is left for the pane.
+    /// Returns the area of the pane, below the heading.
     pub fn body(&self) -> Rect {
         let inside = self.inside();
         let heading = inside.height.min(1);
@@ -34,63 +34,63 @@ impl ScreenSlot {
     }
 }
 
-/// Which part of the screen is whose.
+/// The areas of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
     pub slots: Vec<ScreenSlot>,
-    /// Where a tour is read, above the panes; empty where none is under way.
+    /// The area of the tour, above the panes; empty without a tour.
     pub tour: Rect,
-    /// What is left for the panes.
+    /// The area of all panes.
     pub panes: Rect,
-    /// The keys that matter now, where there is room for them; below them the status line, and the command line or
-    /// the last message.
+    /// The key bar, if there is room for it. The status line and the prompt or last message are below it.
     pub keys: Rect,
     pub status: Rect,
     pub prompt: Rect,
 }
 
-/// From this size on there is more than one pane.
+/// Minimum sizes, in columns and rows, of the layouts with more than one pane.
 const COMPACT: (u16, u16) = (80, 24);
 const ROOMY: (u16, u16) = (120, 40);
 const WIDE: (u16, u16) = (170, 40);
 
 /// Rows of a tour: its heading, three for the page, and two for the last step.
 const TOUR: u16 = 6;
-/// Rows of the card beside it, with its heading.
+/// Rows of the card during a tour, including its heading.
 const CARD_ON_TOUR: u16 = 5;
 
-/// What there is to show.
+/// The content that determines the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenContent {
-    /// Rows that would show all scalars, and about as many as would show all arrays; 0 if the program has none.
-    /// Both are the same in every call, so that nothing moves while calls come and go.
+    /// Number of rows for all scalars, and estimated number of rows for all arrays; 0 if the program has
+    /// none. The numbers don't depend on the open calls, so that the layout is stable.
     pub cells: u16,
     pub arrays: u16,
-    /// Whether it has several branches, which take a row below the time bar.
+    /// True if there are several branches, which need a row below the timeline bar.
     pub has_branches: bool,
-    /// Plots below the time bar.
+    /// Number of plots below the timeline bar.
     pub plots: u16,
-    /// Whether an answer is walked: it gets more room than the card.
+    /// True if an answer is shown, which gets more room than the card.
     pub has_answer: bool,
-    /// Whether a tour is under way, which takes rows of all panes.
+    /// True during a tour, which takes rows from all panes.
     pub has_tour: bool,
 }
 
 impl ScreenContent {
-    /// Rows of the card, or of the answer in its place: as many as the code.
+    /// Returns the constraint for the rows of the card, or of the answer in its place. The answer gets half
+    /// of the height.
     fn card(self, rows: u16) -> Constraint {
-        // Without what the instruction's documentation says: the tour tells it.
+        // The card omits the instruction's documentation during a tour, which shows it.
         let rows = if self.has_tour { rows.min(CARD_ON_TOUR) } else { rows };
         if self.has_answer { Constraint::Percentage(50) } else { Constraint::Length(rows) }
     }
 
-    /// Rows for the tour on a screen of this height: never so many that no pane has any left.
+    /// Returns the rows of the tour: at most a third of the screen's height.
     fn tour(self, height: u16) -> u16 {
         if self.has_tour { TOUR.min(height / 3) } else { 0 }
     }
 
-    /// Rows of the timeline: its heading, events, the bar, the steps, and what is below, where a plot gets so
-    /// many rows if all that fits into `most` rows.
+    /// Returns the rows of the timeline, at most `most`: heading, events, bar, step numbers, branches, and
+    /// `rows_per_plot` rows for each plot.
     fn timeline(self, rows_per_plot: u16, most: u16) -> Constraint {
         let plots = self.plots.saturating_mul(rows_per_plot);
         Constraint::Length(plots.saturating_add(4 + u16::from(self.has_branches)).min(most))
@@ -112,8 +112,8 @@ pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen
     DividedScreen { slots, tour, panes: body, keys, status, prompt }
 }
 
-/// The last rows: the keys, the status line, and below it the command line or the last message. Each is empty where
-/// there is no room; the keys go first.
+/// Returns the last rows: the key bar, the status line, and the prompt or last message. On small screens
+/// some are empty; the key bar is dropped first.
 pub fn bottom(size: Rect) -> [Rect; 3] {
     let keys = u16::from(size.height >= COMPACT.1);
     let rows = [Constraint::Fill(1), Constraint::Max(keys), Constraint::Max(1), Constraint::Max(1)];
@@ -121,13 +121,13 @@ pub fn bottom(size: Rect) -> [Rect; 3] {
     [keys, status, prompt]
 }
 
-/// What is above them.
+/// Returns the area above the last rows.
 pub fn above(size: Rect) -> Rect {
     let used = bottom(size).iter().map(|row| row.height).sum::<u16>().max(2);
     Rect { height: size.height.saturating_sub(used), ..size }
 }
 
-// The panes in groups that no layout divides; where there is less room, several groups share a place.
+// Groups of panes that every layout keeps together. In smaller layouts several groups share a slot.
 const PROGRAM: &[PaneKind] = &[Code];
 const BACKWARD: &[PaneKind] = &[Inverse];
 const SCALARS: &[PaneKind] = &[Cells];
@@ -145,7 +145,7 @@ fn beside(area: Rect, groups: &[&[PaneKind]]) -> ScreenSlot {
     ScreenSlot { has_border: true, ..slot(area, groups) }
 }
 
-/// Code over the card, cells beside them, the timeline below.
+/// Layout of a small screen: code above the card, cells to their right, the timeline below.
 fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 8)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
@@ -157,7 +157,7 @@ fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     slots
 }
 
-/// As before, with a slot for the rest.
+/// Layout of a larger screen: like [`compact`], with a separate slot for the other panes.
 fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 10)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
@@ -171,27 +171,27 @@ fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     slots
 }
 
-/// All but the last eight rows, and these.
+/// Constraints that split off the last eight rows.
 const LAST_EIGHT: [Constraint; 2] = [Constraint::Fill(1), Constraint::Length(8)];
 
-/// Rows of a column in which cells and arrays have room for both.
+/// Minimum height of a column that shows cells and arrays in separate slots.
 const LEAST_FOR_BOTH: u16 = 10;
 
-/// Adds the cells, and the arrays below them if there are any, and room. The panes of other groups share the place
-/// of the cells.
+/// Adds a slot for the cells, and one for the arrays if there are arrays and there is room. The panes of
+/// other groups share the slot of the cells.
 fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent, others: &[&[PaneKind]]) {
     if content.arrays == 0 || column.height < LEAST_FOR_BOTH {
         slots.push(beside(column, &[&[SCALARS, ELEMENTS], others].concat()));
         return;
     }
-    // Both have a heading. The arrays get what the cells leave, and two fifths in any case.
+    // Each slot has a heading. The arrays get the rows that the cells don't need, but at least two fifths.
     let left = column.height.saturating_sub(content.cells.saturating_add(1));
     let height = content.arrays.saturating_add(1).min(left.max(column.height / 5 * 2));
     let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(column);
     slots.extend([beside(cells, &[&[SCALARS], others].concat()), beside(arrays, &[ELEMENTS])]);
 }
 
-/// With the inverse program beside the program.
+/// Layout of a wide screen, with the inverse program beside the program.
 fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(3, 11)]).areas(body);
     let thirds = [Constraint::Fill(1), Constraint::Fill(1), Constraint::Percentage(32)];

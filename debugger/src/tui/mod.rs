@@ -1,6 +1,6 @@
-//! The debugger on a screen. [`app`] is the application, which knows no terminal; [`terminal`] is the only
-//! part that does; here the two meet. The session's long runs happen on a thread of their own, so that
-//! the screen stays alive.
+//! The debugger on a screen. [`app`] is the application without a terminal, and only [`terminal`] accesses
+//! one; this module connects both. Long runs of the session are executed on a separate thread, so that the
+//! screen stays responsive.
 
 pub mod app;
 mod colour;
@@ -32,7 +32,7 @@ use self::keys::Key;
 use self::signals::Signals;
 use self::terminal::Screen;
 
-/// Why there is no screen.
+/// The reason why the screen can't be opened.
 #[derive(Debug, Error)]
 pub enum TuiError {
     #[error("this is not a terminal; `reviver repl` works without one")]
@@ -41,26 +41,26 @@ pub enum TuiError {
     Terminal(#[from] io::Error),
 }
 
-/// What a run on another thread comes to.
+/// Receiver for the result of a background task.
 type Returning = Receiver<thread::Result<Done>>;
 
-/// Most commands are done within this time: no frame is drawn for the meantime.
+/// Time within which most commands finish; no intermediate frame is drawn before.
 const AT_ONCE: Duration = Duration::from_millis(8);
 
-/// How often a run on the other thread is asked whether it is done.
+/// Time between two checks for the result of a background task.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How long a signal may wait where nothing but an event is expected.
+/// Maximum time until a signal is handled while the application waits for events.
 const LONG: Duration = Duration::from_millis(200);
 
-/// How long the first frame waits for the terminal to tell its background.
+/// Time that the first frame waits for the terminal to report its background.
 const ANSWER: Duration = Duration::from_millis(150);
 
-/// Runs the application on the terminal until the user quits. A signal that ends the process does so when
-/// the terminal is given back.
+/// Runs the application on the terminal until the user quits. A signal that ends the process takes effect
+/// after the terminal has been restored.
 ///
 /// # Errors
-/// No terminal, or one that fails.
+/// There is no terminal, or it fails.
 pub fn run(app: App) -> Result<(), TuiError> {
     if !terminal::is_terminal() {
         return Err(TuiError::NoTerminal);
@@ -71,14 +71,14 @@ pub fn run(app: App) -> Result<(), TuiError> {
     let ended = stage.run();
     let signal = stage.signals.end();
     drop(stage);
-    // A terminal that was hung up has failed as well: the signal says it better.
+    // When the terminal was closed, it has failed too, and the signal is the better reason.
     match signal {
         Some(signal) => Ok(signals::end_by(signal)?),
         None => Ok(ended?),
     }
 }
 
-/// The application, the terminal, and what is under way.
+/// The application, the terminal, and the background task.
 struct Stage {
     app: App,
     screen: Screen,
@@ -87,13 +87,13 @@ struct Stage {
     last_tick: Instant,
 }
 
-/// Whether to go on.
+/// Result of a step of the main loop: continue or end.
 type Goes = io::Result<ControlFlow<()>>;
 
 impl Stage {
     fn run(&mut self) -> io::Result<()> {
         if self.app.follows_ground() {
-            // Most answer at once. Who answers later changes the colours of a screen that is seen already.
+            // Most terminals answer at once. A later answer changes the colours of the visible screen.
             self.screen.ask_ground()?;
             if let Some(event) = self.screen.event(ANSWER)? {
                 let effect = self.app.handle(event);
@@ -106,7 +106,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Heeds signals, draws if there is something new, then waits for the next thing to happen.
+    /// Handles signals, draws a new frame if needed, and waits for the next event.
     fn turn(&mut self) -> Goes {
         if self.signals.end().is_some() {
             return Ok(ControlFlow::Break(()));
@@ -114,7 +114,7 @@ impl Stage {
         if self.signals.take_resumed() {
             self.reopen()?;
         }
-        // At rest there is nothing to interrupt.
+        // Without an activity there is nothing to interrupt.
         if self.signals.take_interrupt() && self.app.patience().is_some() {
             let effect = self.app.handle(InputEvent::Key(Key::ctrl('c')));
             return self.carry_out(effect.into_iter().collect());
@@ -128,7 +128,7 @@ impl Stage {
         }
         let event = self.screen.event(self.patience())?;
         if self.app.patience().is_none() {
-            // What came at rest doesn't mean what this event may start.
+            // An interrupt received while idle must not interrupt the activity that this event may start.
             self.signals.take_interrupt();
         }
         let effect = match event {
@@ -138,7 +138,7 @@ impl Stage {
         self.carry_out(effect.into_iter().collect())
     }
 
-    /// How long to wait for an event.
+    /// Returns how long to wait for an event.
     fn patience(&self) -> Duration {
         let due = self.app.patience().map(|patience| patience.saturating_sub(self.last_tick.elapsed()));
         let glance = self.returning.as_ref().map(|_| GLANCE);
@@ -173,23 +173,24 @@ impl Stage {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Gives the terminal back and stops until the shell lets the job go on.
+    /// Restores the terminal and stops the process until the shell continues the job.
     fn suspend(&mut self) -> io::Result<()> {
         self.screen.close();
         signals::stop_job()?;
         self.reopen()
     }
 
-    /// Takes the terminal anew: others have used it, and its size may have changed.
+    /// Reopens the terminal: other programs have used it, and its size may have changed.
     fn reopen(&mut self) -> io::Result<()> {
         self.signals.take_resumed();
         self.screen.reopen()?;
-        // Nothing comes of it but a new frame.
+        // A resize event has no effect other than a new frame.
         self.app.handle(InputEvent::Resize);
         Ok(())
     }
 
-    /// What came back from the other thread, within a time. A panic there goes on here.
+    /// Returns the result of the background task if it arrives in time. A panic in the task is resumed
+    /// here.
     fn arrived(&mut self, within: Duration) -> io::Result<Option<Done>> {
         let Some(returning) = &self.returning else { return Ok(None) };
         match returning.recv_timeout(within) {

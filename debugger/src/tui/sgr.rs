@@ -1,9 +1,9 @@
-//! The first 16 colours, written as every terminal knows them: `ESC [ 34 m`. What draws numbers them among
-//! 256, `ESC [ 38;5;4 m`, which older terminals don't understand. Knows escape sequences and nothing else.
+//! Output filter for the first 16 colours: rewrites `ESC [ 38;5;4 m`, which older terminals don't
+//! understand, to `ESC [ 34 m`.
 
 use std::io::{self, Write};
 
-/// Passes on what is written once it is flushed, with the 16 colours spelled the old way.
+/// Writer that buffers its input until it is flushed, and rewrites the 16 colours to their old form.
 #[derive(Debug)]
 pub struct Sixteen<W> {
     out: W,
@@ -48,7 +48,7 @@ fn respelled(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Attributes and colours: numbers between semicolons.
+/// Rewrites attributes and colours, which are numbers between semicolons.
 fn respelled_attributes(parameters: &[u8]) -> String {
     let text = String::from_utf8_lossy(parameters);
     let mut left = text.split(';');
@@ -65,7 +65,7 @@ fn respelled_attributes(parameters: &[u8]) -> String {
                 });
                 left = ahead;
             }
-            // Three numbers follow that are no attributes.
+            // The three numbers that follow are colour channels, no attributes.
             ("38" | "48", Some("2"), _) => {
                 out.push(number.to_owned());
                 out.extend(left.by_ref().take(4).map(str::to_owned));

@@ -1,31 +1,31 @@
-//! What others ask of the process by signals, for the screen to heed when it is due: a signal itself
-//! changes nothing here, and knows no terminal. Where there are no such signals, nothing ever arrives.
+//! Signals received by the process. A signal only sets a flag, which the screen checks at suitable times.
+//! On platforms without such signals the flags are never set.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Signals that have arrived.
+/// Flags for signals that have arrived.
 #[derive(Debug, Default)]
 pub struct Signals {
     interrupt: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
-    /// The number of the signal that ends the process; 0 as long as none has.
+    /// The number of the signal that ends the process; 0 if none has arrived.
     end: Arc<AtomicUsize>,
 }
 
 impl Signals {
-    /// Whether somebody has asked to stop what is running, since the last time.
+    /// Returns true if an interrupt has arrived since the last call.
     pub fn take_interrupt(&self) -> bool {
         self.interrupt.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether the process was stopped and goes on, since the last time.
+    /// Returns true if the process was stopped and continued since the last call.
     pub fn take_resumed(&self) -> bool {
         self.resumed.swap(false, Ordering::Relaxed)
     }
 
-    /// The signal that ends the process, once the terminal is given back.
+    /// Returns the signal that ends the process after the terminal has been restored.
     pub fn end(&self) -> Option<i32> {
         i32::try_from(self.end.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
     }
@@ -45,19 +45,19 @@ mod unix {
     use super::*;
     use crate::ending_signals::ENDING;
 
-    /// What others send to end the process, or what ends it by default.
+    /// Returns the signals that request the end of the process, or end it by default.
     fn ending() -> impl Iterator<Item = i32> {
         [SIGTERM, SIGHUP].into_iter().chain(ENDING)
     }
 
-    /// How long a signal that ends the process may wait until somebody heeds it.
+    /// Time after which a signal ends the process even if it wasn't handled.
     const AT_LAST: Duration = Duration::from_secs(1);
 
     impl Signals {
-        /// Takes signals from now on. One that ends the process does so at once if it comes twice.
+        /// Installs the handlers. A signal that ends the process does so at once if it arrives twice.
         ///
         /// # Errors
-        /// What the platform says.
+        /// The handlers can't be installed.
         pub fn catch() -> io::Result<Signals> {
             let signals = Signals::default();
             flag::register(SIGINT, signals.interrupt.clone())?;
@@ -73,32 +73,31 @@ mod unix {
         }
     }
 
-    /// Ends the process by a signal that nothing heeds: reading from a terminal that is gone may never
-    /// return. Where the system starts no thread, only a second signal does.
+    /// Ends the process after a signal that the screen doesn't handle in time: reading from a closed
+    /// terminal may never return. If no thread can be started, only a second signal ends the process.
     fn end_at_last(mut arriving: Arriving) {
         let wait = move || {
             for signal in arriving.forever() {
                 thread::sleep(AT_LAST);
-                // Where this fails nothing is left to be done.
+                // If this fails, nothing else can be done.
                 let _ = emulate_default_handler(signal);
             }
         };
         let _ = thread::Builder::new().name("signals".into()).spawn(wait);
     }
 
-    /// Ends the process as a signal does that nobody has caught.
+    /// Ends the process with the default action of a signal.
     ///
     /// # Errors
-    /// What the platform says; otherwise it doesn't return.
+    /// The default action can't be executed. Otherwise the function doesn't return.
     pub fn end_by(signal: i32) -> io::Result<()> {
         emulate_default_handler(signal)
     }
 
-    /// Stops the job that the process belongs to, and returns when it goes on: what a terminal does at
-    /// Ctrl-Z.
+    /// Stops the job of the process like Ctrl-Z on a terminal, and returns when the job is continued.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The signal can't be sent.
     pub fn stop_job() -> io::Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
@@ -112,27 +111,27 @@ mod other {
     use super::*;
 
     impl Signals {
-        /// There are none.
+        /// Returns flags that are never set.
         ///
         /// # Errors
-        /// None.
+        /// This platform reports none.
         pub fn catch() -> io::Result<Signals> {
             Ok(Signals::default())
         }
     }
 
-    /// Never called: no signal arrives.
+    /// Does nothing; never called, because no signal arrives.
     ///
     /// # Errors
-    /// None.
+    /// This platform reports none.
     pub fn end_by(_: i32) -> io::Result<()> {
         Ok(())
     }
 
-    /// Jobs can't be stopped here.
+    /// Does nothing: jobs can't be stopped on this platform.
     ///
     /// # Errors
-    /// None.
+    /// This platform reports none.
     pub fn stop_job() -> io::Result<()> {
         Ok(())
     }

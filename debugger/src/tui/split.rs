@@ -1,10 +1,10 @@
-//! Sequences of a terminal that arrive in pieces, put together again. Where a line is slow, the ESC of a key may
-//! arrive before what follows it, and is read as the key Esc; what follows would be read as letters, of which
-//! `C` runs backward. And a terminal that answers a question late answers among the keys. Knows events and
-//! time, and no terminal.
+//! Reassembly of terminal sequences that arrive in pieces. On a slow line, the ESC at the start of a key's
+//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as
+//! `C`, which runs backward. Late answers to a query of the terminal arrive among the keys, too.
 //!
-//! A sequence that arrives as a whole never comes here: it is a key already. What comes is held as long as
-//! it may be the beginning of a sequence, [`LONE`] behind an ESC and [`REST`] behind more.
+//! Complete sequences are already decoded as keys by the reader and don't pass through here. Other input is
+//! held while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
+//! characters.
 
 use std::time::{Duration, Instant};
 
@@ -14,55 +14,57 @@ use super::event::{Gesture, InputEvent, Mouse};
 use super::keys::{BareKey, Key};
 use super::theme::Ground;
 
-/// An ESC that nothing follows within this time is the key Esc.
+/// Time after which an ESC that nothing follows is the key Esc.
 pub const LONE: Duration = Duration::from_millis(50);
 
-/// How long the next piece of a sequence may take.
+/// Maximum time until the next piece of a sequence.
 pub const REST: Duration = Duration::from_millis(500);
 
-/// How long it may take where the ESC was let go: somebody may have pressed Esc, and now types `[`.
+/// Maximum time until the next piece after the ESC was released as a key. It is short, because the user may
+/// have pressed Esc and now types `[`.
 const LATE: Duration = Duration::from_millis(100);
 
-/// How long pasted text may stay away before its end: that has an ESC too, and may not be seen.
+/// Maximum pause in pasted text. The ESC of its end marker may have been decoded separately, so that the
+/// end isn't seen.
 const PASTED: Duration = Duration::from_millis(200);
 
-/// Characters in a sequence at most, and in an answer.
+/// Maximum number of characters in a sequence or an answer.
 const LONGEST: usize = 64;
 
 const ESC: char = '\x1b';
 const BEL: char = '\x07';
 
-/// What is held.
+/// The input that is held.
 #[derive(Debug, Default)]
 pub struct Split {
-    /// The events that may belong together, and what they spell.
+    /// The events that may belong together, and the characters that they stand for.
     held: Vec<InputEvent>,
     spelled: String,
-    /// When the last of them came.
+    /// Arrival time of the last held event.
     since: Option<Instant>,
-    /// When an ESC was let go as the key Esc: its rest may come yet.
+    /// Time at which an ESC was released as the key Esc: the rest of its sequence may still follow.
     let_go: Option<Instant>,
-    /// Whether that ESC is spelled, although it isn't held.
+    /// True if the characters include that ESC, although it isn't held.
     is_late: bool,
 }
 
-/// What a text is the beginning of.
+/// Classification of a text.
 #[derive(Debug, PartialEq)]
 enum Sequence {
-    /// More may follow, within this time.
+    /// The beginning of a sequence: more characters may follow within this time.
     Begun(Duration),
-    /// It is one, and means this, or nothing here.
+    /// A complete sequence, with its event if it has a meaning here.
     Whole(Option<InputEvent>),
-    /// It is none.
+    /// The text is no sequence.
     None,
 }
 
 impl Split {
-    /// Takes an event; returns what is certain now.
+    /// Processes an event. Returns the events that are certain now.
     pub fn take(&mut self, event: InputEvent, now: Instant) -> Vec<InputEvent> {
         let mut certain = self.expire(now);
         let Some(text) = spelling(&event) else {
-            // The size of the screen has nothing to do with what is typed.
+            // A change of the screen size is independent of typed input.
             if event != InputEvent::Resize {
                 certain.extend(self.let_all_go(now));
             }
@@ -73,7 +75,7 @@ impl Split {
             certain.extend(self.let_all_go(now));
         }
         if self.held.is_empty() {
-            // Alt with a key is an ESC and the key; only that which begins an answer is more.
+            // Alt with a key is an ESC and the key. Only the pair that begins an answer is held.
             let is_begun = text == "\x1b" || text == "\x1b]";
             self.is_late = !is_begun && self.let_go.take().is_some_and(|when| now - when < REST);
             if !is_begun && !self.is_late {
@@ -96,7 +98,7 @@ impl Split {
         certain
     }
 
-    /// What is certain because nothing has followed.
+    /// Returns the events that are certain now, because nothing has followed in time.
     pub fn expire(&mut self, now: Instant) -> Vec<InputEvent> {
         match self.patience(now) {
             Some(Duration::ZERO) => self.let_all_go(now),
@@ -104,14 +106,14 @@ impl Split {
         }
     }
 
-    /// How long to wait for what follows; none if nothing is held.
+    /// Returns how long to wait for the next piece, or `None` if nothing is held.
     pub fn patience(&self, now: Instant) -> Option<Duration> {
         let since = self.since?;
         let Sequence::Begun(patience) = self.sequence() else { return None };
         Some(patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
-    /// What is held is what it seemed to be, unless it can only be a piece of a sequence.
+    /// Releases the held events as they are, unless they can only be a part of a sequence.
     fn let_all_go(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);
@@ -123,7 +125,7 @@ impl Split {
             self.let_go = Some(now);
             return held;
         }
-        // Nobody types this within so short a time.
+        // A user can't type this within such a short time.
         let is_broken =
             !is_late && (spelled.starts_with("\x1b[") || spelled.starts_with("\x1bO")) && held.len() > 1;
         let is_answer = spelled.starts_with("\x1b]1") && spelled.len() >= "\x1b]10;".len();
@@ -139,18 +141,18 @@ impl Split {
     fn sequence(&self) -> Sequence {
         match sequence(&self.spelled) {
             Sequence::Begun(_) if self.is_late && self.spelled.chars().count() == 2 => Sequence::Begun(LATE),
-            // A key behind an Esc that was pressed.
+            // The user typed a key after pressing Esc.
             Sequence::Whole(_) if self.is_late && self.held.len() == 1 => Sequence::None,
             found => found,
         }
     }
 }
 
-/// What pasted text begins with.
+/// Markers at the start and the end of pasted text.
 const PASTE: &str = "\x1b[200~";
 const PASTE_END: &str = "\x1b[201~";
 
-/// The characters that a terminal sends for an event, where it may be a piece of a sequence.
+/// Returns the characters that a terminal sends for an event, if the event may be part of a sequence.
 fn spelling(event: &InputEvent) -> Option<String> {
     let InputEvent::Key(key) = event else { return None };
     let c = match key.code {
@@ -165,7 +167,7 @@ fn spelling(event: &InputEvent) -> Option<String> {
     Some(format!("{before}{c}"))
 }
 
-/// The key that a character is.
+/// Returns the key of a character.
 fn spelled_key(c: char) -> Key {
     match c {
         BEL => Key::ctrl('g'),
@@ -175,7 +177,7 @@ fn spelled_key(c: char) -> Key {
     }
 }
 
-/// What a text is that begins with an ESC.
+/// Classifies a text that begins with an ESC.
 fn sequence(text: &str) -> Sequence {
     let Some(rest) = text.strip_prefix(ESC) else { return Sequence::None };
     if let Some(pasted) = text.strip_prefix(PASTE) {
@@ -200,9 +202,10 @@ fn sequence(text: &str) -> Sequence {
     }
 }
 
-/// What stands behind `ESC [`: parameters, then a letter that says what they are of.
+/// Classifies the part after `ESC [`: parameters, then a letter that determines their meaning.
 fn control(text: &str) -> Sequence {
-    // The console of Linux has function keys of its own, the oldest mice three characters behind their letter.
+    // The Linux console has special sequences for function keys, and the oldest mouse protocol sends three
+    // characters after its letter.
     let own = text.strip_prefix('[').or_else(|| text.strip_prefix('M'));
     if let Some(own) = own {
         let length = if text.starts_with('[') { 1 } else { 3 };
@@ -239,7 +242,7 @@ fn meaning(parameters: &str, letter: char) -> ControlMeaning {
         ('Z', _) => {
             return ControlMeaning::Event(Some(InputEvent::Key(Key::new(BareKey::Tab, false, false, true))));
         }
-        // The answer to where the cursor is, which nobody asked here.
+        // The answer to a query of the cursor position, which is never sent here.
         ('R', _) => None,
         _ => named(letter),
     };
@@ -252,7 +255,7 @@ fn plain(code: BareKey) -> InputEvent {
     InputEvent::Key(Key::plain(code))
 }
 
-/// Keys by the letter that a sequence ends with.
+/// Returns the key for the final letter of a sequence.
 fn named(letter: char) -> Option<BareKey> {
     Some(match letter {
         'A' => BareKey::Up,
@@ -274,7 +277,7 @@ fn console_key(letter: char) -> Option<BareKey> {
     Some(BareKey::F(number as u8 + 1))
 }
 
-/// Keys by their number before a `~`.
+/// Returns the key for the number before a `~`.
 fn numbered(number: u8) -> Option<BareKey> {
     Some(match number {
         1 | 7 => BareKey::Home,
@@ -292,7 +295,7 @@ fn numbered(number: u8) -> Option<BareKey> {
     })
 }
 
-/// What a mouse tells: `button;column;row`, which count from 1.
+/// Decodes a mouse report: `button;column;row`, where column and row are counted from 1.
 fn gesture(text: &str, letter: char) -> Option<Mouse> {
     let mut numbers = text.split(';').map(|number| number.parse::<u16>().ok());
     let button = numbers.next()??;
@@ -309,8 +312,8 @@ fn gesture(text: &str, letter: char) -> Option<Mouse> {
     Some(Mouse { place, gesture })
 }
 
-/// What stands behind `ESC ]`: the answer to what colour text or background has, which ends with BEL or with
-/// `ESC \`. Whatever it is, it wasn't typed.
+/// Classifies the part after `ESC ]`: the answer to a query of the text or background colour, which ends
+/// with BEL or with `ESC \`. An unknown answer is dropped, because it wasn't typed.
 fn answer(text: &str) -> Sequence {
     let begins =
         |head: &str| if text.len() < head.len() { head.starts_with(text) } else { text.starts_with(head) };
@@ -323,7 +326,7 @@ fn answer(text: &str) -> Sequence {
     }
 }
 
-/// Whether a background is dark or light that is told as `rgb:RRRR/GGGG/BBBB`.
+/// Decodes a background colour in the form `rgb:RRRR/GGGG/BBBB` as dark or light.
 fn ground(text: &str) -> Option<Ground> {
     let mut parts = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?.split('/');
     let mut channel = || {
@@ -331,7 +334,7 @@ fn ground(text: &str) -> Option<Ground> {
         let most = 16_u32.checked_pow(digits.len() as u32)?.checked_sub(1).filter(|most| *most > 0)?;
         Some(f64::from(u32::from_str_radix(digits, 16).ok()?) / f64::from(most))
     };
-    // How bright each looks (ITU-R BT.709), close enough without the curve of the screen.
+    // Luminance (ITU-R BT.709); without gamma correction it is accurate enough.
     let bright = 0.2126 * channel()? + 0.7152 * channel()? + 0.0722 * channel()?;
     Some(if bright > 0.5 { Ground::Light } else { Ground::Dark })
 }
@@ -342,7 +345,8 @@ mod tests {
 
     const AT_ONCE: Duration = Duration::from_millis(1);
 
-    /// What comes of pieces, each so long after the one before; at the end nothing comes any more.
+    /// Returns the events for pieces, each with the time since the piece before. Nothing follows the last
+    /// piece.
     fn pieces(events: impl IntoIterator<Item = (Duration, InputEvent)>) -> Vec<InputEvent> {
         let (mut split, mut now) = (Split::default(), Instant::now());
         let mut found = Vec::new();
@@ -355,7 +359,7 @@ mod tests {
         found
     }
 
-    /// The events that a terminal's characters are if each comes by itself.
+    /// Returns the events of a terminal's characters when each arrives separately.
     fn letters(text: &str) -> impl Iterator<Item = InputEvent> + '_ {
         text.chars()
             .map(|c| InputEvent::Key(if c == ESC { Key::plain(BareKey::Esc) } else { spelled_key(c) }))
@@ -435,7 +439,7 @@ mod tests {
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;of no colour{end}")), []);
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:-1/0/0{end}")), []);
         }
-        // As a whole, which the terminal's reader takes for Alt-] and letters.
+        // When the answer arrives at once, the terminal's reader decodes it as Alt-] and letters.
         let whole = [key("Alt-]")].into_iter().chain(letters("11;rgb:0000/0000/4000")).chain([key("Alt-\\")]);
         let found = pieces(whole.map(|event| (Duration::ZERO, event)));
         assert_eq!(found, [InputEvent::Ground(Ground::Dark)]);

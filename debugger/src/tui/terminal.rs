@@ -1,5 +1,5 @@
-//! The terminal: the only file that knows crossterm. Opens it as a screen and gives it back as it was,
-//! whatever happens; turns what it sends into events of our own.
+//! The terminal; the only file that uses crossterm. Opens it as a screen, restores it in every case, and
+//! converts its input to events.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
@@ -25,47 +25,48 @@ use super::keys::{BareKey, Key};
 use super::sgr::Sixteen;
 use super::split::Split;
 
-/// The terminal as a screen; given back when it is dropped, and on a panic.
+/// The terminal as a screen. It is restored when this value is dropped, and on a panic.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
-    /// What has arrived in pieces, and what is to be told.
+    /// Reassembly of split sequences, and the events ready for delivery.
     split: Split,
     ready: VecDeque<InputEvent>,
-    /// Whether the mouse is on.
+    /// True while mouse capture is on.
     mouse: bool,
-    /// The last press: when and where.
+    /// The time and position of the last press.
     pressed: Option<(Instant, Position)>,
-    /// When the terminal was asked for its background, as long as it hasn't answered.
+    /// The time of an unanswered query for the background colour.
     asked: Option<Instant>,
 }
 
-/// Two presses within this time on the same place are a double one.
+/// Maximum time between the two presses of a double click.
 const DOUBLE: Duration = Duration::from_millis(400);
 
-/// How long an answer may take. Who leaves earlier waits for it: the shell would take it for what somebody types.
+/// Maximum time for an answer. The screen isn't closed before, because the shell would read the answer as
+/// typed text.
 const ANSWERED: Duration = Duration::from_secs(1);
 
-/// Whether there is a screen that must be given back.
+/// True while a screen is open that must be restored.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether both ends are a terminal, and one that can be drawn on.
+/// Returns true if both input and output are a terminal that supports drawing.
 pub fn is_terminal() -> bool {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     stdin().is_terminal() && stdout().is_terminal() && !is_dumb
 }
 
-/// How wide it is, if it says so.
+/// Returns the width of the terminal in columns, if it is known.
 pub fn columns() -> Option<usize> {
     let size = crossterm::terminal::size().ok();
     size.map(|(columns, _)| usize::from(columns)).filter(|&columns| columns > 0)
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Opens the screen.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The terminal can't be configured.
     pub fn open() -> io::Result<Screen> {
         restore_on_panic();
         let open = || {
@@ -83,26 +84,26 @@ impl Screen {
         open().map(screen).inspect_err(|_| restore())
     }
 
-    /// Gives the terminal back for a while.
+    /// Restores the terminal temporarily.
     pub fn close(&mut self) {
         self.await_answer();
         restore();
     }
 
-    /// Waits for an answer that is due, as long as one may take, and drops what else comes meanwhile.
+    /// Waits for an outstanding answer, at most [`ANSWERED`], and drops other input meanwhile.
     fn await_answer(&mut self) {
         while let Some(left) = self.asked.and_then(|asked| ANSWERED.checked_sub(asked.elapsed())) {
-            // A terminal that is gone answers nothing.
+            // A closed terminal sends no answer.
             if self.event(left).is_err() {
                 return;
             }
         }
     }
 
-    /// Takes the terminal again, whatever others have made of it.
+    /// Opens the screen again after other programs have used the terminal.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The terminal can't be configured.
     pub fn reopen(&mut self) -> io::Result<()> {
         restore();
         enter()?;
@@ -110,12 +111,12 @@ impl Screen {
         self.clear()
     }
 
-    /// Asks the terminal for its background. The answer is an event, if there is one: nobody waits for it.
+    /// Queries the background colour of the terminal. The answer, if any, arrives as an event.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The query can't be written.
     pub fn ask_ground(&mut self) -> io::Result<()> {
-        // Behind such a screen is another terminal, or several, and each would answer.
+        // A `screen` session passes the query on to one or several terminals, each of which would answer.
         let is_screen = std::env::var_os("TERM")
             .is_some_and(|term| term == "screen" || term.as_encoded_bytes().starts_with(b"screen."));
         if is_screen {
@@ -125,37 +126,38 @@ impl Screen {
         execute!(stdout(), Print("\x1b]11;?\x07"))
     }
 
-    /// Draws a frame: what has changed since the last one is sent.
+    /// Draws a frame and writes the changes since the last one.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The changes can't be written.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw).map(|_| ())
     }
 
-    /// Forgets what is on the screen.
+    /// Forgets the content of the screen, so that the next frame is written completely.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The size of the terminal can't be determined.
     pub fn clear(&mut self) -> io::Result<()> {
-        // As if it had another size. `Terminal::clear` asks where the cursor is, and fails if nobody answers.
+        // A resize has the same effect. `Terminal::clear` would query the cursor position and fail without
+        // an answer.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    /// Switches the mouse on or off.
+    /// Switches mouse capture on or off.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The mode can't be written.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
         if on { execute!(stdout(), EnableMouseCapture) } else { execute!(stdout(), DisableMouseCapture) }
     }
 
-    /// The next event, if there is one within this time. What means nothing here is left out.
+    /// Returns the next event, if one arrives in time. Events without a meaning here are dropped.
     ///
     /// # Errors
-    /// What the platform says.
+    /// The terminal can't be read.
     pub fn event(&mut self, within: Duration) -> io::Result<Option<InputEvent>> {
         let started = Instant::now();
         loop {
@@ -181,11 +183,11 @@ impl Screen {
         }
     }
 
-    /// A press, made a double one if it is.
+    /// Converts the second press of a double click.
     fn doubled(&mut self, event: InputEvent) -> InputEvent {
         let InputEvent::Mouse(Mouse { place, gesture: Gesture::Press }) = event else { return event };
         let is_double = self.pressed.is_some_and(|(when, before)| before == place && when.elapsed() < DOUBLE);
-        // A third one is a first one again.
+        // A third press begins a new double click.
         self.pressed = (!is_double).then(|| (Instant::now(), place));
         let gesture = if is_double { Gesture::DoublePress } else { Gesture::Press };
         InputEvent::Mouse(Mouse { place, gesture })
@@ -208,7 +210,7 @@ fn enter() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
-/// Gives the terminal back as it was. What fails is left: the next thing may still work.
+/// Restores the terminal. Errors are ignored, because later steps may still succeed.
 fn restore() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(
@@ -222,7 +224,7 @@ fn restore() {
     }
 }
 
-/// Gives the terminal back for a process that ends because memory is refused: allocates nothing, and waits for no lock.
+/// Restores the terminal when the process ends for lack of memory. Allocates nothing and waits for no lock.
 pub fn give_back_without_memory() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         without_memory::give_back();
@@ -237,10 +239,11 @@ mod without_memory {
     use rustix::stdio::{stdin, stdout};
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-    /// The settings before the first screen.
+    /// The terminal settings before the first screen was opened.
     static SETTINGS: OnceLock<Termios> = OnceLock::new();
 
-    /// The mouse and bracketed paste off, the usual screen, and the cursor.
+    /// Sequences that switch off mouse capture and bracketed paste, leave the alternate screen, and show
+    /// the cursor.
     const SEQUENCES: &[u8] =
         b"\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h";
 
@@ -258,7 +261,7 @@ mod without_memory {
     }
 }
 
-/// The console has its modes by itself once the process is gone.
+/// Does nothing: on this platform the console restores its modes when the process ends.
 #[cfg(not(unix))]
 mod without_memory {
     pub fn keep() {}
@@ -266,7 +269,7 @@ mod without_memory {
     pub fn give_back() {}
 }
 
-/// A panic's message must not be printed onto a screen that is about to go.
+/// Restores the terminal before a panic message is printed, which would be lost with the screen otherwise.
 fn restore_on_panic() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -296,7 +299,7 @@ fn key(event: KeyEvent) -> Option<Key> {
     let held = |modifier| event.modifiers.contains(modifier);
     let (mut shift, code) = (held(KeyModifiers::SHIFT), event.code);
     let code = match code {
-        // Few terminals tell these with Shift from those without: here none does.
+        // Few terminals distinguish these keys with and without Shift, so Shift is ignored.
         KeyCode::Char(' ') => {
             shift = false;
             BareKey::Char(' ')

@@ -1,5 +1,5 @@
-//! Colours and attributes by role. Panes ask for roles and name no colour; whatever must be told apart
-//! without colours has an attribute or a character of its own.
+//! Colours and attributes by role. Panes use roles instead of colours. Everything that must be
+//! distinguishable without colours has an attribute or a separate character.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -7,50 +7,50 @@ use ratatui::style::{Color, Modifier, Style};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
     pub name: ThemeName,
-    /// What lies below everything.
+    /// The style below everything else.
     pub ground: Style,
     pub text: Style,
-    /// What matters less: line numbers, comments, values of no interest.
+    /// Less important text: line numbers, comments, values of no interest.
     pub dim: Style,
     pub label: Style,
-    /// Headings of panes, and that of the focused one.
+    /// Headings of panes, and the heading of the focused pane.
     pub heading: Style,
     pub heading_focused: Style,
-    /// Tabs behind the one that is seen.
+    /// Tabs of hidden panes.
     pub tab: Style,
     pub border: Style,
     /// The item under the cursor, in the focused pane and in others.
     pub cursor: Style,
     pub cursor_unfocused: Style,
-    /// Text that a search has found.
+    /// Text that matches the search.
     pub found: Style,
     /// The line of the next instruction, and of the one just executed.
     pub next: Style,
     pub executed: Style,
     pub breakpoint: Style,
     pub breakpoint_off: Style,
-    /// Brackets between a `br` and its `from`, and the one the machine is at.
+    /// Brackets between a `br` and its `from`, and the bracket at the machine's position.
     pub bracket: Style,
     pub bracket_here: Style,
-    /// What the last step did to a cell.
+    /// The effect of the last step on a cell.
     pub changed: Style,
     pub written: Style,
     pub read: Style,
     pub adjoint: Style,
-    /// Directions, the user's and the machine's.
+    /// Directions of travel and of the machine.
     pub forward: Style,
     pub backward: Style,
-    /// An activity: a long run, playing, the key that the tour asks for.
+    /// An activity: a long run, playback, or the key that the tour asks for.
     pub active: Style,
-    /// The present, in the scrub bar and in the plots below it: in a colour that nothing else has.
+    /// The present, in the timeline bar and in the plots below it, in a unique colour.
     pub here: Style,
-    /// The scrub bar: what was reached, and what happened.
+    /// The timeline bar: reached steps, and events.
     pub bar: Style,
     pub mark: Style,
     pub fence: Style,
     pub fork: Style,
     pub trap: Style,
-    /// The curves below the time bar, one for each cell that is plotted.
+    /// Plots below the timeline bar, one style for each plotted cell.
     pub plots: [Style; crate::command::plot::MOST_PLOTS],
     pub status: Style,
     pub prompt: Style,
@@ -65,10 +65,10 @@ pub struct Theme {
 pub enum ThemeName {
     Dark,
     Light,
-    /// The terminal's own 16 colours, on a dark background and on a light one.
+    /// The terminal's 16 colours, on a dark and on a light background.
     Sixteen,
     SixteenLight,
-    /// Attributes only.
+    /// Attributes only, no colours.
     Plain,
 }
 
@@ -86,7 +86,7 @@ impl ThemeName {
         }
     }
 
-    /// The background of the terminals that it is for.
+    /// Returns the terminal background that the theme is made for.
     pub fn ground(self) -> Ground {
         match self {
             ThemeName::Dark | ThemeName::Sixteen | ThemeName::Plain => Ground::Dark,
@@ -94,9 +94,9 @@ impl ThemeName {
         }
     }
 
-    /// The theme that was asked for, or the one that fits the environment: none but attributes with
-    /// `NO_COLOR` (<https://no-color.org>), 16 colours where the terminal doesn't promise more. Whether it
-    /// is dark or light `COLORFGBG` tells, else it is dark, as long as the terminal says nothing.
+    /// Returns the requested theme, or one that fits the environment. `NO_COLOR` (<https://no-color.org>)
+    /// selects attributes only. 16 colours are used unless the terminal announces more. `COLORFGBG` selects
+    /// dark or light; the default is dark until the terminal reports its background.
     pub fn choose(asked: Option<ThemeName>, variable: impl Fn(&str) -> Option<String>) -> ThemeName {
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let many = is_set("COLORTERM") || variable("TERM").is_some_and(|term| term.contains("256color"));
@@ -111,7 +111,7 @@ impl ThemeName {
         dark.on(told.unwrap_or(Ground::Dark))
     }
 
-    /// The same on another background.
+    /// Returns the corresponding theme for another background.
     #[must_use]
     pub fn on(self, ground: Ground) -> ThemeName {
         match (self, ground) {
@@ -124,7 +124,7 @@ impl ThemeName {
     }
 }
 
-/// What a terminal's background is.
+/// Brightness of a terminal's background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     Dark,
@@ -132,7 +132,8 @@ pub enum Ground {
 }
 
 impl Ground {
-    /// As some terminals tell it, `15;0`: the last number is the background's, of 16 colours.
+    /// Parses the variable set by some terminals, such as `15;0`: the last number is the background, one of
+    /// 16 colours.
     fn of_colorfgbg(text: &str) -> Option<Ground> {
         match text.rsplit(';').next()?.parse().ok()? {
             7 | 9..=15 => Some(Ground::Light),
@@ -142,9 +143,9 @@ impl Ground {
     }
 }
 
-/// The colours in which the coloured themes differ. Everything can be read on each of the backgrounds.
+/// The colours in which the coloured themes differ. Text is readable on each background of its palette.
 struct Palette {
-    /// Where text and backgrounds are the theme's own; else both are the terminal's.
+    /// Text and background colours; `None` for the terminal's own.
     text: Option<Color>,
     ground: Option<Color>,
     dim: Color,
@@ -158,7 +159,7 @@ struct Palette {
     good: Color,
     warning: Color,
     error: Color,
-    /// More backgrounds; none where the terminal's colours can't be relied on.
+    /// Further backgrounds; `None` if the terminal's colours aren't known.
     cursor: Option<Color>,
     cursor_unfocused: Option<Color>,
     next: Option<Color>,
@@ -193,7 +194,7 @@ const fn indexed(
     }
 }
 
-/// Bright on dark.
+/// Bright colours on a dark background.
 const DARK: Palette = Palette {
     text: Some(Color::Indexed(252)),
     ground: Some(Color::Indexed(234)),
@@ -205,7 +206,7 @@ const DARK: Palette = Palette {
     ..indexed(246, 75, 114, 212, [221, 80, 177, 208])
 };
 
-/// Deep on bright.
+/// Deep colours on a bright background.
 const LIGHT: Palette = Palette {
     text: Some(Color::Indexed(235)),
     ground: Some(Color::Indexed(231)),
@@ -217,7 +218,7 @@ const LIGHT: Palette = Palette {
     ..indexed(242, 25, 22, 125, [94, 23, 91, 52])
 };
 
-/// Those of the 16 that can be read on black.
+/// The colours of the 16 that are readable on black.
 const SIXTEEN: Palette = Palette {
     text: None,
     ground: None,
@@ -238,7 +239,7 @@ const SIXTEEN: Palette = Palette {
     status: None,
 };
 
-/// Those of the 16 that can be read on white; there are few.
+/// The few colours of the 16 that are readable on white.
 const SIXTEEN_LIGHT: Palette = Palette {
     accent: Color::Blue,
     forward: Color::Blue,
@@ -265,7 +266,8 @@ impl Theme {
         Theme { name, ..theme }
     }
 
-    /// Attributes alone: bold for what is now, underlined for what changed, reversed for what is chosen.
+    /// Returns the theme with attributes only: bold for the present, underlined for changes, reversed for
+    /// selections.
     fn plain() -> Theme {
         let with = |modifier| Style::new().add_modifier(modifier);
         let (plain, bold, dim) = (Style::new(), with(Modifier::BOLD), with(Modifier::DIM));
@@ -312,12 +314,12 @@ impl Theme {
         }
     }
 
-    /// The same attributes with colours laid over them.
+    /// Returns the theme of a palette: the attributes of the plain theme with colours added.
     fn coloured(palette: &Palette) -> Theme {
         let plain = Theme::plain();
         let fg = |colour| Style::new().fg(colour);
         let bold = |colour| fg(colour).add_modifier(Modifier::BOLD);
-        // Where there is no background to rely on, the attribute of the plain theme does the work.
+        // Without a reliable background, the attribute of the plain theme is used.
         let behind = |colour: Option<Color>, else_: Style| colour.map_or(else_, |c| Style::new().bg(c));
         Theme {
             ground: Style { fg: palette.text, bg: palette.ground, ..Style::new() },
@@ -360,7 +362,7 @@ impl Theme {
         }
     }
 
-    /// Every style.
+    /// Returns every style of the theme.
     #[cfg(test)]
     fn styles(&self) -> Vec<Style> {
         let Theme { plots, .. } = self;
@@ -468,7 +470,7 @@ mod tests {
         }
     }
 
-    /// The contrast of two colours, 1 to 21 (WCAG 2, 1.4.3).
+    /// Returns the contrast of two colours, 1 to 21 (WCAG 2, 1.4.3).
     fn contrast(one: Color, other: Color) -> f64 {
         let linear = |channel: u8| match f64::from(channel) / 255.0 {
             dark @ ..=0.03928 => dark / 12.92,

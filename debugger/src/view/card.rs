@@ -1,6 +1,6 @@
-//! The instruction card: what an instruction does, how it is undone, what it does to adjoints, with
-//! the numbers on both sides of it; straight from the rows of the instruction set. The numbers are the
-//! machine's: it makes the step, and undoes it.
+//! The instruction card: the effect of an instruction, its inverse, and its effect on adjoints, with the
+//! values before and after. The formulas come from the rows of the instruction set. The values come from
+//! the machine, which executes the step and undoes it.
 
 use reviver_isa::Function;
 use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, describe_row};
@@ -21,45 +21,46 @@ use crate::memory::{Cell, MODE_BIT, Memory};
 use crate::session::Session;
 use reviver_vm::stops::Node;
 
-/// The step that a card tells of, with what is needed to tell it.
+/// The step that a card describes, with all data for the description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardView {
     pub at: u32,
     pub line: listing::Line,
-    /// As it is executed in time: inverted where the machine itself runs backward.
+    /// The instruction in the direction of time: inverted if the machine runs inverted.
     pub instruction: String,
-    /// The row's description.
+    /// The description of the instruction in the instruction set.
     pub doc: String,
-    /// Whether nothing comes next, so that the card tells of the step behind.
+    /// True if no instruction comes next, so that the card describes the previous step.
     pub is_end: bool,
-    /// Whether the step loses bits, so that a history must help to undo it.
+    /// True if the step loses bits, so that undoing it needs a history.
     pub loses_bits: bool,
-    /// Whether the machine can make the step, so that both of its sides are known.
+    /// True if the machine can execute the step, so that the states on both sides are known.
     is_known: bool,
-    /// The direction in which the session faces.
+    /// The session's direction of travel.
     facing: Travel,
     mode: bool,
     does: Described,
     undone: Described,
-    /// Whether the condition holds, of an instruction that has one.
+    /// The value of the instruction's condition; `None` for an instruction without one.
     holds: Option<bool>,
-    /// The call that the step begins, with what it is given.
+    /// The call that the step begins, with its arguments.
     call: Option<Box<StartedCall>>,
-    /// What carries the adjoints instead of the body, going forward and going back.
+    /// The effect of a derivative rule that replaces the body of the call for adjoints, going forward and
+    /// going back.
     rule: Option<[String; 2]>,
 }
 
-/// What describes an instruction.
+/// The data from which an instruction is described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Described {
     update: Update,
     function: Function,
     terms: Vec<CardTerm>,
-    /// What stands for its equation, where it names a cell that the text hasn't got.
+    /// Replacement for the equation, if the instruction names a cell that the source text doesn't have.
     tested: Option<Box<TestedCondition>>,
 }
 
-/// A procedure that is about to be run, and what it is given.
+/// A procedure that is about to be called, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StartedCall {
     procedure: String,
@@ -67,7 +68,7 @@ struct StartedCall {
 }
 
 impl StartedCall {
-    /// The innermost call of the state behind the step.
+    /// Returns the innermost call of the state after the step.
     fn of(memory: &Memory, state: &State) -> Option<StartedCall> {
         let open = memory.frame(state, state.calls.len())?;
         let procedure = memory.program().module().procedures.get(open.procedure)?.name.clone();
@@ -75,17 +76,17 @@ impl StartedCall {
     }
 }
 
-/// The compound condition that an instruction tests, or helps to test: as it was written, or negated.
+/// The compound condition that an instruction tests, fully or in part: as written, or negated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestedCondition {
     names: String,
-    /// With what its cells hold.
+    /// The condition with the values of its cells.
     numbers: String,
 }
 
 impl TestedCondition {
     fn line(&self, update: Update) -> CardLine {
-        // The row's own words end with the condition, whatever it is.
+        // The instruction's own formula ends with the name of its condition.
         let words = describe_row(update).does.equation.formula;
         match words.strip_suffix('f').filter(|_| update.shape() == OperandShape::Branch) {
             Some(words) => {
@@ -96,17 +97,17 @@ impl TestedCondition {
     }
 }
 
-/// What a line of the card is about.
+/// The subject of a line of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     Does,
     Undone,
-    /// That nothing undoes it.
+    /// The statement that no inverse exists.
     Lost,
     Adjoint,
-    /// What the history keeps of the step.
+    /// The data of the step kept by the history.
     Kept,
-    /// The parts that have names of their own.
+    /// Definitions of the named parts of other lines.
     Where,
 }
 
@@ -122,7 +123,8 @@ impl Topic {
     }
 }
 
-/// The card of the next step, or at the end of the one behind; none where there is no step at all.
+/// Builds the card of the next step, or of the previous step at the end. Returns `None` if there is no step
+/// at all.
 pub fn card(session: &mut Session) -> Option<CardView> {
     let (travel, at) = [Travel::Forward, Travel::Backward]
         .into_iter()
@@ -135,7 +137,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         Some((at, partner)) => step.described(session, at, &partner),
         None => does.clone(),
     };
-    // Behind a branch that was taken stands its partner.
+    // The instruction before the current state is the partner, if a branch was taken.
     let (does, undone) = if travel == Travel::Forward { (does, undone) } else { (undone, does) };
     Some(CardView {
         at,
@@ -155,21 +157,21 @@ pub fn card(session: &mut Session) -> Option<CardView> {
     })
 }
 
-/// A step between the current state and its neighbour.
+/// A step between the current state and an adjacent one.
 struct NeighbourStep {
     travel: Travel,
     inverted: bool,
-    /// Whether the neighbour is known: the step doesn't trap.
+    /// True if the adjacent state is known, because the step doesn't trap.
     is_made: bool,
     jumped: bool,
     loses_bits: bool,
-    /// What cells hold there.
+    /// Values of cells in the adjacent state.
     beyond: Vec<(Cell, String)>,
-    /// The call that is open there, and isn't here.
+    /// The call that is open in the adjacent state and not in the current one.
     call: Option<StartedCall>,
 }
 
-/// What is seen on the other side of a step.
+/// Data of the state on the other side of a step.
 #[derive(Default)]
 struct SeenBeyond {
     position: u32,
@@ -204,12 +206,12 @@ impl NeighbourStep {
         NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond, call }
     }
 
-    /// The update as it is executed in time.
+    /// Returns the update in the direction of time.
     fn update(&self, instruction: &Instruction) -> Update {
         if self.inverted { instruction.update.inverse() } else { instruction.update }
     }
 
-    /// The other half of a branch that the step takes.
+    /// Returns the other half of a branch that the step takes.
     fn partner(&self, session: &Session, instruction: &Instruction) -> Option<(u32, Instruction)> {
         partner(session, instruction).filter(|_| self.jumped)
     }
@@ -252,7 +254,7 @@ impl NeighbourStep {
         self.beyond.iter().find(|(other, _)| *other == cell).map(|(_, text)| text.clone())
     }
 
-    /// Whether the condition holds: the step has been its test.
+    /// Returns the value of the condition, which the step has tested.
     fn holds(&self, instruction: &Instruction) -> Option<bool> {
         match instruction.update.shape() {
             OperandShape::Condition => self.is_made.then_some(true),
@@ -261,7 +263,7 @@ impl NeighbourStep {
         }
     }
 
-    /// How a procedure's rule stands in for the adjoint of its body.
+    /// Describes how a derivative rule replaces the adjoint of a procedure's body.
     fn rule(&self, session: &Session, instruction: &Instruction) -> Option<[String; 2]> {
         let Link::Calls(calls) = &instruction.link else { return None };
         let procedures = &session.program().module().procedures;
@@ -280,8 +282,8 @@ fn partner(session: &Session, instruction: &Instruction) -> Option<(u32, Instruc
     session.program().module().code.get(at as usize).map(|partner| (at, partner.clone()))
 }
 
-/// The name of the element that an operand with an index means here: `A[3]` for `A[i]`; none where it has no index,
-/// or one that is outside.
+/// Returns the name of the element that an indexed operand refers to: `A[3]` for `A[i]`. Returns `None` for
+/// an operand without an index, or with an index out of bounds.
 fn element(session: &Session, speller: Speller<'_>, operand: &Operand) -> Option<String> {
     let Operand::Place(place) = operand else { return None };
     place.index.as_ref()?;
@@ -293,7 +295,7 @@ fn element(session: &Session, speller: Speller<'_>, operand: &Operand) -> Option
     Some(if place.adjoint { adjoint_name(&element) } else { element })
 }
 
-/// The cell that an operand reads or writes.
+/// Returns the cell that an operand reads or writes.
 fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
     match operand {
         Operand::Mode => Some(MODE_BIT),
@@ -301,7 +303,8 @@ fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
     }
 }
 
-/// The condition that an instruction belongs to, if only lowering knows what it names.
+/// Returns the condition that an instruction belongs to, if the instruction names a cell introduced by
+/// lowering.
 fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<TestedCondition> {
     let program = session.program();
     let (module, number) = (program.module(), program.procedure_of(at));
@@ -331,14 +334,14 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
     Some(TestedCondition { names, numbers: oriented(predicate.text(held)) })
 }
 
-/// The cells of the operands, and their adjoints.
+/// Returns the cells of the operands and their adjoints.
 fn operand_cells(session: &Session, instruction: &Instruction) -> Vec<Cell> {
     let cells = instruction.operands.iter().filter_map(|operand| cell_of(session, operand));
     cells.flat_map(|cell| [Some(cell), cell.adjoint()]).flatten().collect()
 }
 
-/// Whether two sources with different names are one cell, whose adjoint then gets two shares: neither
-/// line could say what comes of it.
+/// Returns true if two sources with different names are one cell. The adjoint of that cell gets two shares,
+/// and neither line of the card could give its new value.
 fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
     let sources = instruction.operands.get(instruction.update.shape().targets()..).unwrap_or_default();
     let mut places = sources.iter().filter(|operand| matches!(operand, Operand::Place(_)));
@@ -349,7 +352,7 @@ fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
 }
 
 impl CardView {
-    /// The description. `number` says how a number is written: the whole of it, or less.
+    /// Builds the card's text. `number` formats a number, possibly shortened.
     fn describe(&self, number: &dyn Fn(&str) -> String) -> Card {
         let card = |described: &Described| {
             let terms = described.terms.iter().cloned().map(|term| term.map_numbers(number));
@@ -363,7 +366,7 @@ impl CardView {
             card
         };
         let (does, behind) = (card(&self.does), card(&self.undone));
-        // What undoes a branch that was taken is its partner.
+        // The partner undoes a branch that was taken.
         let undone = if self.does == self.undone { does.undone } else { behind.undone };
         let mut card = Card { does: does.does, undone, parts: does.parts };
         card.does.equation.numbers = self.call(number).or(card.does.equation.numbers);
@@ -380,19 +383,20 @@ impl CardView {
         card
     }
 
-    /// Whether adjoints are carried.
+    /// Returns true if adjoints are propagated.
     pub fn carries_adjoints(&self) -> bool {
         self.mode
     }
 
-    /// The call that the step begins, with what it is given: `tower(disks=1, source=2)`. None where it begins none.
+    /// Returns the call that the step begins, with its arguments: `tower(disks=1, source=2)`. Returns
+    /// `None` if it begins none.
     pub fn call(&self, number: &dyn Fn(&str) -> String) -> Option<String> {
         self.call.as_ref().map(|call| call_text(&call.procedure, &call.arguments, number))
     }
 
-    /// The lines of the card, those of the direction in which the session faces first. While adjoints are
-    /// carried, the rule of that direction follows it; else the rule of going forward comes later.
-    /// `number` says how a number is written: the whole of it, or less.
+    /// Returns the lines of the card, those of the session's direction first. While gradient mode is on,
+    /// the adjoint lines of that direction follow; otherwise those of the forward direction come later.
+    /// `number` formats a number, possibly shortened.
     pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, CardLine)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;

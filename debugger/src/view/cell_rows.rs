@@ -1,5 +1,5 @@
-//! How many rows the cells of a program would take, so that the screen can be divided before anything is drawn. The
-//! same whatever calls are open: a screen that is divided anew at each call would be restless.
+//! Number of rows that the cells of a program need, so that the screen can be divided before anything is
+//! drawn. The numbers don't depend on the open calls: a layout that changes at each call would be restless.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Rank, Shape};
@@ -7,17 +7,17 @@ use reviver_vm::Program;
 
 use super::cells::is_register;
 
-/// Rows for all scalars of a program with the headings of their sections, and about those for all arrays, each below
+/// Rows for all scalars of a program with section headings, and estimated rows for all arrays, each below
 /// its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellRows {
     pub scalars: u64,
-    /// 0 if the program has no array.
+    /// Number of rows for arrays; 0 if the program has none.
     pub elements: u64,
 }
 
 impl CellRows {
-    /// Those that are enough in every frame.
+    /// Returns the rows that suffice for every frame.
     pub fn of(program: &Program) -> CellRows {
         let module = program.module();
         let globals = |are_registers: bool| {
@@ -34,7 +34,8 @@ impl CellRows {
 
     fn of_frame(program: &Program, number: usize) -> CellRows {
         let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
-        // How long a slice is, only calls know; what it is of is an array of its own.
+        // The length of a slice parameter is known only during a call. The array behind the slice is
+        // counted where it is declared.
         let shape = |rank: Rank| match rank {
             Rank::Scalar => Shape::Scalar,
             Rank::Vector => Shape::Vector(1),
@@ -49,19 +50,19 @@ impl CellRows {
 
     fn of_section(cells: impl Iterator<Item = (Class, Shape)>) -> CellRows {
         let mut rows = CellRows::default();
-        // A stack stands beside the tapes.
+        // Stacks are shown in the tapes pane.
         for (class, shape) in cells.filter(|(_, shape)| *shape != Shape::Stack) {
             match rows_of(class, shape) {
                 0 => rows.scalars += 1,
                 elements => rows.elements = rows.elements.saturating_add(elements + 1),
             }
         }
-        // The heading.
+        // Add one row for the heading.
         rows.scalars += u64::from(rows.scalars > 0);
         rows
     }
 
-    /// Both, one below the other.
+    /// Adds the rows of a section below this one.
     fn and(self, other: CellRows) -> CellRows {
         CellRows {
             scalars: self.scalars.saturating_add(other.scalars),
@@ -70,7 +71,8 @@ impl CellRows {
     }
 }
 
-/// Rows of an array where it has the width of a small screen's column: nobody knows how long its values will be.
+/// Returns the rows of an array in a column of a small screen. The width of the values isn't known in
+/// advance, so the number of values in a row is an estimate.
 fn rows_of(class: Class, shape: Shape) -> u64 {
     let beside = if class == Class::Int { 5 } else { 2 };
     match shape {

@@ -1,4 +1,4 @@
-//! The cells pane and the arrays pane: names, values, and what the last step did to them.
+//! The cells pane and the arrays pane: names, values, and the effects of the last step on them.
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::Shape;
@@ -10,55 +10,56 @@ use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;
 use crate::session::{Session, SessionError};
 
-/// The cells of the program and of the selected frame; of arrays only the facts.
+/// The cells of the program and of the selected frame. For arrays only name, class and shape are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellsPane {
-    /// Registers: `r0`, `f3`.
+    /// Registers, such as `r0` and `f3`.
     pub registers: Vec<CellView>,
     pub globals: Vec<CellView>,
-    /// The selected procedure, and its parameters and ancillas.
+    /// The selected procedure, with its parameters and ancillas.
     pub procedure: String,
     pub parameters: Vec<CellView>,
     pub ancillas: Vec<CellView>,
     pub arrays: Vec<ArrayFacts>,
 }
 
-/// A scalar or an element.
+/// A scalar, or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellView {
     pub name: String,
-    /// Which cell it is in the current state.
+    /// The cell in the current state.
     pub cell: Cell,
     pub class: Class,
     pub value: String,
-    /// The last step wrote it, or changed it, or read it.
+    /// Flags for the last step: true if it wrote, changed or read the cell.
     pub written: bool,
     pub changed: bool,
     pub read: bool,
-    /// What it held on the other side of the last step, if that changed it: where one came from.
+    /// The value on the other side of the last step, from which the session came, if that step changed the
+    /// cell.
     pub other: Option<String>,
-    /// Of a real, while gradient mode is on or any adjoint isn't 0.
+    /// The adjoint of a real cell, if adjoints are shown ([`shows_adjoints`]).
     pub adjoint: Option<AdjointView>,
 }
 
-/// The adjoint beside a value.
+/// The adjoint shown beside a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdjointView {
-    /// `x'`, `A'[3]`.
+    /// The name of the adjoint: `x'`, `A'[3]`.
     pub name: String,
     pub value: String,
-    /// Whether the last step changed it, and then what it held on the other side of the step.
+    /// True if the last step changed the adjoint; `other` is then the value on the other side of the step.
     pub changed: bool,
     pub other: Option<String>,
 }
 
-/// Whether adjoints are worth a look: the mode is on, or any isn't 0.
+/// Returns true if adjoints are shown: gradient mode is on, or an adjoint is nonzero.
 pub fn shows_adjoints(session: &Session) -> bool {
     let adjoints = session.state().adjoints.as_ref();
     session.state().mode() || adjoints.is_some_and(|adjoints| adjoints.all().any(|&bits| bits != 0))
 }
 
-/// What the views of cells have in common.
+/// Common context of the views of cells.
 struct Look<'a> {
     session: &'a Session,
     footprint: &'a [Touch],
@@ -73,7 +74,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// An array that can be looked into with [`array`](fn@array).
+/// Name, class and shape of an array. [`array`](fn@array) returns its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayFacts {
     pub name: String,
@@ -81,16 +82,16 @@ pub struct ArrayFacts {
     pub shape: Shape,
 }
 
-/// A window into an array.
+/// A range of elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayView {
     pub facts: ArrayFacts,
-    /// Number of the first element shown, row after row.
+    /// Number of the first element shown, in row-major order.
     pub first: u64,
     pub elements: Vec<CellView>,
 }
 
-/// The cells pane. `footprint` is [`Session::footprint`].
+/// Builds the cells pane. `footprint` is the result of [`Session::footprint`].
 pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     let look = Look::new(session, footprint);
     let module = session.program().module();
@@ -120,11 +121,11 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     pane
 }
 
-/// At most `count` elements of an array of the selected frame or of the program, or of its adjoints
-/// (`A'`), from number `first` on.
+/// Returns at most `count` elements from number `first` on, of an array of the selected frame or the
+/// program, or of its adjoints (`A'`).
 ///
 /// # Errors
-/// No such array.
+/// There is no such array.
 pub fn array(
     session: &Session,
     footprint: &[Touch],
@@ -189,7 +190,7 @@ impl Look<'_> {
         self.session.memory().text(self.session.state(), cell)
     }
 
-    /// What a cell held where the last step came from, if it holds something else now.
+    /// Returns the value of a cell on the other side of the last step, if the step changed it.
     fn other(&self, touch: &Touch) -> Option<String> {
         let other = match self.session.facing() {
             Travel::Forward => &touch.before,

@@ -1,4 +1,4 @@
-//! The code pane: source lines with their marks, and the brackets that join each `br` with its `from`.
+//! The code pane: source lines with their marks, and brackets that join each `br` with its `from`.
 
 use reviver_isa::instruction::Link;
 use reviver_isa::structure::{Block, BlockKind};
@@ -8,13 +8,13 @@ use crate::listing::{Line, spell, spell_part};
 use crate::points::{BreakPlace, Trigger};
 use crate::session::Session;
 
-/// Some lines of a file.
+/// A range of lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePane {
     pub file: String,
-    /// Whether it isn't the program's own.
+    /// True if the file is included, false if it is the program's main file.
     pub is_included: bool,
-    /// Lines of the whole file.
+    /// Number of lines of the whole file.
     pub total: u32,
     pub lines: Vec<CodeLine>,
 }
@@ -24,18 +24,18 @@ pub struct CodePane {
 pub struct CodeLine {
     pub line: u32,
     pub text: String,
-    /// The next instruction, in the direction of time, is here.
+    /// True if the next instruction in time is on this line.
     pub is_next: bool,
-    /// The call that is open in the selected frame is here, where that isn't the innermost.
+    /// True if the open call of the selected frame is on this line, and the frame isn't the innermost.
     pub is_call: bool,
-    /// What the line leaves open about the next instruction.
+    /// Details of the next instruction that the line doesn't show.
     pub detail: Option<Detail>,
-    /// The instruction that led here, in the direction of the last motion, is here.
+    /// True if the instruction just passed, in the direction of the last movement, is on this line.
     pub is_executed: bool,
     pub breakpoints: Vec<BreakMark>,
-    /// How often it was executed before this moment, where that is counted.
+    /// Execution count of the line up to now, if it is known.
     pub count: Option<u64>,
-    /// Brackets that pass or touch the line, the innermost first.
+    /// Brackets that pass or touch the line, innermost first.
     pub brackets: Vec<Bracket>,
 }
 
@@ -47,15 +47,15 @@ pub struct BreakMark {
     pub hits: u64,
 }
 
-/// A piece of a bracket between the two halves of a branch pair.
+/// The part of a bracket on one line. A bracket joins the two halves of a branch pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bracket {
-    /// Brackets that overlap have different columns; 0 is the one next to the text.
+    /// The column of the bracket; 0 is next to the text. Overlapping brackets have different columns.
     pub column: usize,
     pub piece: Piece,
-    /// Of a piece that touches the line: whether the `br` is here; else the `from` is.
+    /// For a piece at an end of the bracket: true for the `br`, false for the `from`.
     pub is_br: bool,
-    /// Whether the machine is at one of its halves.
+    /// True if the machine is at a half of the pair.
     pub is_current: bool,
 }
 
@@ -66,7 +66,7 @@ pub enum Piece {
     Bottom,
 }
 
-/// A branch pair as lines.
+/// The lines of a branch pair.
 struct LinePair {
     top: u32,
     bottom: u32,
@@ -80,10 +80,10 @@ impl LinePair {
     }
 }
 
-/// Columns that brackets take at most; deeper ones aren't drawn.
+/// Maximum number of columns for brackets; deeper ones aren't drawn.
 const MOST_COLUMNS: usize = 6;
 
-/// At most `height` lines of a file from `first` on.
+/// Returns at most `height` lines of a file, from line `first` on.
 pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane {
     let listing = session.listing();
     let Some(source) = listing.files().get(file as usize) else {
@@ -98,17 +98,19 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     CodePane { file: source.name.clone(), is_included: file > 0, total, lines }
 }
 
-/// An instruction of a line that stands for several, or for another one than its text says.
+/// An instruction of a line that has several instructions, or an instruction that differs from the text of
+/// its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// Which one it is among its neighbours of the line, counted from 1, and how many they are.
+    /// The instruction's number among the adjacent instructions of its line, counted from 1, and their
+    /// count.
     pub part: (usize, usize),
-    /// As the machine executes it; empty where the line says so.
+    /// The instruction as the machine executes it; empty if the line shows it already.
     pub instruction: String,
 }
 
 impl Detail {
-    /// `2/5 xor flag, 1`; without numbers where there is just one.
+    /// Renders the detail: `2/5 xor flag, 1`, or without numbers for a single instruction.
     pub fn text(&self) -> String {
         match self.part {
             (_, 1) => self.instruction.clone(),
@@ -117,8 +119,8 @@ impl Detail {
     }
 }
 
-/// What the line of an instruction doesn't say about it where the machine runs forward or, inverted,
-/// backward; none where the line is the instruction.
+/// Returns the details of an instruction that its line doesn't show, for a machine running forward, or
+/// inverted. Returns `None` if the line shows the instruction.
 pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let listing = session.listing();
     let part = listing.part(at);
@@ -126,23 +128,23 @@ pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let known = if of_block { spell_part(session.program(), at, inverted) } else { None };
     let is_words = of_block && known.is_none();
     let instruction = known.unwrap_or_else(|| spell(session.program(), at, inverted));
-    // Operands may be spelled in another way: a constant by its name, a real without its point.
+    // Operands may be spelled differently: a constant by its name, a real without its point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let is_same = mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
-    // Of the instructions that one statement became, the line says what they are.
+    // For the instructions of a compound statement, the line itself is the description.
     let is_said = is_same && (part.1 == 1 || is_words);
     let instruction = if is_said { String::new() } else { instruction };
     (part.1 > 1 || !is_said).then_some(Detail { part, instruction })
 }
 
-/// The line where the selected frame stands: in the innermost that of the next instruction, or at the end
-/// that of the last one.
+/// Returns the line of the selected frame's instruction: in the innermost frame the next instruction, or at
+/// the end the last one.
 pub fn here(session: &Session) -> Line {
     session.listing().line(session.selected_instruction())
 }
 
-/// The line of the inverse program that undoes the next instruction, counted from 0. What stands in a file that the inverse
-/// includes is undone by the call that leads there.
+/// Returns the line of the inverse program that undoes the next instruction, counted from 0. An instruction
+/// in an included file is undone by the call that leads there.
 pub fn counterpart(session: &Session) -> Option<usize> {
     let sites = session.state().calls.iter().rev().map(|call| call.site);
     let mut places = session.next_instruction().into_iter().chain(sites);
@@ -151,12 +153,12 @@ pub fn counterpart(session: &Session) -> Option<usize> {
     (line as usize).checked_sub(1)
 }
 
-/// The lines around the place where the selected frame stands.
+/// Returns the lines around the selected frame's instruction.
 pub fn around_here(session: &Session, height: usize) -> CodePane {
     around(session, here(session), height)
 }
 
-/// The lines around one of them.
+/// Returns the lines around a line.
 pub fn around(session: &Session, line: Line, height: usize) -> CodePane {
     let first = line.line.saturating_sub(height as u32 / 2).max(1);
     code(session, line.file, first, height)
@@ -192,7 +194,7 @@ fn mark_breakpoints(session: &Session, file: u32, lines: &mut [CodeLine]) {
     }
 }
 
-/// Pairs whose lines overlap with the pane's, shortest first, each in the first free column.
+/// Adds the brackets of pairs that overlap the pane, shortest first, each in the first free column.
 fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     let (Some(first), Some(last)) = (lines.first().map(|l| l.line), lines.last().map(|l| l.line)) else {
         return;
@@ -200,7 +202,7 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     let mut pairs = pairs(session, file);
     pairs.retain(|pair| pair.top <= last && pair.bottom >= first);
     pairs.sort_by_key(|pair| (pair.bottom - pair.top, pair.top, !pair.is_current));
-    // What is computed has the lines of what uncomputes it.
+    // Computing and uncomputing code of one statement are on the same lines.
     pairs.dedup_by_key(|pair| (pair.top, pair.bottom));
     for (column, pairs) in columns(pairs).into_iter().enumerate() {
         for pair in pairs {
@@ -210,8 +212,8 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     }
 }
 
-/// The pairs by columns, so that those of one column don't overlap. The longest of too many are left
-/// out, but not where the machine is.
+/// Assigns the pairs to columns, so that those in one column don't overlap. If there are too many, the
+/// longest are dropped, but never the pair at the machine's position.
 fn columns(pairs: Vec<LinePair>) -> Vec<Vec<LinePair>> {
     let mut columns: Vec<Vec<LinePair>> = Vec::new();
     for pair in pairs {
@@ -276,7 +278,7 @@ fn pairs(session: &Session, file: u32) -> Vec<LinePair> {
     (0..).zip(code).filter_map(pair).chain(branches.filter_map(whole)).collect()
 }
 
-/// An `if` with `else` has one bracket from `if` to `fi`.
+/// Returns true for an `if` with `else`, which has one bracket from `if` to `fi`.
 fn is_if_else(block: &Block) -> bool {
     matches!(block.kind, BlockKind::If { .. }) && block.seams.len() > 2
 }

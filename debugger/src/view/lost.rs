@@ -1,13 +1,13 @@
-//! What the card says of a step that throws information away: what comes back where a history has it, and what going
-//! back over it does to adjoints.
+//! Card lines for steps that lose information: the value restored from a history, and the effect of going
+//! back on adjoints.
 
 use reviver_isa::card::{CardLine, CardTerm};
 use reviver_isa::names::adjoint_name;
 
-/// What the rows add to a rule that acts on the way back alone.
+/// Suffix of formulas in the instruction set that apply only backward.
 const BACKWARD_ONLY: &str = " (backward only)";
 
-/// How such a step is undone. Where its sides are known, with what comes back.
+/// Describes how a lossy step is undone. Includes the restored value if the states on both sides are known.
 pub fn undone(terms: &[CardTerm], is_known: bool) -> CardLine {
     let back = terms.first().filter(|_| is_known).and_then(|target| {
         let old = target.before.value.as_ref()?;
@@ -16,8 +16,8 @@ pub fn undone(terms: &[CardTerm], is_known: bool) -> CardLine {
     CardLine { formula: "only with a history: it throws information away".to_owned(), numbers: back }
 }
 
-/// What going back does to adjoints, out of the lines of the rule; with what they were and what they come to, where
-/// they are carried.
+/// Describes the effect of going back on adjoints, derived from the forward lines. Includes the values
+/// before and after, if they are known.
 pub fn carried_back(rule: &[CardLine], terms: &[CardTerm]) -> Vec<CardLine> {
     let line = |line: &CardLine| {
         let formula = line.formula.trim_end_matches(BACKWARD_ONLY).to_owned();

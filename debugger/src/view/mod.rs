@@ -1,6 +1,6 @@
-//! What there is to see, as plain data: one file a pane. A pane computes what fits into it and nothing
-//! else, so that the size of a program or an array doesn't show in the time that a frame takes. Knows
-//! no terminal, no colours and no keys.
+//! Views of a session as plain data, one file per pane. A pane computes only the visible part, so that the
+//! time for a frame doesn't depend on the size of the program or of an array. Independent of terminal,
+//! colours and keys.
 
 pub mod card;
 pub mod cell_rows;

@@ -1,27 +1,28 @@
-//! A cell over time, as the line mode draws it: a small chart of characters.
+//! A plot of a cell over time for the line mode: a small chart of characters.
 
 use crate::session::{SampleRange, Samples};
 
-/// A plot of one cell, with samples of all that are plotted.
+/// A plot of one cell. The samples contain all plotted cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     pub name: String,
-    /// Which of the values of a sample is the cell's.
+    /// Index of the cell among the values of a sample.
     pub number: usize,
     pub samples: Samples,
 }
 
-/// Characters of the chart beside each other, and below each other.
+/// Width and height of the chart, in characters.
 const COLUMNS: usize = 60;
 const ROWS: usize = 7;
 
 impl Plot {
-    /// The least and the greatest value; none where the cell has none at any step.
+    /// Returns the minimum and the maximum, or `None` if the cell has no value at any step.
     pub fn range(&self) -> Option<SampleRange> {
         self.ranges().map(|(_, range)| range).reduce(SampleRange::and)
     }
 
-    /// The chart, from the greatest value down to the least: in each column all that the cell held.
+    /// Returns the rows of the chart, from the maximum down to the minimum. Each column shows the whole
+    /// range of its values.
     pub fn rows(&self) -> Vec<String> {
         let Some(whole) = self.range() else { return Vec::new() };
         let row = |value: f64| {
@@ -38,7 +39,7 @@ impl Plot {
         rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// What the cell held, with the numbers of the columns.
+    /// Returns the ranges of the cell with the numbers of their columns.
     fn ranges(&self) -> impl Iterator<Item = (usize, SampleRange)> {
         let columns = self.samples.columns.iter().enumerate();
         columns.filter_map(|(n, sample)| Some((n, (*sample.values.get(self.number)?)?)))

@@ -13,43 +13,43 @@ use crate::outcome::ValueRow;
 use crate::session::Session;
 use crate::view::code::here;
 
-/// An open procedure.
+/// An open procedure in a backtrace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameView {
-    /// As a backtrace counts: 0 is the innermost.
+    /// The backtrace number: 0 is the innermost frame.
     pub number: usize,
-    /// Whether its names are meant.
+    /// True if names are resolved in this frame.
     pub is_selected: bool,
     pub procedure: String,
-    /// Whether the machine runs it backward.
+    /// True if the procedure runs inverted.
     pub inverted: bool,
-    /// Where it stands: the next instruction, or the call that is open.
+    /// The current instruction of the frame: the next one, or its open call.
     pub instruction: String,
     pub line: Line,
-    /// Where the procedure begins.
+    /// The line at which the procedure begins.
     pub head: Line,
     pub arguments: Vec<ArgumentView>,
 }
 
-/// What a call was given.
+/// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentView {
-    /// The parameter.
+    /// The name of the parameter.
     pub name: String,
-    /// What it stands for: a cell or a constant, or `first..last` of a slice.
+    /// The argument: a cell or a constant, or `first..last` for a slice.
     pub stands_for: String,
-    /// What that holds now; none of a slice.
+    /// The current value of the argument; `None` for a slice.
     pub value: Option<String>,
 }
 
 impl FrameView {
-    /// The call with what it was given.
+    /// Renders the call with its arguments; `shortened` formats the values.
     pub fn call(&self, shortened: impl Fn(&str) -> String) -> String {
         call_text(&self.procedure, &self.arguments, shortened)
     }
 }
 
-/// A call with what it is given: `pair(n=3, a=0, b=0)`. The values are written as somebody says.
+/// Renders a call with its arguments: `pair(n=3, a=0, b=0)`. `shortened` formats the values.
 pub fn call_text(procedure: &str, arguments: &[ArgumentView], shortened: impl Fn(&str) -> String) -> String {
     let argument = |argument: &ArgumentView| match &argument.value {
         Some(value) => format!("{}={}", argument.name, shortened(value)),
@@ -60,7 +60,7 @@ pub fn call_text(procedure: &str, arguments: &[ArgumentView], shortened: impl Fn
 }
 
 impl ArgumentView {
-    /// In a call: `n=3`, or `B: A[2]..A[5]`.
+    /// Renders the argument as in a call: `n=3`, or `B: A[2]..A[5]`.
     pub fn text(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.name),
@@ -70,14 +70,14 @@ impl ArgumentView {
     }
 }
 
-/// At most `count` open procedures, the innermost first, after leaving out `skip` of them.
+/// Returns at most `count` open procedures, innermost first, after skipping `skip` of them.
 pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     let depth = session.state().calls.len();
     let depths = (0..=depth).rev().skip(skip).take(count);
     depths.filter_map(|depth| frame(session, depth)).collect()
 }
 
-/// The frame that `up`, `down` and `frame` have selected.
+/// Returns the frame selected by `up`, `down` or `frame`.
 pub fn selected(session: &Session) -> Option<FrameView> {
     frame(session, session.depth())
 }
@@ -90,7 +90,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
     };
-    // Main's end has no line of its own: one stands behind the last one.
+    // Main's end has no line; the last line is used.
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
     Some(FrameView {
@@ -105,8 +105,8 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     })
 }
 
-/// What an open procedure was given, in a state. Lengths that only lowering passes are left out: a slice says how long
-/// it is.
+/// Returns the arguments of an open procedure in a state. Length parameters added by lowering are omitted:
+/// slices show their length.
 pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<ArgumentView> {
     let Some(procedure) = memory.program().module().procedures.get(open.procedure) else { return Vec::new() };
     let argument = |(n, parameter): (u32, &Parameter)| {
@@ -128,7 +128,7 @@ pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<Argumen
     (0..).zip(&procedure.parameters).filter(|(_, p)| !p.is_length()).filter_map(argument).collect()
 }
 
-/// Both tapes and both stacks, at most `count` values of each.
+/// Returns both tapes and both stacks, at most `count` values of each.
 pub fn rows(session: &Session, count: usize) -> [ValueRow; 4] {
     let state = session.state();
     let text = |value| session.program().text(value);
@@ -149,7 +149,7 @@ pub fn rows(session: &Session, count: usize) -> [ValueRow; 4] {
     ]
 }
 
-/// At most `count` values of the stack of a class, the top first.
+/// Returns at most `count` values of the stack of a class, top first.
 fn stack(session: &Session, class: Class, count: usize) -> ValueRow {
     let (state, program) = (session.state(), session.program());
     let name = match (program.module().stack(class), class) {
@@ -170,7 +170,7 @@ fn stack(session: &Session, class: Class, count: usize) -> ValueRow {
     ValueRow { name, total, next: (0..total).rev().take(count).map(top_first).collect() }
 }
 
-/// The adjoints of the values on the stack of reals, the top first.
+/// Returns the adjoints of the values on the real stack, top first.
 fn stack_of_adjoints(session: &Session, name: &str, count: usize) -> ValueRow {
     let state = session.state();
     let adjoints = state.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.stack);
@@ -179,8 +179,8 @@ fn stack_of_adjoints(session: &Session, name: &str, count: usize) -> ValueRow {
     ValueRow { name: format!("stack {name}"), total, next: (0..total).rev().take(count).map(text).collect() }
 }
 
-/// At most `count` values of a stack by its name, or their adjoints (`path'`), the top first; none where
-/// the name means something else.
+/// Returns at most `count` values of a named stack, or their adjoints (`path'`), top first. Returns `None`
+/// if the name isn't that of a stack.
 pub fn named(session: &Session, name: &str, count: usize) -> Option<ValueRow> {
     let storage = session.array(name).ok().filter(|storage| storage.shape() == Shape::Stack)?;
     Some(match name.ends_with('\'') {

@@ -1,4 +1,4 @@
-//! The status line: where one is in time, which way everything goes, and what it costs.
+//! The status line: position in time, directions, and memory use.
 
 use reviver_vm::Travel;
 
@@ -6,31 +6,31 @@ use crate::outcome::Reason;
 use crate::session::Session;
 use crate::timeline::{BranchNumber, StepSpan};
 
-/// The facts of the status line.
+/// The data of the status line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub step: i64,
-    /// The steps that the branch spans.
+    /// The range of steps of the branch.
     pub span: StepSpan,
-    /// How far between its first and its last; none where nobody knows yet how far it goes.
+    /// The position in the branch, in percent; `None` while the end of the branch is unknown.
     pub percent: Option<f64>,
     pub branch: BranchNumber,
-    /// The direction of the last motion.
+    /// The direction of the last movement.
     pub travel: Travel,
-    /// Whether the machine itself runs backward, inside an `uncall`.
+    /// True if the machine runs inverted, inside an `uncall`.
     pub machine_inverted: bool,
     pub depth: usize,
-    /// Why the last motion stopped.
+    /// The reason why the last movement stopped.
     pub reason: Option<Reason>,
-    /// Memory that residues and checkpoints take: both 0 for integers and fixed point.
+    /// Memory used by residues and by checkpoints, in bytes; both are 0 for integers and fixed point.
     pub history_bytes: usize,
     pub checkpoint_bytes: usize,
-    /// What `overwrite` and `erase` have thrown away up to here.
+    /// Bits lost so far by `erase` and `overwrite`.
     pub erased_bits: u64,
     pub discarded_bits: u64,
-    /// Whether gradient mode is on.
+    /// True while gradient mode is on.
     pub gradient_mode: bool,
-    /// Adjoints, other than 0, that were dropped with their cells.
+    /// Number of nonzero adjoints that were discarded with their cells.
     pub drops: u64,
 }
 

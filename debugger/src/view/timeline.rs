@@ -1,67 +1,68 @@
-//! The timeline pane: a scrub bar over the whole branch with what happened on it, and the branches that
-//! leave it. Plots come from [`Session::samples`], which a front end may keep.
+//! The timeline pane: a bar over the whole branch with its events, and the branches that leave it. Plots
+//! use [`Session::samples`], which a front end may cache.
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
 use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, StepSpan};
 
-/// The scrub bar.
+/// The timeline bar and all branches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelinePane {
-    /// The steps of the branch.
+    /// The range of steps of the branch.
     pub span: StepSpan,
-    /// The steps that the bar stands for: all, or a part.
+    /// The range of steps shown by the bar: all, or a part.
     pub shown: (i64, i64),
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,
-    /// All branches.
+    /// All branches of the timeline.
     pub forks: Vec<Fork>,
 }
 
-/// One column of the scrub bar.
+/// One column of the timeline bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     pub is_here: bool,
-    /// Whether anybody was at one of its steps.
+    /// True if a step of the column was reached.
     pub is_reached: bool,
-    /// Points that stopped somebody here, by number.
+    /// Numbers of the points that stopped runs here.
     pub points: Vec<u32>,
     pub trap: bool,
     pub marks: Vec<String>,
     pub fence: bool,
-    /// Lines of history that begin here.
+    /// Branches that begin here.
     pub forks: Vec<usize>,
-    /// Calls that were entered and left. On a long branch some of them may have been so in a neighbouring
-    /// column; none is left out.
+    /// Calls entered and left. On a long branch, calls of an adjacent column may be included; none is
+    /// omitted.
     pub calls: Calls,
 }
 
-/// The events of the current branch, in few lines.
+/// The events of the current branch, as a short list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// Stops, marks, fences and forks by their steps; the last ones.
+    /// The last stops, marks, fences and forks, by steps.
     pub moments: Vec<(i64, Happening)>,
-    /// How many more there were before them.
+    /// Number of earlier ones that are omitted.
     pub more_moments: usize,
-    /// How many calls were entered and left on the branch.
+    /// Number of calls entered and left on the branch.
     pub calls: Calls,
-    /// Where they were made: neighbouring stretches are joined where there are many.
+    /// The stretches with calls. If there are many, adjacent stretches are merged.
     pub stretches: Vec<CallStretch>,
 }
 
-/// What is at one step.
+/// An event at one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     Mark(String),
     Fence,
-    /// A branch leaves here.
+    /// A branch leaves the current one here.
     Fork(BranchNumber),
-    /// Somebody was stopped.
+    /// A run was stopped here.
     Stop(Event),
 }
 
-/// The events of the current branch: at most so many moments, and as many stretches with calls.
+/// Returns the events of the current branch: at most `most` single events, and at most `most` stretches
+/// with calls.
 pub fn events(session: &Session, most: usize) -> Events {
     let mut moments = moments(session);
     let more_moments = moments.len().saturating_sub(most);
@@ -92,7 +93,7 @@ fn join(stretches: &[CallStretch]) -> Option<CallStretch> {
     Some(CallStretch { from: first.from, to: last.to, calls })
 }
 
-/// The timeline, its bar in so many columns, which stand for some steps of it.
+/// Builds the timeline pane. The bar has `width` columns and covers the steps of `extent`.
 pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> TimelinePane {
     let span = session.timeline().span();
     let (moment, forks) = (session.moment(), session.timeline().forks());
@@ -124,7 +125,7 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
     TimelinePane { span, shown: extent, step: moment.step, columns, forks }
 }
 
-/// Columns of which nothing is known but whether anybody was there.
+/// Returns columns with only the flag for reached steps set.
 fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     let (first, last) = session.timeline().branch().extent();
     let edge = |step: i64| match column_of(extent, step, width) {
@@ -137,8 +138,8 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     (0..width).map(column).collect()
 }
 
-/// Adds the calls of a stretch to every column that it touches. A call is at the step behind the one that
-/// made it.
+/// Adds the calls of a stretch to every column that it overlaps. A call is shown at the step number after
+/// its instruction.
 fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallStretch) {
     let width = columns.len();
     if stretch.to < extent.0 || stretch.from >= extent.1 {

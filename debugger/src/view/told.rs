@@ -1,13 +1,13 @@
-//! A motion in words, for somebody who sees such a thing for the first time: of a single step what the instruction
-//! does, with its numbers. All of it is what the card and the instruction's row say.
+//! Movements described in sentences, for beginners. For a single step, the effect of the instruction is
+//! described with its values, as on the instruction card.
 
 use reviver_vm::Travel;
 
 use super::card::{CardView, Topic};
 use crate::outcome::Motion;
 
-/// A motion in a sentence; none of one that led nowhere. `before` and `after` are the cards of the instructions that
-/// came next before it and behind it.
+/// Describes a movement in a sentence, or returns `None` if nothing moved. `before` and `after` are the
+/// cards of the next instruction before and after the movement.
 pub fn told(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>) -> Option<String> {
     let (from, to) = (motion.from, motion.to);
     let passed = match motion.travel {
@@ -28,7 +28,7 @@ pub fn told(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>
     }
 }
 
-/// One instruction, carried out or undone.
+/// Describes one instruction that was executed or undone.
 fn single(card: &CardView, travel: Travel) -> String {
     let lines = card.lines(&str::to_owned);
     let is_of_way = |topic: Topic| match travel {
@@ -44,7 +44,7 @@ fn single(card: &CardView, travel: Travel) -> String {
         text = format!("{text}: {}", line.formula);
         text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
     }
-    // The rule that the card has first is the one of the direction in which the session faces.
+    // The first adjoint lines of the card belong to the session's direction.
     if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
         let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
         text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));
@@ -56,7 +56,7 @@ fn first_sentence(doc: &str) -> &str {
     doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.')
 }
 
-/// A sentence as it stands within another one.
+/// Converts a sentence for use inside another one, with a lower-case first letter.
 fn within(sentence: &str) -> String {
     let mut rest = sentence.chars();
     rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())

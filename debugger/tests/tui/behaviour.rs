@@ -1,4 +1,5 @@
-//! The screen without a terminal: what keys do. The programs and helpers that other tests of it share are here too.
+//! Effects of keys on the screen, without a terminal. Programs and helpers shared with other tests of the
+//! screen are here too.
 
 use reviver_files::UsedFiles;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
-/// Runs for some 100 million steps.
+/// Runs for about 100 million steps.
 pub const LONG: &str = ".inout n default 50_000_000\n\
                     .out a\n\
                     \x20       for i in 0..n\n\
@@ -52,14 +53,14 @@ fn nothing_changes_on_the_screen_while_nothing_happens() {
     assert!(!screen.app.is_stale());
 }
 
-/// Prints at some of its steps.
+/// Program that prints at some of its steps.
 pub const SHOWS: &str = ".out a\n\
                      \x20       for i in 0..10\n\
                      \x20           add a, i\n\
                      \x20           show a\n\
                      \x20       rof\n";
 
-/// The row above the last one.
+/// Returns the row above the last one: the status line.
 pub fn status(screen: &Screen) -> String {
     screen.text().lines().rev().nth(1).unwrap_or_default().to_owned()
 }
@@ -110,7 +111,7 @@ fn an_included_file_is_shown_where_the_machine_goes_into_it() {
     let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
     screen.keys("s");
     assert!(screen.text().contains("code lib/complex.rasm"), "{}", screen.text());
-    // The cursor is in the file that is shown, and so is the breakpoint.
+    // The cursor is in the visible file, and so is the new breakpoint.
     screen.keys("Down Down b");
     let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
     assert!(said.contains(&"breakpoint 1: lib/complex.rasm:11"), "{said:?}");
@@ -142,7 +143,7 @@ fn the_inverse_program_follows() {
         text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
     };
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
-    // What stands in the library is undone by the call.
+    // Code in the library is undone by the call.
     screen.keys("s s");
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
     screen.keys("End S");
@@ -158,12 +159,12 @@ fn the_bracket_at_hand_is_drawn_among_many() {
     let screen = Screen::open(support::subject(&text), 80, 41);
     let rows = screen.text();
     let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
-    // The outermost pair is the longest, but the machine is there.
+    // The outermost pair is the longest, but it is drawn because the machine is at it.
     assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
     assert!(!at("if a == 1 ").contains('┌'), "{rows}");
 }
 
-/// Two calls, one after the other, whose variables lie in the same place.
+/// Two consecutive calls with variables at the same addresses.
 pub const CALLS: &str = ".out a\n\
                      \x20       call  p(a)\n\
                      \x20       call  q(a)\n\
@@ -211,7 +212,7 @@ fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
     assert!(suspends(&mut screen, Key::ctrl('z')));
 }
 
-/// The commands that keys have stood for.
+/// Returns the commands executed by keys.
 pub fn commands(screen: &Screen) -> Vec<String> {
     let lines = screen.app.messages().iter().filter(|message| message.tone == Tone::Command);
     lines.map(|message| message.text.clone()).collect()

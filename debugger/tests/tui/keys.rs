@@ -1,4 +1,4 @@
-//! The key list that is committed is the one that the key map writes, and the help has every key.
+//! The committed key list equals the generated one, and the help contains every key.
 
 use reviver_files::UsedFiles;
 use std::path::Path;
@@ -53,7 +53,8 @@ fn lines_of_a_users_own_are_in_the_help() {
     assert!(help::lines(&keys.unwrap()).contains(&entry));
 }
 
-/// Lines of one command that do different things say different things, but for panes, whose names say it.
+/// Lines of one command with different effects have different help texts, except for panes, which differ by
+/// name.
 #[test]
 fn every_line_has_a_help_of_its_own() {
     for preset in Preset::ALL {

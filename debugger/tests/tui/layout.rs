@@ -1,10 +1,10 @@
-//! Which pane is where: at every size each has one place, and what there is to see decides how much.
+//! Screen layouts: every pane has one place at each size, and the content determines the sizes.
 
 use ratatui::layout::Rect;
 use reviver_debugger::tui::layout::{ScreenContent, divide};
 use reviver_debugger::tui::panes::PaneKind::{self, Arrays, Cells};
 
-/// Programs with much to show, and with little.
+/// Programs with much and with little content.
 const CONTENTS: [ScreenContent; 4] = [
     ScreenContent { cells: 5, arrays: 0, has_branches: false, plots: 0, has_answer: false, has_tour: false },
     ScreenContent { cells: 30, arrays: 90, has_branches: true, plots: 2, has_answer: true, has_tour: false },
@@ -54,7 +54,7 @@ fn slots_do_not_overlap() {
     }
 }
 
-/// Rows of a pane, and whether it has its place for itself and those of no other kind of cells.
+/// Returns the height of a pane, and true unless cells and arrays share its slot.
 fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, bool) {
     let slots = divide(Rect::new(0, 0, size.0, size.1), false, content).slots;
     let slot = slots.into_iter().find(|slot| slot.panes.contains(&pane)).unwrap();
@@ -89,7 +89,7 @@ fn arrays_get_what_the_cells_leave() {
         let content = ScreenContent { cells, arrays, ..ScreenContent::default() };
         (place_of(Cells, (80, 24), content).0, place_of(Arrays, (80, 24), content).0)
     };
-    // Both, few cells, few elements, and too many of both.
+    // Cases: room for both, few cells, few elements, too many of both.
     let expected = [(12, 3), (4, 11), (14, 1), (10, 5)];
     assert_eq!([rows(6, 3), rows(4, 40), rows(40, 1), rows(40, 40)], expected);
 }

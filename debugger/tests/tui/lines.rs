@@ -1,4 +1,5 @@
-//! Lines: keys stand for them, `:` takes them, and `@` in them is what is selected.
+//! Command lines: keys are bound to them, `:` accepts them, and `@` in them is replaced by the selected
+//! item.
 
 use crate::behaviour::{commands, fib, said};
 use crate::screen::Screen;
@@ -57,7 +58,7 @@ fn what_is_selected_stands_in_lines() {
     assert_eq!(commands(&screen)[..2], ["watch a if $new > 20", "print a + 1"]);
     assert!(commands(&screen)[2].starts_with("break "), "{:?}", commands(&screen));
     assert_eq!(commands(&screen)[3], "delete 2");
-    // What is set is taken away, whatever else was said of it.
+    // Toggling removes an item that is set, regardless of its options.
     screen
         .command("toggle watch @ any")
         .command("toggle watch @ any")
@@ -74,7 +75,7 @@ fn what_is_selected_stands_in_lines() {
     );
 }
 
-/// What a point watches is what is compared, however it was written.
+/// Watchpoints are compared by the watched cells, not by their text.
 #[test]
 fn a_watched_slice_is_taken_away_as_a_whole() {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
@@ -106,7 +107,7 @@ fn names_of_panes_are_completed() {
     assert_eq!(screen.app.focus(), PaneKind::Timeline);
 }
 
-/// The row of keys, above the status line.
+/// Returns the key bar, above the status line.
 fn hints(screen: &Screen) -> String {
     screen.text().lines().rev().nth(2).unwrap_or_default().to_owned()
 }
@@ -152,7 +153,7 @@ fn the_keys_that_matter_now_have_a_row() {
         "{}",
         screen.text()
     );
-    // Where there is little room, the panes have it.
+    // On a low screen, the panes use the row of the key bar.
     screen.resize(80, 23);
     assert!(!screen.text().contains("TRAPPED"), "{}", screen.text());
 }

@@ -1,4 +1,4 @@
-//! The screen, without a terminal.
+//! Tests of the screen without a terminal.
 
 mod behaviour;
 mod keys;

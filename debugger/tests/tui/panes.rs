@@ -1,11 +1,11 @@
-//! Every pane can be gone to, drawn in any room, moved in and opened.
+//! Every pane can be focused, drawn at any size, navigated and opened.
 
 use crate::screen::Screen;
 use crate::support;
 use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
-/// Rooms from nothing to plenty, with each layout among them.
+/// Screen sizes from empty to large, at least one for each layout.
 const SIZES: [(u16, u16); 8] = [(0, 0), (1, 1), (14, 4), (40, 10), (80, 24), (120, 40), (170, 40), (200, 60)];
 
 #[test]
@@ -27,7 +27,7 @@ fn names_of_panes_are_their_own() {
     }
 }
 
-/// With points, marks, branches and plots, so that there is something in each.
+/// A screen with points, marks, branches and plots, so that each pane has content.
 fn busy() -> Screen {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     screen.command("break 29").command("mark here").command("goto 60").command("set A[0] = 7");
@@ -60,14 +60,14 @@ fn every_pane_can_be_opened_at_each_of_its_items() {
     }
 }
 
-/// An array of reals whose adjoints are carried.
+/// Opens a program with an array of reals at its end, in gradient mode.
 fn with_adjoints(program: &str) -> Screen {
     let mut screen = Screen::open(support::subject(program), 120, 40);
     screen.command("goto end").command("gradient y").command("focus arrays");
     screen
 }
 
-/// The columns at which a text begins in the rows of the screen that have it.
+/// Returns the rows and columns of a text on the screen.
 fn columns_of(screen: &Screen, text: &str) -> Vec<(usize, usize)> {
     let rows = screen.text();
     let place = |(row, line): (usize, &str)| {
@@ -82,7 +82,7 @@ fn adjoints_in_arrays_have_a_heading_above_them() {
     let one = ".inout A[4]: real default 0.5\n.out y: real\nadd y, A[1] * 0.25\n";
     let mut screen = with_adjoints(one);
     screen.command("reverse-step 3").keys("z");
-    // Above the adjoint of the element, as far to the right.
+    // The heading is above the adjoint of the element, in the same column.
     let (heading, column) = columns_of(&screen, "A'")[0];
     let (row, values) = columns_of(&screen, "[0]")[0];
     assert_eq!(heading + 1, row, "{}", screen.text());
@@ -91,11 +91,11 @@ fn adjoints_in_arrays_have_a_heading_above_them() {
     let line = text.lines().nth(row).unwrap();
     let adjoint: String = line.chars().skip(column).take(3).collect();
     assert_eq!(adjoint, "0.0", "{text}");
-    // Integers, and reals before the gradient, have none.
+    // Integers have no adjoints, and reals have none before the gradient.
     let mut plain = Screen::open(support::subject(one), 120, 40);
     plain.command("focus arrays").keys("z");
     assert!(columns_of(&plain, "A'").is_empty());
-    // The first element is below the heading, whatever is clicked or moved to.
+    // The first element is below the heading, for clicks and for cursor movements.
     let other = screen.app.session().unwrap().step_number();
     screen.mouse(Gesture::Press, 8, row as u16).command("print @");
     assert_eq!(screen.step(), other);

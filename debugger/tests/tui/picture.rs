@@ -1,4 +1,4 @@
-//! Pictures of the screen: every character where the screen has it, in its colour, as well-formed XML.
+//! Pictures of the screen: every character at its position, in its colour, as well-formed XML.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// The elements of an XML text in their order; fails unless each is closed where it should be.
+/// Parses the elements of an XML text in order. Fails unless each is closed correctly.
 fn elements(xml: &str) -> Vec<Element> {
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<Element> = Vec::new();
@@ -90,13 +90,13 @@ fn elements(xml: &str) -> Vec<Element> {
     found
 }
 
-/// Characters that are drawn as rectangles.
+/// Returns true for characters that are drawn as rectangles.
 fn is_drawn(c: &str) -> bool {
     c.chars().all(|c| ('─'..='▓').contains(&c) && !"▲▼◆●○►◄▷".contains(c))
 }
 
-/// Holds a picture against a frame: each character that is text stands where it should, in its colour and
-/// weight, and nothing else does.
+/// Compares a picture with a frame: each text character is at its position, in its colour and weight, and
+/// there are no others.
 fn check(picture: &str, frame: &Buffer, rows: usize) {
     let elements = elements(picture);
     let width = usize::from(frame.area.width);
@@ -113,7 +113,7 @@ fn check(picture: &str, frame: &Buffer, rows: usize) {
         let (row, column) = ((text.number("y") - 12 - 13) / 17, (text.number("x") - 12) / 8);
         let cells = text.number("textLength") / 8;
         let chars: Vec<char> = text.text.chars().collect();
-        // Of a wide character there is one for two cells.
+        // A wide character occupies two cells.
         let each = cells / chars.len();
         assert_eq!(each * chars.len(), cells, "{text:?}");
         for (n, c) in chars.into_iter().enumerate().filter(|(_, c)| *c != ' ') {
@@ -126,8 +126,8 @@ fn check(picture: &str, frame: &Buffer, rows: usize) {
     assert_eq!(found, expected);
 }
 
-/// The picture that the screen makes of itself, and the frame before. The command stands in the last row
-/// while it is typed.
+/// Returns the picture that the screen draws of itself, and the frame before. The picture's last row shows
+/// the command being typed.
 fn pictured(screen: &mut Screen, name: &str, options: &str) -> (String, Buffer) {
     let frame = screen.terminal.backend().buffer().clone();
     let file = file(name);

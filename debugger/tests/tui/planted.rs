@@ -1,5 +1,5 @@
-//! Six programs with a mistake that people make, and how it is found: in at most six keys, from opening the program to
-//! the place of the mistake.
+//! Six programs with typical mistakes. Each mistake is located with at most six keys after opening the
+//! program.
 
 use crate::screen::Screen;
 use crate::support;
@@ -7,14 +7,14 @@ use reviver_debugger::outcome::Reason;
 use reviver_debugger::session::Session;
 use reviver_vm::Travel;
 
-/// The keys that somebody has, from opening the program on.
+/// Maximum number of keys after opening the program.
 const MOST_KEYS: usize = 6;
 
-/// The mistake stands on the line that this comment marks.
+/// Comment that marks the line of the mistake.
 const MARK: &str = "; here";
 
-/// Opens a program at both sizes, presses keys, and looks whether the screen names the line of the mistake:
-/// beside a sign of the code, or in what is told.
+/// Opens a program at both sizes, presses keys, and checks that the screen shows the line of the mistake:
+/// beside a sign in the code, or in a text.
 fn is_found(text: &str, keys: &str) {
     assert!(keys.split_whitespace().count() <= MOST_KEYS, "{keys}");
     let (number, line) = text.lines().enumerate().find(|(_, line)| line.ends_with(MARK)).unwrap();
@@ -32,7 +32,7 @@ fn is_found(text: &str, keys: &str) {
     }
 }
 
-/// The same program without its mistake, at its end.
+/// Runs the program without its mistake to the end.
 fn mended(text: &str, wrong: &str, right: &str) -> Session {
     assert!(text.contains(wrong), "{wrong}");
     let mut session = Session::at_begin(support::subject(&text.replace(wrong, right))).unwrap();
@@ -60,7 +60,7 @@ fn a_wrong_fi() {
 
 #[test]
 fn a_wrong_sign() {
-    // The kinetic energy less the potential one, and not their sum.
+    // The kinetic energy minus the potential energy, instead of their sum.
     let text = ".out energy: real
 .in  v: real default 2, x: real default 3
         local kinetic = square(v)
@@ -84,7 +84,7 @@ fn off_by_one() {
         rof
 ";
     assert_eq!(value(&mended(text, "1..N+1", "1..N"), "A[4]"), "15");
-    // The line just executed has let i become 5.
+    // The last executed line has set i to 5.
     is_found(text, "c");
 }
 
@@ -120,7 +120,7 @@ fn arguments_that_alias() {
 
 #[test]
 fn a_wrong_adjoint_rule() {
-    // The derivative of the logarithm of 1 + x is 1 divided by that, and not that.
+    // The derivative of log(1 + x) is 1 / (1 + x): the rule must divide by 1 + x, but multiplies.
     let text = ".real f64
 .in  x: real default 0.5
 .out y: real
@@ -144,6 +144,6 @@ fn a_wrong_adjoint_rule() {
     right.gradient("y").unwrap();
     right.goto_start();
     assert_eq!(value(&right, "x'"), "0.6666666666666666");
-    // The adjoint of x, and what made it: in the rule, which the way back has come through.
+    // Shows the origin of the adjoint of x: an instruction of the rule, which ran while going back.
     is_found(text, "End G Home a y Enter");
 }

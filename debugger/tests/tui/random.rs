@@ -1,4 +1,4 @@
-//! Random keys, clicks, texts, times and sizes: nothing of it may panic.
+//! Random keys, clicks, texts, times and sizes must not cause a panic.
 
 use reviver_files::UsedFiles;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
 use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
-/// Xorshift (Marsaglia 2003): the same events on every machine.
+/// Xorshift (Marsaglia 2003), with the same events on every machine.
 struct Random(u64);
 
 impl Random {
@@ -121,7 +121,7 @@ fn visit(seed: u64, events: usize) {
     let (width, height) = random.size();
     let session = Session::at_begin(support::subject(&text)).unwrap();
     let mut screen = Screen::new(App::new(session, UsedFiles::default(), map, theme), width, height);
-    // An edited state may run for ever.
+    // A run from an edited state may never end.
     screen.patience = Duration::from_millis(100);
     for _ in 0..events {
         match random.below(12) {
@@ -147,7 +147,7 @@ fn random_keys_and_sizes_do_not_panic() {
     }
 }
 
-/// Events that arrive while the session is away: they are kept, and none is lost on the way back.
+/// Events that arrive while the session is away are kept, and none is lost.
 #[test]
 fn random_events_during_runs_do_not_panic() {
     let mut random = Random(77);
@@ -155,7 +155,7 @@ fn random_events_during_runs_do_not_panic() {
     let keys: Vec<Key> = map.bound().map(|(key, _)| key).collect();
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     for _ in 0..60 {
-        // A line that is typed may lie over an answer, and that over the screen.
+        // A prompt, an overlay and an answer may be open; each Esc closes one of them.
         for _ in 0..3 {
             screen.event(InputEvent::Key(Key::plain(BareKey::Esc)));
         }

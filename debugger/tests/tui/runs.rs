@@ -1,4 +1,4 @@
-//! Long runs and playing: what is seen meanwhile, what keys do, and how they end.
+//! Long runs and playback: the screen meanwhile, the effects of keys, and interruption.
 
 use crate::behaviour::{LONG, SHOWS, fib, status};
 use crate::screen::Screen;
@@ -14,7 +14,7 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     screen.event(InputEvent::Tick(Duration::from_millis(700)));
     let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
-    // What is typed meanwhile waits; after an interrupt it is forgotten.
+    // Typed keys wait for the session; an interrupt drops them.
     screen.keys("Down q");
     screen.resize(100, 30);
     let running = std::thread::spawn(move || errand.perform());
@@ -161,7 +161,7 @@ fn a_run_says_what_keys_do_and_quitting_stops_it() {
     assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
     screen.keys("s");
     assert!(screen.last_row().contains("1 key waits"), "{}", screen.last_row());
-    // A letter that is typed ends nothing.
+    // A letter typed into the prompt doesn't end the session.
     screen.keys(": q");
     assert!(screen.last_row().contains("3 keys wait"), "{}", screen.last_row());
     screen.event(InputEvent::Key(Key::ctrl('c')));

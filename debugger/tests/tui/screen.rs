@@ -1,4 +1,4 @@
-//! A screen without a terminal: types keys, runs errands at once, and reads what was drawn.
+//! A screen without a terminal: types keys, runs background tasks at once, and reads the drawn text.
 
 use reviver_files::UsedFiles;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub struct Screen {
     pub app: App,
     pub terminal: Terminal<TestBackend>,
     pub has_quit: bool,
-    /// How long a command may take before the user loses patience.
+    /// Time after which the user interrupts a command.
     pub patience: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Screen {
         Screen::new(app(subject), width, height)
     }
 
-    /// Types keys as they are written in key files, with blanks between them.
+    /// Types keys in the notation of key files, separated by blanks.
     pub fn keys(&mut self, keys: &str) -> &mut Screen {
         keys.split_whitespace().for_each(|key| self.event(InputEvent::Key(key.parse().unwrap())));
         self
@@ -54,7 +54,7 @@ impl Screen {
         self
     }
 
-    /// Takes an event, does what it asks for, and draws.
+    /// Handles an event, executes its effect, and draws.
     pub fn event(&mut self, event: InputEvent) {
         let effect = self.app.handle(event);
         self.carry_out(effect);
@@ -83,7 +83,7 @@ impl Screen {
         }
     }
 
-    /// Takes an event whose errand is still to be run.
+    /// Handles an event, and returns its background task without running it.
     pub fn send(&mut self, event: InputEvent) -> Errand {
         match self.app.handle(event) {
             Some(Effect::Run(errand)) => errand,
@@ -102,7 +102,7 @@ impl Screen {
         self.event(InputEvent::Resize);
     }
 
-    /// What is on the screen.
+    /// Returns the text on the screen.
     pub fn text(&self) -> String {
         let buffer = self.terminal.backend().buffer();
         let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
@@ -113,7 +113,7 @@ impl Screen {
         rows.map(row).collect()
     }
 
-    /// The last row: what was said last.
+    /// Returns the last row, which shows the last message.
     pub fn last_row(&self) -> String {
         self.text().lines().last().unwrap_or_default().to_owned()
     }

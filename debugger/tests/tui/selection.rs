@@ -1,4 +1,4 @@
-//! What is chosen in panes, by keys and by the mouse, and stays chosen.
+//! Selections in panes, by keys and by the mouse, and their persistence.
 
 use crate::behaviour::{CALLS, commands, said};
 use crate::screen::Screen;
@@ -41,7 +41,7 @@ fn adjoints_can_be_chosen_watched_and_plotted() {
     screen.keys("3 a");
     assert!(screen.last_row().contains("there are no adjoints yet"), "{}", screen.text());
     screen.command("goto end").command("gradient out").command("reverse-step 250");
-    // Below nu, which is an integer, stands z.
+    // Below nu, an integer, is the real z.
     screen.keys("3 Ctrl-Home Down > v d e");
     assert!(screen.last_row().starts_with(":set z' ="), "{}", screen.text());
     screen.keys("Esc < v d Up a v");
@@ -80,7 +80,7 @@ fn the_selected_cell_stays_the_same_over_calls() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("3 / d i r t Enter w w w w");
     assert_eq!(commands(&screen), ["next-write dirt"; 4]);
-    // `term` of main is `term` in `imul` too, in another row.
+    // `term` of main has the same name in `imul`, in another row.
     screen.keys("/ t e r m Enter w");
     assert!(screen.text().contains("│› term") || screen.text().contains("│* term"), "{}", screen.text());
     screen.keys("w w");
@@ -132,10 +132,10 @@ fn the_wheel_scrolls_and_only_a_double_click_opens() {
 fn an_element_that_is_given_to_a_call_stays_selected() {
     let text = ".out A[3]\n        call p(A[1])\n.proc p(inout x)\n        add x, 5\n.end\n";
     let mut screen = Screen::open(support::subject(text), 120, 40);
-    // An array of the program's has its name everywhere.
+    // A global array has the same name in every frame.
     screen.keys("4 > s s e");
     assert!(screen.last_row().starts_with(":set A[1] ="), "{}", screen.text());
-    // One of a frame's is a scalar where it was given to a call.
+    // An element of a frame's array is a scalar in a call that receives it.
     let text = ".out a\n.ancilla z\n        call p(a)\n.proc p(inout u)\n.ancilla B[3]\n        add B[1], 5\n\
                 \x20       call q(B[1], u)\n        sub B[1], 5\n.end\n.proc q(inout v, inout w)\n        add w, v\n.end\n";
     let mut screen = Screen::open(support::subject(text), 120, 40);
@@ -167,7 +167,7 @@ fn the_cell_that_a_trap_is_about_is_selected() {
     }
 }
 
-/// A search that finds nothing leaves the machine at the trap, and the pane that tells about it.
+/// A search without a result leaves the machine at the trap, and the failure pane visible.
 #[test]
 fn a_search_that_finds_nothing_keeps_the_failure() {
     let text = ".inout a default 3, b\n.out q\n        add a, 1\n        add.div q, a, b\n";
@@ -193,7 +193,7 @@ fn the_arrays_follow_what_is_accessed() {
     assert!(screen.text().contains("array A[200]") && screen.text().contains("[150]"), "{}", screen.text());
     screen.keys("s");
     assert!(screen.text().contains("array B[300]") && screen.text().contains("[250]"), "{}", screen.text());
-    // Who has selected an element looks at that one.
+    // A selected element stays visible.
     screen.keys("4 Ctrl-Home 1 s");
     assert!(screen.text().contains("array B[300]") && screen.text().contains("[0]"), "{}", screen.text());
 }
@@ -213,10 +213,10 @@ fn all_arrays_are_seen_where_there_is_room_and_clicked() {
     let column = screen.text().lines().nth(row.into()).unwrap().chars().position(|c| c == '1').unwrap();
     screen.mouse(Gesture::Press, column as u16, row).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("watchpoint 1: P[1]")), "{:?}", said(&screen));
-    // A name is no element.
+    // A click on an array's name selects no element.
     screen.mouse(Gesture::Press, column as u16, row_of(&screen, "A[6]")).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("deleted")), "{:?}", said(&screen));
-    // A large one behind them has no room.
+    // There is no room for a large array after the others.
     let with_large = support::text("sort.rasm") + ".inout B[90]\n";
     let mut screen = Screen::open(support::subject(&with_large), 80, 24);
     assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
@@ -224,7 +224,7 @@ fn all_arrays_are_seen_where_there_is_room_and_clicked() {
     assert!(screen.text().contains("│ array B[90] (3 of 3)"), "{}", screen.text());
     screen.command("array P");
     assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
-    // Where the first one is large there is a window into it.
+    // If the first array is large, a part of it is shown alone.
     let large = support::text("sort.rasm").replace("N = 6", "N = 60").replace("{5, 2, 9, 1, 5, 6}", "7");
     let large = large.replace("{0, 1, 2, 3, 4, 5}", "0");
     let large: String =
@@ -233,7 +233,7 @@ fn all_arrays_are_seen_where_there_is_room_and_clicked() {
     assert!(screen.text().contains("│ array A[60] (1 of 2)"), "{}", screen.text());
 }
 
-/// Calls stand with the values that they pass, before they are made.
+/// The next call is shown with the values of its arguments.
 #[test]
 fn a_call_that_comes_next_has_its_values() {
     let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);
@@ -241,7 +241,7 @@ fn a_call_that_comes_next_has_its_values() {
     screen.command("until 29");
     assert!(screen.text().contains("          move(source=0, target=1) "), "{}", screen.text());
     assert!(screen.text().contains("(source=0, target=1)│"), "{}", screen.text());
-    // Where the code has no room for it, the card has.
+    // If there is no room in the code pane, the card shows the call.
     screen.resize(80, 24);
     screen.command("until 28").keys("s s");
     assert!(screen.text().contains("tower(disks="), "{}", screen.text());

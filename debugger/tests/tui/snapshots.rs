@@ -1,6 +1,6 @@
-//! What the screen looks like: every pane, and some programs at work, at 80×24 and 120×40. Changed
-//! screens are looked at before they are accepted: `INSTA_UPDATE=always cargo test -p reviver-debugger
-//! --test tui snapshots` writes them anew.
+//! Snapshots of the screen: every pane, and some programs in various states, at 80×24 and 120×40.
+//! `INSTA_UPDATE=always cargo test -p reviver-debugger --test tui snapshots` writes them again; changes
+//! must be reviewed.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::support;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// Opens a program at both sizes, brings each to a scene, and compares the pictures.
+/// Opens a program at both sizes, executes `play` on each screen, and compares the pictures.
 fn picture(name: &str, open: impl Fn() -> Session, play: impl Fn(&mut Screen)) {
     for (width, height) in SIZES {
         let app = App::new(open(), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark));
@@ -45,7 +45,7 @@ fn rest(screen: &mut Screen) {
     screen.event(InputEvent::Tick(Duration::from_secs(1)));
 }
 
-/// The Fibonacci loop, in the middle, with a breakpoint that was hit, a mark, a fork and two plots.
+/// Shows the Fibonacci loop in the middle, with a breakpoint that was hit, a mark, a fork and two plots.
 fn fib_at_work(screen: &mut Screen) {
     screen.command("goto end").command("goto 18").command("mark middle").command("set n = 4");
     screen.command("timeline up").command("break again").keys("c c 3 d Down d 1");
@@ -114,7 +114,7 @@ fn tapes() {
         Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap()
     };
     picture("tapes", open, |screen| _ = screen.command("goto 10").keys("6"));
-    // A declared stack stands there by its name.
+    // A declared stack is shown by its name.
     picture("stacks", || program("gcd.rasm"), |screen| _ = screen.command("goto end").keys("6"));
 }
 
@@ -195,12 +195,12 @@ fn adjoints() {
     );
 }
 
-/// Goes to the end, and back in gradient mode.
+/// Travels to the end, and back in gradient mode.
 fn walk_back(screen: &mut Screen, gradient: &str, back: &str) {
     screen.command("goto end").command(gradient).command(back);
 }
 
-/// Where there is room, the inverse program stands beside the program.
+/// A wide screen shows the inverse program beside the program.
 #[test]
 fn a_wide_screen() {
     let mut screen = Screen::open(support::subject(&support::text("fib.rasm")), 170, 40);
@@ -217,8 +217,8 @@ fn a_small_screen() {
     }
 }
 
-/// Without colours, attributes say what was chosen, changed and read: B bold, D dim, I italic, U
-/// underlined, R reversed.
+/// Without colours, attributes show selections, changes and reads: B bold, D dim, I italic, U underlined, R
+/// reversed.
 #[test]
 fn attributes_alone() {
     let app =

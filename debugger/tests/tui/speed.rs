@@ -1,5 +1,5 @@
-//! How long a key press takes to become a frame: below 16 ms at 120×40, on a program with 10,000 lines and
-//! an array of 10⁶ cells.
+//! Time from a key press to the frame: below 16 ms at 120×40, for a program with 10,000 lines and an array
+//! of 10⁶ cells.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn a_key_becomes_a_frame_in_time() {
     held(Screen::open(support::subject(&long_program()), 120, 40));
 }
 
-/// What is over soon is the interpreter's, also where somebody else makes the steps of long runs: no key waits for code.
+/// Short runs are interpreted, even with an engine for long runs, so no key waits for compilation.
 #[test]
 fn no_key_waits_for_native_code() {
     let subject = support::subject(&long_program());

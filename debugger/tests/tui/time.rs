@@ -1,4 +1,4 @@
-//! The status line, the time bar, its events and plots.
+//! The status line, the timeline bar, its events and plots.
 
 use crate::behaviour::{CALLS, fib, status};
 use crate::screen::Screen;
@@ -59,7 +59,7 @@ fn keys_go_from_event_to_event() {
     assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
 }
 
-/// An edit doesn't change the scale of the bar: what lies ahead can be dragged to at once.
+/// An edit doesn't change the scale of the bar, so later steps can be dragged to at once.
 #[test]
 fn a_new_line_is_as_long_as_the_one_that_it_left() {
     let mut screen = fib();
@@ -145,7 +145,7 @@ fn the_current_branch_is_seen_among_many() {
     assert_eq!(row, "branches    5 from step 4: set n = 20   0   1   2   3   4", "{text}");
 }
 
-/// The heading of the time bar, and its axis.
+/// Returns the heading of the timeline bar, and its row of step numbers.
 fn bar(screen: &Screen) -> (String, String) {
     let text = screen.text();
     let row =
@@ -162,7 +162,7 @@ fn the_bar_zooms_and_says_so() {
     assert!(axis.contains("100 ") && axis.contains(" 200 ") && axis.ends_with("300"), "{axis}");
     screen.keys("9 Ctrl-End Enter");
     assert_eq!(screen.step(), 300);
-    // Where one goes further, the bar goes along.
+    // The shown part follows the present.
     screen.keys("s");
     assert!(bar(&screen).0.contains("timeline 188..388 of 0..388"), "{}", bar(&screen).0);
     screen.command("goto 200").keys("i");
@@ -201,7 +201,7 @@ fn events_and_plots_follow_the_zoomed_bar() {
     assert!(text.contains("late") && text.contains("a        89"), "{text}");
     screen.command("zoom 0..20");
     let text = rested(&mut screen);
-    // F(20) hasn't been reached there.
+    // F(20) hasn't been reached in the shown part.
     assert!(!text.contains("late") && text.contains("a         5"), "{text}");
     screen.command("zoom all");
     let text = rested(&mut screen);

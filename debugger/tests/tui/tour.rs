@@ -1,4 +1,5 @@
-//! The tour: its pages fit, whatever the keys are; it notices what was tried, tells each step, and hides nothing.
+//! The tour: its pages fit with all key maps. It records tried commands, describes each step, and covers no
+//! pane.
 
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::App;
@@ -11,7 +12,7 @@ use reviver_files::UsedFiles;
 use crate::screen::Screen;
 use crate::support;
 
-/// The most pages that a tour has.
+/// Upper bound on the number of pages of a tour.
 const MOST: usize = 20;
 
 fn on_tour(name: &str, preset: Preset, width: u16, height: u16) -> Screen {
@@ -24,12 +25,12 @@ fn row(screen: &Screen, number: usize) -> String {
     screen.text().lines().nth(number).unwrap_or_default().to_owned()
 }
 
-/// The heading, without the keys that turn pages.
+/// Returns the heading, without the navigation keys.
 fn heading(screen: &Screen) -> String {
     row(screen, 0).split("  r next").next().unwrap_or_default().trim().to_owned()
 }
 
-/// What the last step was, in one row.
+/// Returns the description of the last step, in one row.
 fn told(screen: &Screen) -> String {
     let rows = [4, 5].map(|number| row(screen, number).trim().to_owned());
     rows.join(" ").trim().to_owned()
@@ -39,7 +40,7 @@ fn tour_of(name: &str) -> Tour {
     Tour::of(Session::at_begin(support::subject(&support::text(name))).unwrap().program())
 }
 
-/// All headings, from the first page to the last.
+/// Returns all headings, from the first page to the last.
 fn headings(name: &str) -> Vec<String> {
     let mut tour = tour_of(name);
     let mut headings = vec![tour.heading()];
@@ -108,7 +109,7 @@ fn what_was_tried_is_noticed_and_pages_can_be_skipped_and_gone_back_to() {
     assert_eq!(heading(&screen), "tour 1 of 14: the screen");
 }
 
-/// Who does what the pages say is told so on each of them that has something to do.
+/// Following the instructions of the pages marks each page with a command as tried.
 #[test]
 fn the_pages_can_be_followed_key_by_key() {
     let keys = [
@@ -129,7 +130,7 @@ fn the_pages_can_be_followed_key_by_key() {
     ];
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
     for (page, keys) in keys.into_iter().enumerate() {
-        // A key that is typed as a blank has a name.
+        // The key for a blank has a name.
         for key in keys.split(' ').filter(|key| !key.is_empty()) {
             screen.event(InputEvent::Key(key.parse().unwrap()));
         }
@@ -169,7 +170,7 @@ fn nothing_is_hidden_and_every_size_is_drawn() {
         {
             assert!(text.contains(part), "{width}×{height}: no `{part}`\n{text}");
         }
-        // What lies over the panes leaves the tour alone.
+        // An overlay doesn't cover the tour.
         screen.keys("?");
         assert!(
             row(&screen, 0).contains("tour 1 of 14") && screen.text().contains("Make one step"),
@@ -181,7 +182,7 @@ fn nothing_is_hidden_and_every_size_is_drawn() {
     }
 }
 
-/// The book shows rows of the tour, behind comments that say which keys lead there.
+/// The book shows rows of the tour, after comments with the keys that lead to them.
 #[test]
 fn the_book_shows_the_tour_as_it_is() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../course/book/src/02-debugger.md");

@@ -1,4 +1,4 @@
-//! Answers that are walked: trees of origins and lists of moments, in which Enter goes somewhere and the answer
+//! Navigation of answers: trees of origins and lists of time points, in which Enter travels and the answer
 //! stays.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::support;
 use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
-/// The rows of the answer that are seen.
+/// Returns the visible rows of the answer.
 fn rows(screen: &Screen) -> Vec<String> {
     let text = screen.text();
     let below = text.lines().skip_while(|row| !row.contains("failure") && !row.starts_with(" card ")).skip(1);
@@ -31,11 +31,11 @@ fn where_a_value_comes_from_is_a_tree() {
     assert!(first[0].starts_with("▾ sum  0.11490348492980633  add sum, term"), "{first:?}");
     assert!(first[0].ends_with("79 @191") && first[1].starts_with("  ▸ sum  0.114903485333478"), "{first:?}");
     assert_eq!(first.len(), 3, "{first:?}");
-    // As deep as somebody goes, where the answer came two links deep.
+    // The tree can be unfolded further than the two links of the answer.
     screen.keys("Down Right Down Right Down Right Down Right Down Right");
     let deep = rows(&screen);
     assert!(deep[5].starts_with("          ▾ sum  0.125  add sum, term"), "{deep:?}");
-    // To the left are those that asked.
+    // Left moves to the parent.
     screen.keys("Left Left");
     assert_eq!(rows(&screen).len(), deep.len() - 2, "{:?}", rows(&screen));
     screen.keys("Ctrl-Home Left");
@@ -52,7 +52,7 @@ fn enter_goes_to_the_moment_and_the_answer_stays() {
     assert_eq!((rows(&screen), screen.app.focus()), (before, PaneKind::Answer));
     screen.keys("Down Enter");
     assert_eq!(screen.step(), 160);
-    // Motions of every kind leave it where it is, at the row that was chosen.
+    // Movements of every kind keep the answer and its selected row.
     screen.keys("s S c C Enter");
     assert_eq!(screen.step(), 160);
     screen.keys("u");
@@ -85,7 +85,7 @@ fn a_value_that_was_handed_on_has_one_row_for_that() {
     );
     screen.keys("Down Enter");
     assert_eq!(screen.step(), 48);
-    // What leads nowhere is unfolded, or nothing.
+    // A row without a destination is unfolded, if possible.
     screen.keys("Up Enter");
     assert_eq!(screen.step(), 48);
 }
@@ -100,7 +100,7 @@ fn a_history_is_a_list_that_goes_on() {
     screen.keys("Ctrl-Home Right");
     let more = rows(&screen);
     assert!(more.len() == 24 && more[0] == "▸ more" && more[21..] == seen[1..], "{more:?}");
-    // The cursor is beside the one that was the first, and goes on from there.
+    // The cursor stays at the row that was first before.
     screen.keys("Enter");
     let step = screen.step();
     assert!(more[20].ends_with(&format!("@{}", step + 1)), "{step} {more:?}");
@@ -127,7 +127,7 @@ fn what_lists_moments_is_walked_too() {
     assert!(screen.text().contains("►1 → rotate"), "{}", screen.text());
 }
 
-/// Steps of another branch have other numbers' meanings: the answer leads to its branch first.
+/// Step numbers of another branch have another meaning, so the answer first leads to its branch.
 #[test]
 fn an_answer_of_another_branch_leads_there_first() {
     let mut screen = fib();
@@ -136,7 +136,7 @@ fn an_answer_of_another_branch_leads_there_first() {
     screen.keys("Enter");
     assert!(commands(&screen).last().unwrap().starts_with("goto "), "{:?}", commands(&screen));
     screen.command("timeline 1");
-    // The question was one of the other branch.
+    // The question belongs to the other branch.
     screen.keys("Ctrl-End Right Ctrl-End Right Ctrl-End Right");
     let heard = said(&screen);
     assert!(heard.last().unwrap().starts_with("that was asked on branch 0"), "{heard:?}");
@@ -181,7 +181,7 @@ fn rows_of_a_table_and_differences_lead_to_moments() {
     assert_eq!(screen.step(), 27, "{}", screen.text());
     screen.command("diff 10 27");
     assert!(screen.text().contains("from step 10 to step 27:"), "{}", screen.text());
-    // Where the last write of a cell comes next.
+    // The destination is the step before the last write of a cell.
     screen.keys("Enter");
     assert_eq!(screen.step(), 24, "{}", screen.text());
 }
@@ -195,7 +195,7 @@ fn the_heading_of_a_table_stays_while_its_rows_are_scrolled() {
     screen.keys("Ctrl-End");
     assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());
     screen.keys("Ctrl-Home");
-    // The wheel comes to the last row too, and the first one is where it is seen.
+    // The wheel scrolls to the last row, and clicks select the row at their position.
     let row = screen.text().lines().position(|row| row.contains(heading)).unwrap() as u16;
     (0..5).for_each(|_| _ = screen.mouse(Gesture::ScrollDown, 5, row + 1));
     assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());

@@ -1,4 +1,4 @@
-//! What the screen says: replies, messages, help, completion, diagnostics.
+//! Texts on the screen: replies, messages, help, completion, diagnostics.
 
 use crate::behaviour::{SHOWS, fib, said};
 use crate::screen::Screen;
@@ -71,7 +71,7 @@ fn a_script_that_fails_leaves_what_it_did() {
     let expected = [">> step 2", "step 2, line 29: add   a, b", ">> print nosuch"];
     assert!(said.windows(3).any(|lines| lines == expected), "{said:?}");
     assert!(said.iter().any(|line| line.starts_with("error: line 2: `print nosuch`")), "{said:?}");
-    // `quit` in a script leaves the screen too.
+    // `quit` in a script closes the screen, too.
     std::fs::write(&path, "step\nquit\n").unwrap();
     assert!(!screen.has_quit);
     screen.command(&format!("source {}", path.display()));
@@ -147,7 +147,7 @@ fn what_lies_over_the_screen_is_paged_and_searched() {
     assert!(screen.text().contains("Ctrl-W Ctrl-U"), "{}", screen.text());
     screen.keys("Home / s h e l l Enter");
     assert!(screen.text().contains("Go back to the shell"), "{}", screen.text());
-    // From the last page the search goes round to the first.
+    // From the last page, the search continues on the first.
     screen.keys("End / t h e Enter");
     let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();
     let starts: Vec<usize> = (0..60).map(|_| start(screen.keys("Ctrl-N"))).collect();
@@ -234,7 +234,7 @@ fn a_key_that_may_close_an_answer_ends_nothing() {
     screen.command("print a").keys("q");
     assert!(!screen.has_quit);
     assert_eq!(screen.last_row(), "q again ends the session");
-    // Whoever goes on has thought better of it.
+    // Any other key cancels the request to end the session.
     screen.keys("s").command("print a").keys("q s q");
     assert!(screen.has_quit && screen.step() == 2);
     let mut screen = fib();

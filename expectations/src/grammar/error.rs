@@ -1,8 +1,8 @@
-//! What can't be read in a line, and what could stand there.
+//! Syntax errors of expectations, each with the expected syntax.
 
 use thiserror::Error;
 
-/// Why a line is no expectation.
+/// The reason for which a line can't be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrammarError {
     #[error("no expectation begins with `{first}`{}", did_you_mean(near.as_deref()))]

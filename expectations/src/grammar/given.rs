@@ -1,4 +1,4 @@
-//! What a run is given: the words before the arrow.
+//! The inputs of a run: the words before the arrow.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use reviver_isa::module::{RealSystem, Word};
 
 use super::GrammarError;
 
-/// `n=10`, `A=3,1,2`, `tape=1,2`, `real=f64`, `word=8`, `exact`.
+/// The inputs of a run: `n=10`, `A=3,1,2`, `tape=1,2`, `real=f64`, `word=8`, `exact`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenWords {
     /// Cells, arrays and stacks by name, with their values as text.
@@ -14,21 +14,21 @@ pub struct GivenWords {
     pub tape: Option<Vec<String>>,
     pub real: Option<RealWish>,
     pub word: Option<Word>,
-    /// Keep what floats lose, and what is erased.
+    /// True if a history keeps what floats lose and what is erased.
     pub exact: bool,
 }
 
-/// Another number system than the program's own.
+/// A number system that replaces the program's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealWish {
     F64,
     F32,
-    /// With as many bits behind the point as the program has, if it is in fixed point.
+    /// Fixed point, with as many fraction bits as the program has if it is in fixed point itself.
     Fixed,
 }
 
 impl RealWish {
-    /// The number system for a program that is written for another.
+    /// Returns the number system for a program with the given one.
     pub fn over(self, own: RealSystem) -> RealSystem {
         match (self, own) {
             (RealWish::F64, _) => RealSystem::F64,
@@ -40,13 +40,12 @@ impl RealWish {
 }
 
 impl GivenWords {
-    /// The word that asks for a history.
+    /// The word that requests a history.
     pub const EXACT: &'static str = "exact";
 
-    /// Reads words.
+    /// Parses the words before the arrow.
     ///
-    /// # Errors
-    /// A word that gives nothing, or something that was given already.
+    /// # Errors Returns an error for a word that isn't an input, or for an input that occurs twice.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<GivenWords, GrammarError> {
         let mut given = GivenWords::default();
         let mut names = BTreeSet::new();
@@ -71,7 +70,7 @@ impl GivenWords {
     }
 }
 
-/// `path=` gives an empty stack.
+/// Returns the values of a list; the empty list of `path=` is an empty stack.
 fn texts(values: &str) -> Vec<String> {
     values.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }

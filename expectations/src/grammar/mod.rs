@@ -1,5 +1,5 @@
-//! The grammar of expectations: a line as data. Knows words; knows no program, so whether there is a cell of a name is for
-//! the check to find out.
+//! The grammar of expectations: a line as data. It is independent of programs; the check finds out if a cell
+//! of a name exists.
 
 mod error;
 mod given;
@@ -17,7 +17,7 @@ pub use property::Property;
 pub use results::{DerivativeResult, RunResult};
 pub use same_as::{DrawnInput, SameAs};
 
-/// A line.
+/// An expectation in parsed form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
     Run(ExpectedRun),
@@ -26,7 +26,7 @@ pub enum Expectation {
     Property(Property),
 }
 
-/// `run … -> …` and `back … -> …`.
+/// A run forward or backward: `run … -> …` or `back … -> …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedRun {
     pub travel: Travel,
@@ -34,7 +34,7 @@ pub struct ExpectedRun {
     pub end: ExpectedEnd<RunResult>,
 }
 
-/// `grad LOSS … -> …`, `hessian LOSS … -> …`, `jacobian … -> …`.
+/// A derivative: `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedDerivative {
     pub kind: DerivativeKind,
@@ -42,7 +42,7 @@ pub struct ExpectedDerivative {
     pub end: ExpectedEnd<DerivativeResult>,
 }
 
-/// What is differentiated how.
+/// The kind of a derivative, with its loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DerivativeKind {
     Grad { loss: String },
@@ -50,13 +50,13 @@ pub enum DerivativeKind {
     Jacobian,
 }
 
-/// What must come of something: the part of a line behind the arrow.
+/// The expected outcome: the part of a line after the arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedEnd<R> {
     Results(Vec<R>),
-    /// A trap whose message contains the text.
+    /// A trap with a message that contains the text, or with this code.
     Trap(String),
-    /// What is given is refused, with a message that contains the text.
+    /// A rejection of the inputs, with a message that contains the text.
     Refused(String),
 }
 
@@ -75,7 +75,7 @@ impl<R> ExpectedEnd<R> {
         words.iter().map(|word| result(word)).collect::<Result<_, _>>().map(ExpectedEnd::Results)
     }
 
-    /// The results that are expected, if any are.
+    /// Returns the expected results; a trap or a rejection has none.
     pub fn results(&self) -> &[R] {
         match self {
             ExpectedEnd::Results(results) => results,
@@ -84,10 +84,9 @@ impl<R> ExpectedEnd<R> {
     }
 }
 
-/// Reads a line, without its mark.
+/// Parses a line, without its mark.
 ///
-/// # Errors
-/// What in it can't be read, and what could stand there.
+/// # Errors Returns an error with the unexpected text and the expected syntax.
 pub fn parse(text: &str) -> Result<Expectation, GrammarError> {
     match text.split_whitespace().next().unwrap_or_default() {
         "run" => run(text, Travel::Forward).map(Expectation::Run),
@@ -122,7 +121,7 @@ fn derivative(text: &str) -> Result<ExpectedDerivative, GrammarError> {
     Ok(ExpectedDerivative { kind, given: GivenWords::parse(given)?, end: ExpectedEnd::parse(behind, parse)? })
 }
 
-/// The words before the arrow, and what stands behind it.
+/// Returns the words before the arrow, and the text after it.
 fn sides(text: &str) -> Result<(Vec<String>, &str), GrammarError> {
     let (before, behind) = text.split_once("->").ok_or(GrammarError::NoArrow)?;
     Ok((words::words(before), behind.trim()))

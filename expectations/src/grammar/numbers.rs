@@ -1,8 +1,9 @@
-//! Numbers of lines, which are spelled as in the language: `1_000`, `0x3e8`, `-0b101`. Knows no cell.
+//! Numbers in expectations, written as in the language: `1_000`, `0x3e8`, `-0b101`. This module is
+//! independent of cells.
 
 use super::GrammarError;
 
-/// A real, or an integer in any base.
+/// Parses a real, or an integer in any base.
 pub(super) fn real(text: &str) -> Result<f64, GrammarError> {
     let unread = || GrammarError::NoNumber(text.to_owned());
     if let Some(whole) = whole(text) {
@@ -13,18 +14,18 @@ pub(super) fn real(text: &str) -> Result<f64, GrammarError> {
     plain.parse().map_err(|_| unread())
 }
 
-/// Reals with commas between them.
+/// Parses reals that are separated by commas.
 pub(super) fn reals(values: &str) -> Result<Vec<f64>, GrammarError> {
     values.split(',').map(real).collect()
 }
 
-/// How many.
+/// Parses a count, which is not negative.
 pub(super) fn count(text: &str) -> Result<u64, GrammarError> {
     let count = whole(text).and_then(|count| u64::try_from(count).ok());
     count.ok_or_else(|| GrammarError::NoCount(text.to_owned()))
 }
 
-/// An integer; none where the text is another number, or none.
+/// Parses an integer; returns `None` for any other text.
 pub(super) fn whole(text: &str) -> Option<i128> {
     let (is_negative, magnitude) = unsigned(text);
     let radix = match magnitude.get(..2) {
@@ -41,7 +42,7 @@ pub(super) fn whole(text: &str) -> Option<i128> {
     Some(if is_negative { -value } else { value })
 }
 
-/// Whether there is a minus, and what is behind the sign.
+/// Returns true if the number has a minus, and the text after the sign.
 fn unsigned(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),

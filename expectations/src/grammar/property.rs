@@ -11,23 +11,23 @@ use reviver_isa::update::Update;
 use super::GrammarError;
 use super::numbers::count;
 
-/// What must hold for every run.
+/// A condition that must hold for every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// It goes back to where it began, bit for bit.
+    /// The run can be undone to its initial state, bit for bit.
     Restored,
-    /// Nothing is left but results; what is declared garbage isn't, either.
+    /// Only results remain at the end; not even declared garbage does.
     NoGarbage,
     ErasesNothing,
-    /// Going back takes no history.
+    /// The run can be undone without a history.
     NoHistory,
-    /// Steps in one direction.
+    /// The maximum number of steps in one direction.
     AtMost(u64),
-    /// A word of the language, which stands nowhere in the text and in what it includes.
+    /// A word of the language that must not occur in the text and its includes.
     UsesNo(String),
 }
 
-/// Properties that are always said with the same words.
+/// The properties that consist of fixed words.
 const FIXED: [(&str, Property); 4] = [
     ("restored", Property::Restored),
     ("no garbage", Property::NoGarbage),
@@ -35,7 +35,7 @@ const FIXED: [(&str, Property); 4] = [
     ("history 0 bytes", Property::NoHistory),
 ];
 
-/// How lines begin, for who has slipped.
+/// The beginnings of lines, for suggestions after a typo.
 const BEGINNINGS: [&str; 12] = [
     "run",
     "back",
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     }
 }
 
-/// A word, of which the marks that names of the language have in prose are no part.
+/// Returns a word without the backquotes that names of the language have in prose.
 fn plain(word: &str) -> Result<&str, GrammarError> {
     let plain = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')).unwrap_or(word);
     if plain.contains('`') { Err(GrammarError::UsesNo) } else { Ok(plain) }

@@ -1,43 +1,43 @@
-//! What must come of a run or a derivative: the words behind the arrow.
+//! The expected results of a run or a derivative: the words after the arrow.
 
 use super::GrammarError;
 use super::numbers::{count, reals};
 
-/// A word about a run.
+/// A result word of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunResult {
-    /// `a=55`, `A=1,2,3`: exactly.
+    /// Exact values: `a=55`, `A=1,2,3`.
     Equals { name: String, values: String },
-    /// `x~0.5`: to 9 digits.
+    /// Values to 9 digits: `x~0.5`.
     Near { name: String, values: Vec<f64> },
-    /// `tape=3,2,1`
+    /// The resulting tape: `tape=3,2,1`.
     Tape(String),
-    /// `erases=64`
+    /// The number of erased bits: `erases=64`.
     Erases(u64),
-    /// The way back misses the start, within the tolerance.
+    /// The undone run misses its initial state, within the tolerance.
     Drifts,
-    /// The way back misses the start by more.
+    /// The undone run misses its initial state by more than the tolerance.
     Unrestored,
 }
 
-/// A word about derivatives.
+/// A result word of a derivative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DerivativeResult {
-    /// `value~8`
+    /// The value of the loss: `value~8`.
     Value(Vec<f64>),
-    /// `tape~1,2`
+    /// The adjoints of the tape: `tape~1,2`.
     Tape(Vec<f64>),
-    /// `x~12`, `A[3]~1`
+    /// The adjoints of an input: `x~12`, `A[3]~1`.
     By { name: String, values: Vec<f64> },
-    /// `y,x~2`, of arrays the block, row after row.
+    /// An entry of a matrix: `y,x~2`. For arrays it is a block, row after row.
     Entry { row: String, column: String, values: Vec<f64> },
-    /// `drops=3`
+    /// The number of drops: `drops=3`.
     Drops(u64),
-    /// `reported=1`
+    /// The number of reports: `reported=1`.
     Reported(u64),
-    /// The gradient is not the derivative.
+    /// The gradient differs from the derivative.
     Disagrees,
-    /// The way back was made again with a history.
+    /// The reverse sweep was repeated with a history.
     Mended,
 }
 
@@ -85,7 +85,7 @@ impl DerivativeResult {
     }
 }
 
-/// The two names on the sides of a comma that stands in no brackets.
+/// Returns the two names around the first comma outside of brackets.
 fn pair(names: &str) -> Option<(&str, &str)> {
     let is_between = |at: &usize| {
         let before = names.get(..*at).unwrap_or_default();

@@ -1,35 +1,35 @@
-//! `same as FILE on N random n in 0..1000, m in -5..5 seed 7`: a reference, and what both programs are given.
+//! Comparison with a reference: `same as FILE on N random n in 0..1000, m in -5..5 seed 7`.
 
 use super::GrammarError;
 use super::numbers::{count, real, whole};
 
-/// The results are those of another program.
+/// The expectation that the results equal those of another program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SameAs {
-    /// Its path, from the folder of the file that names it.
+    /// The path of the reference, relative to the folder of the file that names it.
     pub reference: String,
-    /// How many times both are run.
+    /// The number of runs of both programs.
     pub count: u64,
     pub inputs: Vec<DrawnInput>,
     pub seed: u64,
 }
 
-/// An input that is drawn, of an array every element.
+/// An input with random values; of an array, every element is random.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnInput {
     pub name: String,
-    /// The least value.
+    /// The inclusive lower bound.
     pub from: f64,
-    /// What every value is below.
+    /// The exclusive upper bound.
     pub to: f64,
-    /// The same for integers, where both bounds are some.
+    /// The bounds for integers, if both are integers.
     pub integers: Option<(i128, i128)>,
 }
 
-/// Where no seed is said.
+/// The seed of lines that don't specify one.
 const USUAL_SEED: u64 = 1;
 
-/// Each run has a limit of its own, so that a line ends some day; nobody waits for more runs than these.
+/// The maximum number of runs. The limits apply to each run separately, so this bounds the time of a line.
 const MOST_RUNS: u64 = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
@@ -61,7 +61,7 @@ fn seed(text: &str) -> Result<u64, GrammarError> {
     count(text).map_err(|_| GrammarError::NoSeed(text.to_owned()))
 }
 
-/// `n in 0..1000`
+/// Parses an input such as `n in 0..1000`.
 fn drawn(text: &str) -> Result<DrawnInput, GrammarError> {
     let unread = || GrammarError::NoDraw(text.to_owned());
     let (name, range) = text.split_once(" in ").ok_or_else(unread)?;

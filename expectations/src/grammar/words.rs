@@ -1,9 +1,10 @@
-//! A line in words, and texts in quotes. Blanks between words are as many as somebody likes. Knows no word.
+//! Words of a line, and quoted texts. Any number of blanks separates words. This module is independent of the
+//! meanings of words.
 
 use super::GrammarError;
 
-/// The words of a line. Blanks around a sign don't part what it joins: `n = 10` is `n=10`, and `A=1, 2` is `A=1,2`. A comma between
-/// two words that each have a sign is no part of either.
+/// Returns the words of a line. Blanks around a sign don't separate its operands: `n = 10` is `n=10`, and
+/// `A=1, 2` is `A=1,2`. A comma between two words that each have a sign belongs to neither of them.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -19,18 +20,18 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether two pieces are one word. No word begins with a number, so what follows a sign and does is a value; a stack that is given
-/// nothing (`path=`) has its next word apart. Behind a comma a name is the second one of an entry, `y, x~2`.
+/// Returns true if two pieces belong to one word. No word begins with a number, so a number after a sign is a
+/// value. The word after an empty stack (`path=`) is separate. A name after a comma is the second one of an
+/// entry, `y, x~2`.
 fn goes_on(last: &str, next: &str) -> bool {
     let is_value = next.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     let is_name = last.ends_with(',') && !last.contains(['=', '~']) && !next.contains('=');
     next.starts_with(['=', '~', ',']) || last.ends_with(['=', '~', ',']) && is_value || is_name
 }
 
-/// The text in quotes that stands behind a word, if the line begins with that word.
+/// Returns the quoted text after a word, or `None` if the line doesn't begin with that word.
 ///
-/// # Errors
-/// What stands there isn't one text between two quotation marks.
+/// # Errors Returns an error if the word isn't followed by exactly one quoted text.
 pub(super) fn quoted(line: &str, word: &'static str) -> Result<Option<String>, GrammarError> {
     let Some(rest) = line.strip_prefix(word) else { return Ok(None) };
     if !rest.starts_with(|c: char| c.is_whitespace() || c == '"') {

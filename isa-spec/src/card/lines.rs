@@ -1,4 +1,4 @@
-//! From what a step does to the lines of a card: each twice, with names and with numbers. Knows no row.
+//! Converts the effects of a step to the lines of a card, each with names and with numbers. Knows no row.
 
 use super::writing::{AFTER, Deed, Writing};
 use super::{CardLine, CardTerm, CardWay, TermRole};
@@ -8,7 +8,7 @@ use crate::instruction::Class;
 use crate::step::Operation;
 use crate::update::{OperandShape, Update};
 
-/// An instruction that is described in one direction.
+/// An instruction described in one direction.
 pub(super) struct Lines<'a> {
     formulas: &'a Formulas,
     operation: Operation,
@@ -18,20 +18,20 @@ pub(super) struct Lines<'a> {
     names: Names,
 }
 
-/// How leaves are written.
+/// The spelling of leaves in a formula.
 #[derive(Clone, Copy)]
 enum Reading {
-    /// With names; of an equation about values.
+    /// By name, in an equation of values.
     Values,
-    /// With names; a target's value is its old one or its new one, and an adjoint the one that the lines
-    /// before have left.
+    /// By name, in an equation of adjoints. A target's value is marked as old or new; an adjoint is the
+    /// current one after the preceding lines.
     Adjoints,
-    /// With what the operands hold.
+    /// By the numbers that the operands hold.
     Numbers,
 }
 
 impl<'a> Lines<'a> {
-    /// An update applied to a function, or to any function.
+    /// Describes an update applied to a function, or to an arbitrary function if `function` is `None`.
     pub fn of(
         formulas: &'a Formulas,
         update: Update,
@@ -41,12 +41,12 @@ impl<'a> Lines<'a> {
         let operation = operation(update, function.unwrap_or(Function::Copy), operands);
         let write = |operation| {
             let writing = Writing::of(formulas, operation, operands, function.is_none());
-            // What has no form for these operands is described as with any function.
+            // A function without a form for these operands is described like an arbitrary function.
             writing.or_else(|_| Writing::of(formulas, operation, operands, true))
         };
         let (values, adjoints) =
             write(operation).map_or((Vec::new(), Vec::new()), |writing| (writing.values, writing.adjoints));
-        // Only the way back over what can't be undone carries anything.
+        // An irreversible instruction propagates adjoints only in the reverse sweep.
         let adjoints = match update.is_reversible() {
             true => adjoints,
             false => write(Operation { undoes: true, ..operation }).map_or(Vec::new(), |back| back.adjoints),
@@ -59,7 +59,8 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// What is done to adjoints, the last word on each; nothing where the instruction acts plainly.
+    /// Returns the effects on adjoints, only the last one for each adjoint. Empty if the instruction doesn't
+    /// propagate adjoints.
     fn those_that_act(&self) -> Vec<Deed> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)
@@ -100,7 +101,7 @@ impl<'a> Lines<'a> {
         self.operands.get(..count).unwrap_or_default()
     }
 
-    /// The description, and the parts of its formulas that have names of their own.
+    /// Returns the description, and the definitions of named parts of its formulas.
     pub fn way(&self) -> (CardWay, Vec<CardLine>) {
         let known = self.operands.iter().all(|term| term.before.value.is_some());
         let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
@@ -116,7 +117,7 @@ impl<'a> Lines<'a> {
     }
 
     fn equation(&self, reading: Reading) -> String {
-        // What is lost is told last, though it is lost first.
+        // Loss of information is listed last, although it happens first.
         let lost = |deed: &&Deed| matches!(deed, Deed::Says { after: " is lost", .. });
         let first = self.values.iter().filter(|deed| !lost(deed));
         let last = self.values.iter().filter(lost);
@@ -129,7 +130,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The equation with numbers; where it is about a condition, that alone.
+    /// Returns the equation with numbers; for a condition, only the comparison.
     fn numbers(&self) -> Option<String> {
         match self.operation.update.shape() {
             OperandShape::Condition | OperandShape::Branch if self.operation.function == Function::Always => {
@@ -151,7 +152,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Deeds that are told together: what becomes of two targets is one clause.
+    /// Groups effects into clauses: assignments to two targets form one clause.
     fn clauses<'d>(&self, deeds: &[&'d Deed]) -> Vec<Vec<&'d Deed>> {
         let of_target = |deed: &Deed| matches!(deed, Deed::Sets { operand, .. } if *operand < 2 && self.targets().len() == 2);
         let mut clauses: Vec<Vec<&Deed>> = Vec::new();
@@ -164,7 +165,7 @@ impl<'a> Lines<'a> {
         clauses
     }
 
-    /// One clause: `y ← y + a·b`.
+    /// Returns one clause as text: `y ← y + a·b`.
     fn clause(&self, deeds: &[&Deed], of_adjoints: bool, reading: Reading) -> String {
         let (mut left, mut right, mut results) = (Vec::new(), Vec::new(), Vec::new());
         let zero = self.formulas.leaf("0");
@@ -178,7 +179,7 @@ impl<'a> Lines<'a> {
                     let Some(term) = self.operands.get(operand) else { continue };
                     left.push(if of_adjoints { term.adjoint_name() } else { term.name.clone() });
                     right.push(self.spell(value, reading));
-                    // What becomes of a 0 needs no telling.
+                    // The result of assigning 0 is obvious, so it isn't shown.
                     let after = if of_adjoints { &term.after.adjoint } else { &term.after.value };
                     results.push(after.clone().filter(|_| value != zero));
                 }
@@ -197,7 +198,7 @@ impl<'a> Lines<'a> {
     fn adjoint(&self, with_numbers: bool) -> Vec<CardLine> {
         let deeds: Vec<&Deed> = self.adjoints.iter().collect();
         let clauses = self.clauses(&deeds);
-        // What is said of stacks and tapes is one thing with what becomes of the adjoint.
+        // The effect on a stack or tape and the effect on the adjoint form one line.
         let moves = self.operation.update.moves_values()
             || matches!(self.operation.update.shape(), OperandShape::Single);
         let spell = |reading| {
@@ -214,8 +215,9 @@ impl<'a> Lines<'a> {
         formulas.into_iter().zip(numbers).map(|(formula, numbers)| line(formula, numbers)).collect()
     }
 
-    /// Whether the adjoints of all operands that have one are known on both sides. What can't be undone
-    /// carries adjoints only on the way back, for which it needs a history.
+    /// Returns true if the adjoints of all operands that have one are known before and after. An irreversible
+    /// instruction propagates adjoints only in the reverse sweep, which needs a history; then this returns
+    /// false.
     fn is_carried(&self) -> bool {
         let mut cells = self.operands.iter().filter(|t| t.role == TermRole::Cell && t.class == Class::Real);
         self.operation.update.is_reversible()
@@ -226,7 +228,7 @@ impl<'a> Lines<'a> {
         self.formulas.spell_with(expr, &self.names, &|leaf| self.leaf(leaf, reading)).text
     }
 
-    /// A leaf as text.
+    /// Returns a leaf as text.
     fn leaf(&self, leaf: &str, reading: Reading) -> String {
         let (name, is_after) = match leaf.strip_suffix(AFTER) {
             Some(name) => (name, true),
@@ -259,7 +261,7 @@ impl Deed {
     }
 }
 
-/// An update applied to a function, in the form that fits the classes of the operands.
+/// Returns the operation of an update applied to a function, in the form that fits the operands' classes.
 fn operation(update: Update, function: Function, operands: &[CardTerm]) -> Operation {
     let targets = update.shape().targets().min(operands.len());
     let class = operands.first().map_or(Class::Int, |term| term.class);
@@ -271,7 +273,7 @@ fn operation(update: Update, function: Function, operands: &[CardTerm]) -> Opera
     Operation { update, function, form, undoes: false }
 }
 
-/// A line whose numbers say more than its formula.
+/// Returns a line; the numbers are omitted if they equal the formula.
 fn line(formula: String, numbers: Option<String>) -> CardLine {
     let numbers = numbers.filter(|numbers| *numbers != formula);
     CardLine { formula, numbers }

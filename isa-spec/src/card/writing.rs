@@ -1,5 +1,5 @@
-//! The text reading of steps: an engine whose cells are operands and whose numbers are formulas. It notes
-//! what a step does, in order. Knows no layout of a page, and no number that a cell holds.
+//! The text reading of steps: an engine with operands as cells and formulas as numbers. It records the
+//! effects of a step in order. Knows no page layout and no values of cells.
 
 use std::collections::HashMap;
 
@@ -11,39 +11,39 @@ use crate::instruction::Class;
 use crate::step::{AnyFunction, Engine, Failed, Operation, step};
 use crate::update::{Action, Direction, Erasure, Store, TaskBound};
 
-/// Ends the name of what a cell, or an adjoint, holds after the step.
+/// The suffix of a name that denotes the value of a cell or adjoint after the step.
 pub(super) const AFTER: char = '\u{1}';
 
-/// Something that a step does.
+/// One effect of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Deed {
-    /// The operand of a number becomes something.
+    /// An operand or its adjoint is assigned a value.
     Sets { operand: usize, value: Expr },
-    /// Something else, in words around a value.
+    /// Another effect, in words around a value.
     Says { before: &'static str, about: Option<Expr>, after: &'static str },
 }
 
-/// A step that is being written.
+/// The recorder of one step.
 pub(super) struct Writing<'a> {
     formulas: &'a Formulas,
     operands: &'a [CardTerm],
-    /// How many of the operands, the first ones, are targets.
+    /// The number of targets among the operands; targets come first.
     targets: usize,
-    /// Whether the function is any function: f, with the derivative ∂f/∂a.
+    /// True if the function is arbitrary: f, with the derivative ∂f/∂a.
     is_any: bool,
-    /// What the names of what targets hold after the step stand for.
+    /// The formulas behind the names of new target values.
     named: HashMap<Expr, Expr>,
-    /// What is done to values.
+    /// Effects on values, in order.
     pub values: Vec<Deed>,
-    /// What is done to adjoints.
+    /// Effects on adjoints, in order.
     pub adjoints: Vec<Deed>,
 }
 
 impl<'a> Writing<'a> {
-    /// What an operation does to its operands.
+    /// Records the effects of an operation on its operands.
     ///
     /// # Errors
-    /// It has no form for these operands.
+    /// Returns an error if the operation has no form for these operands.
     pub fn of(
         formulas: &'a Formulas,
         operation: Operation,
@@ -138,12 +138,12 @@ impl<'a> Writing<'a> {
         self.adjoints.push(Deed::Sets { operand: 0, value: self.formulas.leaf(adjoint) });
     }
 
-    /// What an operand holds before the step. A missing operand is never looked at.
+    /// Returns the operand's value before the step. A missing operand is never evaluated.
     fn name(&self, operand: usize) -> Expr {
         self.formulas.leaf(self.operands.get(operand).map_or("?", |term| &term.name))
     }
 
-    /// What a target holds after the step, as the rest of the step speaks of it.
+    /// Returns the name by which the rest of the step refers to the new value of a target.
     fn after(&mut self, operand: usize, name: &str, value: Expr) -> Expr {
         if operand >= self.targets {
             return value;
@@ -262,7 +262,8 @@ impl<'a> Engine for Writing<'a> {
         self.adjoints.push(Deed::Sets { operand, value });
     }
 
-    /// What was kept is no formula: there is something, and what it doesn't tell is carried.
+    /// Always true, because the card of a backward step assumes a history. Kept values have no formulas, so
+    /// `give_back` returns false and adjoints are still propagated.
     fn is_kept(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Problems of calls, macros and rules.
+//! Error codes of calls, macros and rules.
 
 use super::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Problems of blocks, locals, and branches.
+//! Error codes of blocks, locals, and branches.
 
 use super::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Problems of declarations, names and constants.
+//! Error codes of declarations, names and constants.
 
 use super::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! What is allowed and yet doubtful.
+//! Warning codes: programs that are allowed but doubtful.
 
 use super::{CodeAccount, programs, trial};
 

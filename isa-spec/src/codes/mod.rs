@@ -1,8 +1,8 @@
-//! Codes of what goes wrong: a short one that stands in messages and never changes its meaning, and what
-//! there is to say about it. Each kind has one table, from which its enum is made, so that no code is without
-//! its account: `problem` has those of texts and images, the machine those of traps.
+//! Error, warning and trap codes with their explanations. A code is short, appears in messages, and never
+//! changes its meaning. Each kind of code has one table from which its enum is generated, so every code has
+//! an explanation. `problem` contains the codes of texts and images; the machine contains those of traps.
 //!
-//! Knows neither how a message is made nor who shows it.
+//! This module doesn't build or print messages.
 
 mod called;
 mod control;
@@ -17,65 +17,65 @@ mod written;
 
 pub use problem::ProblemCode;
 
-/// A code with its words, and what it stands for.
+/// A code with its name and its explanation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeEntry {
-    /// A letter and digits: `T20`.
+    /// The code, a letter and digits: `T20`.
     pub code: &'static str,
-    /// The same in words, joined by hyphens.
+    /// The name of the code: words joined by hyphens.
     pub words: &'static str,
     pub account: &'static CodeAccount,
 }
 
-/// What there is to say about a code.
+/// The explanation of a code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeAccount {
-    /// One sentence without a full stop.
+    /// The title: one sentence without a full stop.
     pub title: &'static str,
-    /// Why it can't be.
+    /// The rule that is broken, and its reason.
     pub meaning: &'static str,
-    /// What to do about it.
+    /// The remedy for the user.
     pub cure: &'static str,
     pub evidence: CodeEvidence,
 }
 
-/// How a code comes to be seen.
+/// Example programs of a code.
 #[derive(Debug, PartialEq, Eq)]
 pub enum CodeEvidence {
-    /// The smallest program that shows it, and the same one mended.
+    /// The smallest program that triggers the code, and the corrected program.
     Programs { shown: CodeTrial, mended: CodeTrial },
-    /// No program shows it, and why.
+    /// The reason why no program triggers the code.
     Untold(&'static str),
 }
 
-/// A program, and the command that is tried on it.
+/// A program, and the command that is run on it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeTrial {
-    /// What follows `reviver`; `FILE` stands for the program's file.
+    /// The arguments of `reviver`, in which `FILE` is replaced by the program's file.
     pub command: &'static str,
     pub text: &'static str,
 }
 
 impl CodeEntry {
-    /// What the file of its program is called.
+    /// Returns the file name of the example program.
     pub fn file(&self) -> String {
         format!("{}.rasm", self.words)
     }
 
-    /// Whether somebody means this one, by its code or its words.
+    /// Returns true if `name` is the code or its name, in any letter case.
     pub fn is_called(&self, name: &str) -> bool {
         self.code.eq_ignore_ascii_case(name) || self.words.eq_ignore_ascii_case(name)
     }
 }
 
 impl CodeTrial {
-    /// The command as it is typed in the folder of a file.
+    /// Returns the command line to type in the folder of a file.
     pub fn typed(&self, file: &str) -> String {
         format!("reviver {}", self.command.replace("FILE", file))
     }
 }
 
-/// A program that shows something, and its mended form.
+/// Returns an example that triggers a code, with its corrected form.
 #[doc(hidden)]
 pub const fn programs(shown: CodeTrial, mended: CodeTrial) -> CodeEvidence {
     CodeEvidence::Programs { shown, mended }
@@ -86,7 +86,7 @@ pub const fn trial(command: &'static str, text: &'static str) -> CodeTrial {
     CodeTrial { command, text }
 }
 
-/// A kind of codes, of a table: each with its code, its words, and its account.
+/// Generates the enum of one kind of codes from a table of code, name, and explanation.
 #[macro_export]
 macro_rules! codes {
     ($(#[$doc:meta])* $Codes:ident { $($Code:ident = $code:literal $words:literal $account:path;)+ }) => {
@@ -97,10 +97,10 @@ macro_rules! codes {
         }
 
         impl $Codes {
-            /// All of them, in order.
+            /// All codes, in order.
             pub const ALL: &'static [$Codes] = &[$($Codes::$Code,)+];
 
-            /// What it stands for.
+            /// Returns the code's entry: code, name and explanation.
             pub fn entry(self) -> &'static $crate::codes::CodeEntry {
                 match self {
                     $($Codes::$Code => {
@@ -111,7 +111,7 @@ macro_rules! codes {
                 }
             }
 
-            /// As messages show it.
+            /// Returns the code as messages show it.
             pub fn text(self) -> &'static str {
                 self.entry().code
             }

@@ -1,4 +1,4 @@
-//! Problems of operands: targets, sources, classes, indices, adjoints.
+//! Error codes of operands: targets, sources, classes, indices, adjoints.
 
 use super::{CodeAccount, programs, trial};
 

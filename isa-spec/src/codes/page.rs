@@ -1,14 +1,14 @@
-//! Codes as text: one for a terminal, all of them as a list, and as a document. Knows no code.
+//! Codes as text: a page for one, a list of all, and a document of all. Knows no particular code.
 
 use std::fmt::Write as _;
 
 use super::{CodeEntry, CodeEvidence, CodeTrial};
 use crate::names::printable;
 
-/// Characters of a line.
+/// The line width, in characters.
 const WIDTH: usize = 80;
 
-/// What comes before the entries of `docs/errors.md`.
+/// The beginning of `docs/errors.md`, before the entries.
 const BEGINNING: &str = "# What goes wrong, by its code
 
 Written from the codes themselves by `reviver`; a test holds this page to them. `reviver explain CODE` prints an entry, and
@@ -19,7 +19,7 @@ Each program is the smallest one that shows its code, and no other, with what is
 another command where only that is at fault.
 ";
 
-/// The kinds of codes, by their first letters.
+/// The kinds of codes, by first letter.
 const KINDS: [(char, &str); 4] = [
     ('E', "Errors: nothing is assembled"),
     ('W', "Warnings: doubtful, or certain to trap"),
@@ -27,7 +27,7 @@ const KINDS: [(char, &str); 4] = [
     ('L', "Losses: derivatives may be wrong"),
 ];
 
-/// An entry on a terminal, with what its command prints.
+/// Returns an entry for a terminal, with the output of its command.
 pub fn page(entry: &CodeEntry, printed: &str) -> String {
     let CodeEntry { code, words, account } = entry;
     let mut text = format!("{code} {words}: {}\n\n", account.title);
@@ -59,7 +59,7 @@ pub fn page(entry: &CodeEntry, printed: &str) -> String {
     text
 }
 
-/// All entries, a line each.
+/// Returns a list of all entries, one per line.
 pub fn overview(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> String {
     let widest = entries.clone().map(|entry| entry.words.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -74,7 +74,7 @@ pub fn overview(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> St
     text
 }
 
-/// All entries as a document, each with what its command prints.
+/// Returns all entries as a document, each with the output of its command.
 pub fn document(
     entries: impl Iterator<Item = &'static CodeEntry> + Clone,
     printed: impl Fn(&CodeEntry) -> String,
@@ -120,7 +120,7 @@ fn trial(text: &mut String, entry: &CodeEntry, trial: &CodeTrial) {
     let _ = writeln!(text, "\n    $ {}", trial.typed(&entry.file()));
 }
 
-/// The program as it may be shown.
+/// Returns the program's lines with unprintable characters escaped.
 fn lines(trial: &CodeTrial) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
     trial.text.lines().map(printable)
 }

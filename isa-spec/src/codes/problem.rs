@@ -1,11 +1,11 @@
-//! The table of the codes of texts and images: errors (`E`), and what is doubtful (`W`). A code is for a mistake as one
-//! makes it, which several places may find. Codes are never given a second time.
+//! The table of codes of texts and images: errors (`E`) and warnings (`W`). A code denotes a mistake from the
+//! user's point of view, and may be reported from several places. A code is never reused.
 
 use super::{called, control, declared, doubtful, operands, tasks, transformed, written};
 use crate::codes;
 
 codes! {
-    /// What is wrong with a text or an image, or doubtful.
+    /// The errors and warnings of a text or an image.
     ProblemCode {
         UnreadableText = "E01" "unreadable-text" written::UNREADABLE_TEXT;
         UnknownCharacter = "E02" "unknown-character" written::UNKNOWN_CHARACTER;

@@ -1,4 +1,4 @@
-//! Problems of tasks: calls that may be made at the same time.
+//! Error codes of tasks: calls that may run concurrently.
 
 use super::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Problems of files, of images, and of programs that are to be another program.
+//! Error codes of files, images, and program transformations.
 
 use super::{CodeAccount, CodeEvidence, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Problems of a text as it is written: characters, words, statements.
+//! Error codes of source text: characters, words, statements.
 
 use super::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Which mutants there are. Exists only with the feature `mutants`.
+//! The list of all mutants. Compiled only with the feature `mutants`.
 
 use std::sync::LazyLock;
 
@@ -7,8 +7,8 @@ use crate::function::{Form, Function};
 use crate::number::{Arithmetic, F64, Wide};
 use crate::update::{Action, Over, Update};
 
-/// Every mutant: at least one for each row and one for each rule. They are derived from the rows, so
-/// that a new row brings its own.
+/// Every mutant: at least one for each row and one for each rule. The list is derived from the rows, so a new
+/// row adds its own mutants.
 pub static ALL: LazyLock<Vec<Mutant>> = LazyLock::new(|| {
     let functions = || Function::ALL.iter().copied();
     let inverses = Update::ALL.iter().map(|&update| Mutant::Inverse(update, wrong_inverse(update)));
@@ -32,7 +32,7 @@ fn values(function: Function) -> impl Iterator<Item = Mutant> {
     slips.into_iter().flatten().map(move |slip| Mutant::Value(function, slip))
 }
 
-/// Whether there is an order of the sources, and it matters: found by asking the row.
+/// Returns true if a function isn't symmetric in its sources. Determined by evaluating the row.
 fn is_ordered(function: Function) -> bool {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     function.arity() == 2
@@ -43,7 +43,7 @@ fn is_ordered(function: Function) -> bool {
         })
 }
 
-/// A row of the same forms that a slip of the hand would write.
+/// Returns a row of the same forms that a programmer could confuse with this one.
 fn lookalike(function: Function) -> Option<Function> {
     use Function::*;
     Some(match function {
@@ -90,7 +90,7 @@ fn lookalike(function: Function) -> Option<Function> {
     })
 }
 
-/// Whether a row computes anything over numbers that there are.
+/// Returns true if a row computes a value over an implemented number system.
 fn computes(update: Update) -> bool {
     let exists = |over: &Over| matches!(over, Over::Integers | Over::AdditiveReals);
     let computes =
@@ -108,7 +108,7 @@ fn partials(function: Function) -> impl Iterator<Item = Mutant> {
     (0..count).map(move |source| Mutant::Partial(function, source))
 }
 
-/// An update that doesn't undo this one: the update itself, or for an involution another one of its
+/// Returns an update that doesn't undo this one: the update itself or, for an involution, another one of its
 /// kind.
 fn wrong_inverse(update: Update) -> Update {
     match update {

@@ -1,11 +1,11 @@
-//! Words and reals together: the reading of the rows that machines compute with.
+//! Words and reals combined: the reading of the rows that machines compute with.
 
 use super::reals::Reals;
 use super::words::Words;
 use crate::arith::{Arith, Elementary, Order};
 use crate::fault::{Eval, Fault};
 
-/// A width of integers and a number system for reals.
+/// A width of integers combined with a number system of reals.
 #[derive(Clone, Copy, Debug)]
 pub struct Arithmetic<W, R> {
     pub words: W,

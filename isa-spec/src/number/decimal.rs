@@ -1,15 +1,15 @@
-//! Fixed-point numbers as decimal text: exact in, shortest out. Knows digits only.
+//! Fixed-point numbers as decimal text: parsed exactly, written in the shortest form. Handles digits only.
 
-/// The shortest decimal that [`parse`] reads back as the same number.
+/// Returns the shortest decimal that [`parse`] converts to the same number.
 ///
-/// The digits of the fraction are generated until the rest lies within half a unit of the last
-/// place (the free-format algorithm of Steele and White, 1990).
+/// Digits of the fraction are generated until the remainder is within half a unit of the last place (the
+/// free-format algorithm of Steele and White, 1990).
 pub fn shortest(raw: i64, fraction_bits: u32) -> String {
     let magnitude = u128::from(raw.unsigned_abs());
     let sign = if raw < 0 { "-" } else { "" };
     let unit = 1u128 << fraction_bits;
     let mut text = format!("{sign}{}.", magnitude / unit);
-    // Everything doubled, so that half a unit in the last place is a whole number.
+    // All quantities are doubled, so that half a unit in the last place is an integer.
     let scale = 2 * unit;
     let (mut rest, mut half) = (2 * (magnitude % unit), 1u128);
     loop {
@@ -27,11 +27,11 @@ pub fn shortest(raw: i64, fraction_bits: u32) -> String {
     }
 }
 
-/// Digits that a text may have; more say nothing about a 64-bit number.
+/// The maximum number of digits in a text; more digits can't affect a 64-bit number.
 const MAX_DIGITS: usize = 400;
 
-/// The fixed-point number nearest to a decimal text, ties to even; `None` if the text is not a
-/// number, or the number does not fit.
+/// Returns the fixed-point number nearest to a decimal text, ties to even. `None` if the text isn't a number
+/// or the number is out of range.
 pub fn parse(text: &str, fraction_bits: u32) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -43,7 +43,7 @@ pub fn parse(text: &str, fraction_bits: u32) -> Option<i64> {
     i64::try_from(signed).ok()
 }
 
-/// The decimal digits of an unsigned number and the place of the point among them.
+/// Returns the decimal digits of an unsigned number, and the position of the decimal point among them.
 fn digits(text: &str) -> Option<(Vec<u8>, i64)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -63,7 +63,7 @@ fn scaled(digits: &[u8], point: i64, fraction_bits: u32) -> Option<i128> {
         return Some(0);
     }
     if point > 20 {
-        return None; // beyond 64 bits
+        return None; // more than 64 bits
     }
     let digit = |place: i64| usize::try_from(place).ok().and_then(|p| digits.get(p)).copied().unwrap_or(0);
     let mut value = (0..point).fold(0i128, |sum, place| sum * 10 + i128::from(digit(place)));
@@ -79,7 +79,7 @@ fn scaled(digits: &[u8], point: i64, fraction_bits: u32) -> Option<i128> {
     Some(value + i128::from(half && (!exact || value & 1 == 1)))
 }
 
-/// Doubles a decimal fraction; whether it carries into the whole numbers.
+/// Doubles a decimal fraction. Returns true if that carries into the integer part.
 fn double(fraction: &mut [u8]) -> bool {
     let mut carry = 0;
     for digit in fraction.iter_mut().rev() {

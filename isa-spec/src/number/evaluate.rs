@@ -1,5 +1,6 @@
-//! Evaluates a function of plain values in a word and a number system that are chosen at run time. Constants and the
-//! explanations of traps use it, so that they have the machine's values. Knows no operand and no cell.
+//! Evaluation of a function of plain values, in a word width and a number system that are chosen at run time.
+//! The assembler's constants and the explanations of traps use it to get the machine's values. Knows no
+//! operands and no cells.
 
 use super::reals::Reals;
 use super::words::Narrow;
@@ -9,11 +10,11 @@ use crate::fault::Eval;
 use crate::function::{Form, Function};
 use crate::module::{RealSystem, Word};
 
-/// A value outside of any cell.
+/// A value that isn't stored in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainValue {
     Int(i64),
-    /// The bits of a real in the number system at hand.
+    /// The bits of a real in the current number system.
     Real(u64),
 }
 
@@ -26,11 +27,11 @@ impl PlainValue {
     }
 }
 
-/// Evaluates a function as its row does, and checks that a cell may hold the result. A source that is missing, or of
-/// another class than the form takes, is 0.
+/// Evaluates a function by its row, and checks that a cell may hold the result. A source that is missing, or
+/// of another class than the form requires, is 0.
 ///
 /// # Errors
-/// The function has no value there.
+/// Returns a fault if the function has no value there.
 pub fn evaluate(
     (word, system): (Word, RealSystem),
     (function, form): (Function, Form),
@@ -68,7 +69,7 @@ fn evaluate_in<R: Reals<Bits = u64>>(
     }
 }
 
-/// Returns the f64 literal whose real has these bits; none if the real has more digits than an f64 holds.
+/// Returns the f64 literal of the real with these bits, or `None` if the real has more digits than an f64.
 pub fn literal_of_bits(system: RealSystem, bits: u64) -> Option<f64> {
     let nearest = match system {
         RealSystem::F64 => f64::from_bits(bits),

@@ -1,4 +1,4 @@
-//! The fixed-point number system: what [`super::fixed`] computes, as reals of a machine.
+//! The fixed-point number system: the functions of [`super::fixed`] as reals of a machine.
 
 use super::reals::Reals;
 use super::{decimal, fixed};
@@ -6,14 +6,15 @@ use crate::arith::Elementary;
 use crate::fault::{Eval, Fault};
 use crate::module::RealSystem;
 
-/// 64-bit fixed point with a number of fraction bits that is known when the program is loaded.
+/// 64-bit fixed point; the number of fraction bits is known when the program is loaded.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedPoint {
     fraction_bits: u32,
 }
 
 impl FixedPoint {
-    /// With so many fraction bits; brought into 16 to 56, which verified modules keep to.
+    /// Returns the system with this number of fraction bits, clamped to 16 to 56. Verified modules are within
+    /// that range.
     pub fn new(fraction_bits: u8) -> FixedPoint {
         let range = RealSystem::FRACTION_BITS;
         FixedPoint { fraction_bits: u32::from(fraction_bits.clamp(*range.start(), *range.end())) }

@@ -1,6 +1,6 @@
-//! The floats: IEEE 754 with the elementary functions of `elementary/`, so that a
-//! program gives the same bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754
-//! and may come from the processor. Knows nothing of tolerance and residues.
+//! The floats: IEEE 754 with the elementary functions of `elementary/`, so that a program yields the same
+//! bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754 and may be processor
+//! instructions. Knows no tolerance and no residues.
 
 use super::elementary::{NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig};
 use super::reals::Reals;
@@ -8,18 +8,18 @@ use crate::arith::Elementary;
 use crate::fault::{Eval, Fault};
 use crate::module::RealSystem;
 
-/// Binary64, the default.
+/// The binary64 format of IEEE 754, the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct F64;
 
-/// The binary32 of IEEE 754.
+/// The binary32 format of IEEE 754.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct F32;
 
-/// 2⁶³, the first real beyond the 64-bit integers.
+/// 2⁶³, the first real above the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// Returns the integer of 64 bits that a float equals; none if there is none.
+/// Returns the 64-bit integer that equals a float, or `None` if there is none.
 pub fn whole(value: f64) -> Option<i64> {
     F64.to_int(value).ok().filter(|whole| *whole as f64 == value)
 }
@@ -112,9 +112,10 @@ macro_rules! float {
             }
 
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
-                // The nearest float, and what it is off by. The greatest of them may be 2⁶³.
+                // The float nearest to the exponent, at most 2⁶³, and the difference to the exponent.
                 let nearest = exponent as $float;
-                // Most exponents are floats themselves, and conversions of 128 bits are slow.
+                // Small exponents are exact floats. They skip the conversions of 128-bit integers, which are
+                // slow.
                 let rest = match exponent.unsigned_abs() >> <$float>::MANTISSA_DIGITS {
                     0 => 0.0,
                     _ => (i128::from(exponent) - nearest as i128) as $float,

@@ -1,19 +1,19 @@
-//! Literals as bits: from a real as it was written to the word that stands for it in a number system. Knows no
-//! text.
+//! Conversion of real literals to the bits of a number system. Parses no text.
 
 use crate::fault::Eval;
 use crate::module::RealSystem;
 use crate::number::{F32, F64, FixedPoint, Reals};
 
-/// The bits of a literal in a number system; a verified literal has some.
+/// Returns the bits of a literal in a number system; 0 if the system can't represent it, which verification
+/// excludes.
 pub fn literal_bits(system: RealSystem, value: f64) -> u64 {
     try_literal_bits(system, value).unwrap_or(0)
 }
 
-/// The same of any real.
+/// Returns the bits of a real in a number system.
 ///
 /// # Errors
-/// The number system has no such number.
+/// Returns a fault if the number system can't represent the real.
 pub fn try_literal_bits(system: RealSystem, value: f64) -> Eval<u64> {
     match system {
         RealSystem::F64 => bits(F64, value),

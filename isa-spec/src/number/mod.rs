@@ -1,4 +1,4 @@
-//! Number systems: what the rows compute with. Each file is one system or one trait.
+//! The number systems that evaluate rows. Each file defines one system or one trait.
 
 pub mod arithmetic;
 mod decimal;

@@ -1,56 +1,58 @@
-//! The trait of a number system for reals. Knows one real at a time; knows no cells, no
-//! instructions, and not how a run is displayed.
+//! The trait of a number system for reals. Handles single reals; knows no cells, no instructions and no
+//! display.
 
 use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::module::RealSystem;
 
-/// An additive number system: `+=` and `-=` are each other's inverse, exactly or up to rounding.
+/// An additive number system: `+=` and `-=` are inverses, exactly or up to rounding.
 ///
-/// Operations of floats may return values that are not finite: the machine judges the value that a
-/// cell would get, with [`Reals::admit`]. Operations of fixed point fault where they overflow.
+/// Float operations may return values that aren't finite. The machine checks the value that a cell would get
+/// by [`Reals::admit`]. Fixed-point operations fault on overflow.
 pub trait Reals: Copy + 'static {
-    /// What a cell holds. The default is 0.
+    /// The content of a cell. The default is 0.
     type Cell: Copy + Default + PartialEq + PartialOrd + std::fmt::Debug;
 
-    /// How a machine stores a cell. The default is the cell 0. Equal bits are one number; one number may
-    /// have several bits (the float zeros).
+    /// The stored form of a cell. The default is the cell 0. Equal bits are equal numbers; one number may
+    /// have several forms (the float zeros).
     type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
-    /// True if numbers carry derivatives beside their values.
+    /// True if numbers carry derivatives in addition to their values.
     const LIFTED: bool = false;
 
-    /// Whether sums are exact, so that undoing an update needs no residue.
+    /// True if sums are exact, so that undoing an update needs no residue.
     const EXACT: bool;
 
-    /// The number system, for messages.
+    /// Returns the number system, for messages.
     fn system(&self) -> RealSystem;
 
-    /// The nearest f64 rounded to even into the system.
+    /// Rounds an f64 to the number system, ties to even.
     fn literal(&self, value: f64) -> Eval<Self::Cell>;
-    /// The finite number nearest to a decimal text, which [`Reals::text`] writes; `None` if it isn't one.
+    /// Returns the finite number nearest to a decimal text as written by [`Reals::text`]; `None` if the text
+    /// isn't one.
     fn parse(&self, text: &str) -> Option<Self::Cell>;
-    /// The nearest f64.
+    /// Returns the nearest f64.
     fn to_f64(&self, a: Self::Cell) -> f64;
-    /// The cell's bits; in the low bits of the word where [`Reals::Bits`] is one.
+    /// Returns the cell's bits; in the low bits of the word if [`Reals::Bits`] is a single word.
     fn to_bits(&self, a: Self::Cell) -> Self::Bits;
-    /// The inverse of [`Reals::to_bits`].
+    /// Returns the cell with these bits: the inverse of [`Reals::to_bits`].
     fn of_bits(&self, bits: Self::Bits) -> Self::Cell;
-    /// Bits of a cell.
+    /// Returns the width of a cell in bits.
     fn width(&self) -> u32;
-    /// Faults unless the value may stand in a cell.
+    /// Returns the value if a cell may hold it; faults otherwise.
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell>;
-    /// The distance from |a| to the next greater representable number, as an f64.
+    /// Returns the distance from |a| to the next greater representable number, as an f64.
     fn ulp(&self, a: Self::Cell) -> f64;
-    /// The largest magnitude of what a lifted number carries beside its primal value, of so many orders at most; 0 in a plain system.
+    /// Returns the greatest magnitude among the first `orders` derivative coefficients of a lifted number; 0
+    /// in a plain system.
     fn tangent(&self, _a: Self::Cell, _orders: usize) -> f64 {
         0.0
     }
-    /// The number without what a lifted one carries beside its value: a constant.
+    /// Returns the number without its derivatives: a constant.
     fn primal(&self, a: Self::Cell) -> Self::Cell {
         a
     }
-    /// The shortest decimal text that reads back as the same bits.
+    /// Returns the shortest decimal text that parses to the same bits.
     fn text(&self, a: Self::Cell) -> String;
 
     fn add(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
@@ -63,13 +65,13 @@ pub trait Reals: Copy + 'static {
     fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell>;
     fn hypot(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell>;
-    /// The real nearest to an integer.
+    /// Returns the real nearest to an integer.
     fn of_int(&self, a: i64) -> Eval<Self::Cell>;
-    /// The integer part, in 64 bits.
+    /// Returns the integer part as a 64-bit integer.
     fn to_int(&self, a: Self::Cell) -> Eval<i64>;
 
-    /// The point (x, y) rotated by an angle.
+    /// Rotates the point (x, y) by an angle in radians.
     fn rotate(&self, x: Self::Cell, y: Self::Cell, angle: Self::Cell) -> Eval<(Self::Cell, Self::Cell)>;
-    /// The point (x, y) rotated by the negated angle.
+    /// Rotates the point (x, y) by the negated angle.
     fn rotate_back(&self, x: Self::Cell, y: Self::Cell, angle: Self::Cell) -> Eval<(Self::Cell, Self::Cell)>;
 }

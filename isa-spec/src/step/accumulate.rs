@@ -1,4 +1,4 @@
-//! y ← y ∘ f(a, b), and what of y' the sources get. Knows no row.
+//! Steps y ← y ∘ f(a, b), and the contributions of y' to the sources' adjoints. Knows no row.
 
 use super::{Change, Changes, Engine, Failed, Int, Operation, Real};
 use crate::arith::Arith;
@@ -7,10 +7,10 @@ use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
 use crate::update::Sense;
 
-/// Makes a step of [`crate::update::Action::Accumulate`].
+/// Executes a step of [`crate::update::Action::Accumulate`].
 ///
 /// # Errors
-/// Why it can't be made; nothing has changed then.
+/// Returns the reason of the failure; then nothing has changed.
 #[inline(always)]
 pub fn accumulate<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     match operation.class() {
@@ -23,7 +23,7 @@ pub fn accumulate<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3
     }
 }
 
-/// What an integer target becomes.
+/// Returns the new value of an integer target.
 #[inline(always)]
 pub(super) fn new_int<E: Engine>(
     e: &mut E,
@@ -33,7 +33,8 @@ pub(super) fn new_int<E: Engine>(
     let f = e.int_value(operation, [a, b])?;
     let new = operation.update.int(&e.numbers(), e.int(y), f)?;
     e.looks_at_sources(operation, [a, b]);
-    // A comparison's 0 or 1 is a way that was chosen, like a branch's.
+    // A comparison yields 0 or 1, a choice like that of a branch, so it isn't a conversion that loses a
+    // derivative.
     if operation.form.source(0) == Class::Real && !operation.function.is_condition() {
         [a, b].into_iter().take(operation.function.arity()).for_each(|source| e.converts(source));
     }
@@ -59,7 +60,7 @@ fn accumulate_reals<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell;
     Ok(())
 }
 
-/// The function's value, and what a real target becomes with it.
+/// Returns the function's value and the new value of a real target.
 #[inline(always)]
 pub(super) fn evaluated<E: Engine>(
     e: &mut E,
@@ -82,7 +83,7 @@ fn evaluate<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> 
     Ok((f, e.admit(new)?))
 }
 
-/// Makes a step whose values were kept: only adjoints may have to be computed.
+/// Executes a step by restoring kept values: only adjoints may have to be computed.
 #[inline(always)]
 fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let changes = if E::GRADIENT && !e.keeps_adjoints() {
@@ -101,7 +102,7 @@ fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) ->
     Ok(())
 }
 
-/// Keeps all that a step is about to change, unless undoing it gives every bit back.
+/// Keeps all values that a step will change, unless undoing the step restores every bit.
 #[inline(always)]
 pub(super) fn keep_unless<E: Engine>(e: &mut E, is_exact: bool, targets: &[E::Cell], changes: &Changes<E>) {
     if !(is_exact && changes.is_exact()) && keeps(Rule::ResiduesAreKept) {
@@ -110,14 +111,14 @@ pub(super) fn keep_unless<E: Engine>(e: &mut E, is_exact: bool, targets: &[E::Ce
     }
 }
 
-/// The target's value on both sides of the step, and the function's.
+/// The target's value before and after the step, and the function's value.
 pub(super) struct TargetValues<E: Engine> {
     pub old: Real<E>,
     pub new: Real<E>,
     pub f: Real<E>,
 }
 
-/// What an accumulation does to adjoints.
+/// Returns the changes of adjoints for an accumulation.
 #[inline(always)]
 pub(super) fn carry<E: Engine>(
     e: &mut E,
@@ -125,11 +126,11 @@ pub(super) fn carry<E: Engine>(
     [y, a, b]: [E::Cell; 3],
     values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
-    // The constant alone decides: a compiler leaves out what a constant rules out before it optimizes.
+    // The condition is the constant alone, because the compiler removes such branches before optimization.
     if E::GRADIENT { carry_any(e, operation, [y, a, b], values) } else { Ok(Changes::nothing()) }
 }
 
-/// The same with gradient mode on.
+/// Returns the changes of adjoints in gradient mode.
 #[inline(always)]
 fn carry_any<E: Engine>(
     e: &mut E,
@@ -147,7 +148,7 @@ fn carry_any<E: Engine>(
     Ok(when!(e, is_loud, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
 }
 
-/// The same of a cotangent that has something to carry.
+/// Returns the changes of adjoints for a nonzero cotangent.
 #[inline(always)]
 fn carry_loud<E: Engine>(
     e: &mut E,
@@ -167,7 +168,7 @@ fn carry_loud<E: Engine>(
     shares(e, operation, [a, b], (weight, sense), changes)
 }
 
-/// What the sources' adjoints become with their shares, behind the change of the target's.
+/// Returns `changes` extended by the new adjoints of the sources; slot 0 is the target's change.
 #[inline(always)]
 pub(super) fn shares<E: Engine>(
     e: &mut E,
@@ -190,7 +191,7 @@ pub(super) fn shares<E: Engine>(
     Ok(changes)
 }
 
-/// What the adjoint of a source (0 or 1) becomes with its share.
+/// Returns the new adjoint of a source (0 or 1) with its contribution.
 #[inline(always)]
 fn given_share<E: Engine>(
     e: &mut E,
@@ -203,15 +204,15 @@ fn given_share<E: Engine>(
     let share = share(e, operation, source, sources, weight)?;
     let cell = sources[usize::from(source)];
     let mut change = given(e, cell, share, sense, changes).map_err(Failed::Carried)?;
-    // Two shares of one cell are given back in the order in which they were taken, not in the opposite one, so that
-    // floats may lose bits although each share alone loses none.
+    // If both sources are the same cell, undoing subtracts the contributions in the same order in which they
+    // were added. So floats may lose bits although each contribution alone is exact.
     if source == 1 && E::HISTORY && !E::EXACT {
         change.is_exact &= !e.holds(e.is_same(sources[0], sources[1]));
     }
     Ok(Changes::one(change))
 }
 
-/// The target's own cotangent, where it doesn't stay as it is.
+/// Returns the change of the target's own cotangent.
 #[inline(always)]
 fn moved<E: Engine>(
     e: &mut E,
@@ -229,7 +230,8 @@ fn moved<E: Engine>(
     Ok(Change { cell: y, value: e.adjoint_becomes(y, new), is_exact })
 }
 
-/// A source's share: the weight times the partial derivative, which has to be a number that a cell can hold.
+/// Returns a source's contribution: the weight times the partial derivative, which must be a number that a
+/// cell can hold.
 #[inline(always)]
 fn share<E: Engine>(
     e: &E,
@@ -243,7 +245,7 @@ fn share<E: Engine>(
     e.numbers().mul(weight, partial).map_err(Failed::Carried)
 }
 
-/// What an adjoint becomes with a share.
+/// Returns the new value of an adjoint with a contribution.
 #[inline(always)]
 pub(super) fn given<E: Engine>(
     e: &mut E,

@@ -1,4 +1,4 @@
-//! What an engine lends a step. Knows no row.
+//! The interface that an engine provides for steps. Knows no row.
 
 use super::{Changes, Failed, Functions, Operation};
 use crate::arith::Arith;
@@ -6,28 +6,28 @@ use crate::fault::{Eval, Fault};
 use crate::instruction::Class;
 use crate::update::Erasure;
 
-/// An engine's integers.
+/// The integers of an engine's arithmetic.
 pub type Int<E> = <<E as Engine>::Numbers as Arith>::Int;
-/// The reals that an engine's numbers are made of.
+/// The reals of an engine's arithmetic.
 pub type Real<E> = <<E as Engine>::Numbers as Arith>::Real;
 
-/// Numbers, cells and checks. The defaults are those of an engine that keeps no history.
+/// Numbers, cells and checks of an engine. The defaults are those of an engine without history.
 pub trait Engine: Sized {
     type Numbers: Arith + Copy;
-    /// Where an operand is: an index, the name of a value, a name that people read.
+    /// A reference to an operand: an index, the name of a value, or a name for people.
     type Cell: Copy;
-    /// Something that may hold or not.
+    /// A truth value, which may be unknown when the step is executed.
     type Bit: Copy;
-    /// Where it looks functions up.
+    /// The function rows of the engine's steps.
     type Functions: Functions;
 
-    /// Whether steps carry adjoints.
+    /// True if steps propagate adjoints.
     const GRADIENT: bool;
-    /// Whether sums of reals are exact, so that undoing one gives the old bits back.
+    /// True if sums of reals are exact, so that undoing a sum restores the old bits.
     const EXACT: bool;
-    /// Whether bits are known when a step is made, so that [`Engine::holds`] tells them.
+    /// True if truth values are known when a step is executed, so that [`Engine::holds`] is available.
     const IMMEDIATE: bool;
-    /// Whether something may be kept of a step, and a step be undone by what was kept.
+    /// True if the engine can keep a history of a step and undo a step by its history.
     const HISTORY: bool = false;
 
     fn numbers(&self) -> Self::Numbers;
@@ -38,48 +38,50 @@ pub trait Engine: Sized {
     fn set_int(&mut self, cell: Self::Cell, value: Int<Self>);
     fn set_real(&mut self, cell: Self::Cell, value: Real<Self>);
     fn set_adjoint(&mut self, cell: Self::Cell, value: Real<Self>);
-    /// The integer 0 becomes the content of a cell, or the real whose bits are 0.
+    /// Sets a cell to the integer 0, or to the real with all bits 0.
     fn set_zero(&mut self, class: Class, cell: Self::Cell);
 
-    /// The value, if it may stand in a cell.
+    /// Returns the value if a cell may hold it.
     ///
     /// # Errors
-    /// It may not.
+    /// Returns a fault if a cell must not hold the value.
     fn admit(&self, value: Real<Self>) -> Eval<Real<Self>>;
-    /// What a real cell is going to hold: from here on the step speaks of the value by that name.
+    /// Announces the new value of a real cell. Returns the name by which the rest of the step refers to the
+    /// value.
     #[inline(always)]
     fn becomes(&mut self, _cell: Self::Cell, value: Real<Self>) -> Real<Self> {
         value
     }
-    /// What an adjoint is going to be.
+    /// Announces the new value of an adjoint. Returns the name by which the rest of the step refers to the
+    /// value.
     #[inline(always)]
     fn adjoint_becomes(&mut self, _cell: Self::Cell, value: Real<Self>) -> Real<Self> {
         value
     }
 
-    /// Whether an adjoint has anything to carry.
+    /// Returns true if an adjoint is nonzero, so that it must be propagated.
     fn is_loud(&self, adjoint: Real<Self>) -> Self::Bit;
-    /// True if the adjoint of a source, which is the operand of this number, gets a share: a constant has none, and neither has a cell
-    /// that doesn't depend on what derivatives are taken with respect to.
+    /// Returns true if the adjoint of a source gets a contribution; `operand` is the source's operand number.
+    /// Constants get none, nor do cells that don't depend on the inputs of the derivative.
     fn receives(&self, operand: usize, cell: Self::Cell) -> Self::Bit;
-    /// A step's function has a value for these sources.
+    /// Notifies the engine that the step's function has a value for these sources.
     #[inline(always)]
     fn looks_at_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
-    /// The target's adjoint has something to carry, or not. Where it hasn't, a source whose partial derivative is infinite or undefined
-    /// may lose a derivative, of which the engine takes a note.
+    /// Notifies the engine whether the target's adjoint is nonzero. If it is zero, a source with an infinite
+    /// or undefined partial derivative may lose a derivative. The engine records that loss.
     #[inline(always)]
     fn looks_for_losses(&mut self, _operation: Operation, _sources: [Self::Cell; 2], _is_loud: Self::Bit) {}
-    /// Whether two operands are one cell.
+    /// Returns true if two operands are the same cell.
     fn is_same(&self, a: Self::Cell, b: Self::Cell) -> Self::Bit;
-    /// Whether either holds.
+    /// Returns true if at least one of two truth values holds.
     fn either(&self, a: Self::Bit, b: Self::Bit) -> Self::Bit;
-    /// `yes` where something holds, else `no`.
+    /// Returns `yes` if the truth value holds, otherwise `no`.
     fn choose(&self, bit: Self::Bit, yes: Real<Self>, no: Real<Self>) -> Real<Self>;
-    /// What `then` finds, where something holds; else nothing changes. It writes nothing. Asked only of engines that
-    /// aren't [`Engine::IMMEDIATE`].
+    /// Returns the changes that `then` finds if a truth value holds, otherwise no changes. `then` writes
+    /// nothing. Called only for engines that aren't [`Engine::IMMEDIATE`].
     ///
     /// # Errors
-    /// Those of `then`.
+    /// Returns the errors of `then`.
     fn when(
         &mut self,
         bit: Self::Bit,
@@ -88,10 +90,10 @@ pub trait Engine: Sized {
         if self.holds(bit) { then(self) } else { Ok(Changes::nothing()) }
     }
 
-    /// The value of a step's function, where that is an integer.
+    /// Returns the value of the step's function if it is an integer.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if the function has no such value.
     #[inline(always)]
     fn int_value(&self, operation: Operation, sources: [Self::Cell; 2]) -> Eval<Int<Self>> {
         operation.int_value::<Self::Functions, _>(
@@ -100,10 +102,10 @@ pub trait Engine: Sized {
             |n| self.real(sources[n]),
         )
     }
-    /// The value of a step's function, where that is a real.
+    /// Returns the value of the step's function if it is a real.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if the function has no such value.
     #[inline(always)]
     fn real_value(&self, operation: Operation, sources: [Self::Cell; 2]) -> Eval<Real<Self>> {
         operation.real_value::<Self::Functions, _>(
@@ -112,77 +114,79 @@ pub trait Engine: Sized {
             |n| self.real(sources[n]),
         )
     }
-    /// The partial derivative of a step's function by a source (0 or 1) that is a real.
+    /// Returns the partial derivative of the step's function with respect to a real source (0 or 1).
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if there is no such derivative.
     #[inline(always)]
     fn partial(&self, operation: Operation, source: u8, sources: [Self::Cell; 2]) -> Eval<Real<Self>> {
         let (int, real) = (|n: usize| self.int(sources[n]), |n: usize| self.real(sources[n]));
         operation.partial::<Self::Functions, _>(source, &self.numbers(), int, real)
     }
 
-    /// Fails unless a condition's value is 1.
+    /// Checks that a condition's value is 1.
     ///
     /// # Errors
-    /// [`Failed::Denied`]
+    /// Returns [`Failed::Denied`] if it isn't.
     fn require_condition(&mut self, holds: Int<Self>) -> Result<(), Failed>;
-    /// Fails unless a cell is vacant: 0, or for floats within the tolerance.
+    /// Checks that a cell is vacant: 0 or, for floats, within the tolerance.
     ///
     /// # Errors
-    /// [`Failed::NotVacant`]
+    /// Returns [`Failed::NotVacant`] if it isn't.
     fn require_vacant(&mut self, class: Class, cell: Self::Cell) -> Result<(), Failed>;
 
-    /// What is at fault where a target would get no number.
+    /// Returns the failure to report if a target's new value doesn't exist.
     #[cold]
     fn blame(&self, _operation: Operation, _cells: [Self::Cell; 3], fault: Fault) -> Failed {
         Failed::Value(fault)
     }
 
-    /// A real takes part in choosing an integer, which carries no adjoint.
+    /// Notifies the engine that a real is converted to an integer, which has no adjoint.
     fn converts(&mut self, source: Self::Cell);
-    /// What a cell holds is going to be lost on purpose.
+    /// Notifies the engine that a cell's content will be erased on purpose.
     fn erases(&mut self, class: Class, cell: Self::Cell, erasure: Erasure);
-    /// The adjoint of a cell that was erased ends with the 0 that was put there.
+    /// Notifies the engine that an erased cell's adjoint ends here: undoing the erasure discards the adjoint
+    /// of the 0.
     fn ends_adjoint(&mut self, cell: Self::Cell);
-    /// What a vacant real holds is going to be lost.
+    /// Notifies the engine that the content of a vacant real will be replaced by 0.
     fn frees(&mut self, cell: Self::Cell);
-    /// A cell becomes a constant, and its adjoint 0.
+    /// Sets a cell's adjoint to 0, because the cell becomes a constant.
     fn drop_adjoint(&mut self, cell: Self::Cell);
 
-    /// Whether the step is to be made by what was kept of it, or of one like it.
+    /// Returns true if the history has an entry for this step, so that the step is executed by restoring kept
+    /// values.
     #[inline(always)]
     fn is_kept(&self) -> bool {
         false
     }
-    /// Whether adjoints are among what was kept of it, so that none have to be carried.
+    /// Returns true if the history entry includes adjoints, so that none must be propagated.
     #[inline(always)]
     fn keeps_adjoints(&self) -> bool {
         false
     }
-    /// What was kept of a real cell that the step has changed.
+    /// Returns the kept value of a real cell that the step has changed.
     #[inline(always)]
     fn kept_real(&self, cell: Self::Cell) -> Real<Self> {
         self.real(cell)
     }
-    /// Gives back what was kept of the step. Whether that was all: of a plain step no adjoints are kept, and
-    /// they have still to be carried.
+    /// Restores the kept values of the step. Returns true if the entry included adjoints; otherwise they must
+    /// still be propagated.
     #[inline(always)]
     fn give_back(&mut self) -> bool {
         true
     }
-    /// Keeps what real cells hold that are about to change.
+    /// Adds the contents of real cells to the history before they change.
     #[inline(always)]
     fn keep(&mut self, _cells: &[Self::Cell]) {}
-    /// Keeps the adjoints that are about to change.
+    /// Adds adjoints to the history before they change.
     #[inline(always)]
     fn keep_adjoints(&mut self, _changes: &Changes<Self>) {}
-    /// Whether what undoing gives is what was there, bit for bit.
+    /// Returns true if undoing gives the old value bit for bit.
     #[inline(always)]
     fn is_undone(&self, _old: Real<Self>, _undone: Eval<Real<Self>>) -> bool {
         true
     }
-    /// Whether something holds. Only engines that are [`Engine::IMMEDIATE`] are asked.
+    /// Returns a truth value. Called only for engines that are [`Engine::IMMEDIATE`].
     #[inline(always)]
     fn holds(&self, _bit: Self::Bit) -> bool {
         false

@@ -1,5 +1,4 @@
-//! Steps that throw something away: overwriting and erasing on purpose, and clearing what is vacant. Knows
-//! no row.
+//! Steps that lose information: overwriting and erasing on purpose, and clearing vacant cells. Knows no row.
 
 use super::accumulate::{TargetValues, carry, evaluated, new_int, shares};
 use super::{Change, Changes, Engine, Failed, Operation};
@@ -8,7 +7,7 @@ use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
 use crate::update::{Action, Erasure};
 
-/// y ← f, and the old y is lost.
+/// Executes y ← f; the old y is lost.
 #[inline(always)]
 pub(super) fn replace<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let y = cells[0];
@@ -31,7 +30,7 @@ pub(super) fn replace<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cel
     Ok(())
 }
 
-/// y ← 0, or its lowest bit does, and what was there is lost.
+/// Sets y or its lowest bit to 0; the old value is lost.
 #[inline(always)]
 pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Erasure) -> Result<(), Failed> {
     if E::HISTORY && e.is_kept() {
@@ -45,7 +44,7 @@ pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Era
             e.erases(class, y, erasure);
             e.set_int(y, rest);
         }
-        // No row takes a bit of a real.
+        // No row erases a single bit of a real.
         (Erasure::Cell, _) | (Erasure::Bit, Class::Real) => {
             e.erases(class, y, Erasure::Cell);
             e.set_zero(class, y);
@@ -54,7 +53,7 @@ pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Era
     Ok(())
 }
 
-/// Undoes a replacement or an erasure, for which there must be a history.
+/// Undoes a replacement or an erasure; fails without a history.
 #[inline(always)]
 pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     if e.is_kept() {
@@ -66,8 +65,8 @@ pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 
     }
 }
 
-/// Restores the old value from the history. The adjoint of the value that had replaced it goes to the sources of that value, and is then
-/// dropped, like that of a vacated cell.
+/// Restores the old value from the history. The adjoint of the replacing value is propagated to its sources,
+/// and is then discarded like that of a vacated cell.
 #[inline(always)]
 fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let (y, class) = (cells[0], operation.class());
@@ -99,14 +98,15 @@ fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> 
     Ok(())
 }
 
-/// Whether the target is one of its sources that get shares.
+/// Returns true if the target is one of the sources that get contributions.
 #[inline(always)]
 fn is_own_source<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> bool {
     let is_same = |source, least| operation.receivers() >= least && e.holds(e.is_same(y, source));
     E::IMMEDIATE && (is_same(a, 1) || is_same(b, 2))
 }
 
-/// What the sources get where the target is one of them: shares are of what it held before, and its own is all that it has then.
+/// Returns the sources' contributions if the target is one of them. Partial derivatives are taken at the
+/// target's old value, and the target's new adjoint is only its contribution as a source.
 #[inline(always)]
 fn shares_of_itself<E: Engine>(
     e: &mut E,
@@ -129,7 +129,7 @@ fn shares_of_itself<E: Engine>(
     found
 }
 
-/// y must be vacant, and becomes 0.
+/// Checks that y is vacant, and sets it to 0.
 #[inline(always)]
 pub(super) fn clear<E: Engine>(e: &mut E, class: Class, y: E::Cell) -> Result<(), Failed> {
     if class == Class::Real && E::HISTORY && e.is_kept() {

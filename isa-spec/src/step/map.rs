@@ -1,12 +1,12 @@
-//! y ← g(y), and x, y ← y, x. Knows no row.
+//! Steps y ← g(y), and x, y ← y, x. Knows no row.
 
 use super::accumulate::keep_unless;
 use super::{Change, Changes, Engine, Failed, Operation, Real};
 use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
 
-/// Over reals the rows of this action are orthogonal linear maps, such as a change of the sign: they do to the
-/// adjoint what they do to the value.
+/// Executes y ← g(y). Over reals, the rows of this action are orthogonal linear maps, such as negation.
+/// Therefore adjoints are mapped in the same way as values.
 #[inline(always)]
 pub(super) fn map<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Result<(), Failed> {
     let (s, update) = (e.numbers(), operation.update);

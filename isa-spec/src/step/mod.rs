@@ -1,16 +1,16 @@
-//! Steps: how the rows of an action are carried out, once for every engine.
+//! Steps: the execution of the rows of an action, defined once for all engines.
 //!
-//! A template says in which order a step computes, checks, keeps and writes: everything that can fail comes
-//! before the first write, so that a step which fails has changed nothing. It is generic over an [`Engine`],
-//! which lends it numbers and cells; an interpreter's are values, a compiler's would be names of values, and
-//! those of the manual are formulas. What changes more than cells (branches, calls, stacks and tapes, the mode)
-//! is an engine's own business. Knows no address and no number system.
+//! A template defines the order in which a step computes, checks, records history and writes. Everything that
+//! can fail comes before the first write, so a failed step has changed nothing. Templates are generic over an
+//! [`Engine`], which provides numbers and cells. In an interpreter these are values, in a compiler names of
+//! values, in the manual formulas. Engines implement everything that changes more than cells themselves:
+//! branches, calls, stacks and tapes, the mode. Templates know no address and no number system.
 //!
 //! The adjoint rules are those of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
 //! Language" (2020), section 3: executing y += f(a) backward adds y'·∂f/∂a to a'.
 
-/// The changes that an expression finds where a bit holds; else nothing changes. Where an engine knows the bit, the
-/// expression is compiled in place: a compiler keeps closures apart that are as large.
+/// Evaluates to the changes that an expression finds if a bit holds, otherwise to no changes. If the engine
+/// knows the bit, the expression is expanded inline: the compiler doesn't inline closures of this size.
 macro_rules! when {
     ($e:ident, $bit:ident, $found:expr) => {
         if E::IMMEDIATE {
@@ -40,16 +40,16 @@ use crate::function::{Form, Function};
 use crate::instruction::Class;
 use crate::update::{Action, Update};
 
-/// What a step does, whatever its cells are.
+/// The description of a step, independent of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
     pub update: Update,
-    /// `Function::Copy` where the update takes no function.
+    /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
-    /// The classes of the operands. Of an update without a function either all are integers
-    /// ([`Form::Int`]) or all are reals ([`Form::Real`]).
+    /// The classes of the operands. If the update takes no function, all are integers ([`Form::Int`]) or all
+    /// are reals ([`Form::Real`]).
     pub form: Form,
-    /// Whether an irreversible step is gone back over, with what a history has kept of it.
+    /// True if the step undoes an irreversible step, by the history of that step.
     pub undoes: bool,
 }
 
@@ -59,7 +59,7 @@ impl Operation {
         self.form.result()
     }
 
-    /// The class of an operand, targets first.
+    /// Returns the class of an operand; targets come first.
     pub fn class_of(self, operand: usize) -> Class {
         let targets = self.update.shape().targets();
         match operand.checked_sub(targets) {
@@ -68,10 +68,11 @@ impl Operation {
         }
     }
 
-    /// The value of its function, where that is an integer. `int` and `real` give the value of a source by its number, 0 or 1.
+    /// Returns the function's value if it is an integer. `int` and `real` return the value of a source by its
+    /// number, 0 or 1.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if the function has no such value.
     #[inline(always)]
     pub fn int_value<F: Functions, S: Arith>(
         self,
@@ -87,10 +88,11 @@ impl Operation {
         }
     }
 
-    /// The value of its function, where that is a real. `int` and `real` give the value of a source by its number, 0 or 1.
+    /// Returns the function's value if it is a real. `int` and `real` return the value of a source by its
+    /// number, 0 or 1.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if the function has no such value.
     #[inline(always)]
     pub fn real_value<F: Functions, S: Arith>(
         self,
@@ -107,11 +109,11 @@ impl Operation {
         }
     }
 
-    /// The partial derivative of its function with respect to a source (0 or 1) that is a real. `int` and `real` give the value of a
-    /// source by its number.
+    /// Returns the function's partial derivative with respect to a real source (0 or 1). `int` and `real`
+    /// return the value of a source by its number.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns a fault if there is no such derivative.
     #[inline(always)]
     pub fn partial<F: Functions, S: Arith>(
         self,
@@ -129,18 +131,19 @@ impl Operation {
         }
     }
 
-    /// The number of the second source; of a function of one source, that of its only one.
+    /// Returns the number of the second source; for a function of one source, that of its only one.
     #[inline(always)]
     fn second_source(self) -> usize {
         usize::from(self.function.arity() > 1)
     }
 
-    /// True if the partial derivative with respect to a source (0 or 1) may be infinite or undefined where its function has a value.
+    /// Returns true if the partial derivative with respect to a source (0 or 1) may be infinite or undefined
+    /// where the function has a value.
     pub fn may_lack_partial(self, source: u8) -> bool {
         usize::from(source) < self.receivers() && self.function.may_lack_partial(source)
     }
 
-    /// How many of its sources, the first ones, have adjoints that get shares.
+    /// Returns the number of sources that get adjoint contributions; these sources come first.
     #[inline(always)]
     pub fn receivers(self) -> usize {
         match self.form {
@@ -151,20 +154,21 @@ impl Operation {
     }
 }
 
-/// Why a step can't be made.
+/// The reasons why a step fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failed {
-    /// The target would get no number.
+    /// The target's new value doesn't exist.
     Value(Fault),
-    /// The function has a value, but no derivative by one of its sources (0 or 1) that a cell can hold.
+    /// The function has a value, but its partial derivative with respect to a source (0 or 1) is no number
+    /// that a cell can hold.
     Partial { source: u8, fault: Fault },
-    /// What is carried along with the value, an adjoint say, would leave the number system.
+    /// A propagated quantity, such as an adjoint, would leave the number system.
     Carried(Fault),
     /// The condition of a test doesn't hold.
     Denied,
     /// The target isn't vacant.
     NotVacant,
-    /// Nothing was kept of an irreversible step that is gone back over.
+    /// An irreversible step can't be undone, because no history of it was kept.
     Irreversible,
 }
 
@@ -174,11 +178,11 @@ impl From<Fault> for Failed {
     }
 }
 
-/// Makes a step that changes only cells, or nothing. The cells are the operands, targets first; those
-/// beyond the last operand are never looked at.
+/// Executes a step that changes only cells; does nothing for other actions. `cells` are the operands, targets
+/// first; those after the last operand are never accessed.
 ///
 /// # Errors
-/// Why it can't be made; nothing has changed then.
+/// Returns the reason of the failure; then nothing has changed.
 #[inline(always)]
 pub fn step<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     match operation.update.action() {
@@ -194,7 +198,7 @@ pub fn step<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> 
             let holds = e.int_value(operation, [cells[0], cells[1]])?;
             e.require_condition(holds)
         }
-        // What changes more than cells is the engine's.
+        // The engine implements steps that change more than cells.
         Action::Put(_)
         | Action::Take(_)
         | Action::Jump

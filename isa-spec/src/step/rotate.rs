@@ -1,5 +1,5 @@
-//! A point is turned by an angle: so is its adjoint, and the angle's adjoint gets the cross product of both.
-//! Knows no row.
+//! Rotation of a point by an angle. The point's adjoint is rotated, too, and the angle's adjoint gets the
+//! cross product of both. Knows no row.
 
 use super::accumulate::{given, keep_unless};
 use super::{Change, Changes, Engine, Failed, Real};
@@ -47,7 +47,7 @@ fn is_undone<E: Engine>(e: &E, old: PlanePoint<Real<E>>, undone: Eval<PlanePoint
     }
 }
 
-/// What a rotation does to adjoints. The cross product is taken on the side where the point isn't turned, so
+/// Returns the changes of adjoints for a rotation. The cross product is computed from the unrotated point, so
 /// that both directions compute the same number.
 #[inline(always)]
 fn carry<E: Engine>(
@@ -59,7 +59,7 @@ fn carry<E: Engine>(
     if E::GRADIENT { carry_any(e, update, cells, [before, after]) } else { Ok(Changes::nothing()) }
 }
 
-/// The same with gradient mode on.
+/// Returns the changes of adjoints in gradient mode.
 #[inline(always)]
 fn carry_any<E: Engine>(
     e: &mut E,
@@ -95,7 +95,7 @@ fn carry_loud<E: Engine>(
     Ok(Changes::nothing().with(at, share).with(slot, first).with(slot + 1, second))
 }
 
-/// What the angle's adjoint becomes with the cross product of two points.
+/// Returns the new adjoint of the angle with the cross product of two points.
 #[inline(always)]
 fn given_product<E: Engine>(
     e: &mut E,
@@ -108,7 +108,7 @@ fn given_product<E: Engine>(
     change.map(Changes::one).map_err(Failed::Carried)
 }
 
-/// The adjoint of a point is turned as the point is.
+/// Returns the changes that rotate a point's adjoint like the point.
 #[inline(always)]
 fn turned<E: Engine>(
     e: &mut E,

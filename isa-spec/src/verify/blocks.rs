@@ -1,5 +1,5 @@
-//! Rules about the statements and names that a structure records: they speak of instructions and
-//! variables that exist, and the instructions of a statement are what such a statement becomes.
+//! Rules about recorded statements and names: they refer to existing instructions and variables, and a
+//! statement's instructions are those that it generates.
 
 use super::temporaries::computing;
 use super::{Checker, Site};
@@ -13,7 +13,8 @@ use crate::structure::{Block, BlockKind, Counting, NameScope, Seam};
 use crate::update::{OperandShape, Update};
 
 impl Checker<'_> {
-    /// Every block lies in a procedure and in a body of the block around it, and is in order.
+    /// Checks that every block is inside a procedure and inside a body of the enclosing block, and is well
+    /// formed.
     pub(super) fn blocks(&mut self) {
         let module = self.module;
         let mut open: Vec<&Block> = Vec::new();
@@ -99,7 +100,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A comparison is what an `assert` of its procedure could test.
+    /// Checks that a recorded comparison could be tested by an `assert` of its procedure.
     fn recorded_test(&mut self, procedure: &Procedure, at: u32, function: Function, sources: [&Operand; 2]) {
         let operands = sources.into_iter().cloned().collect();
         let test = Instruction { update: Update::Assert, function, operands, link: Link::None };
@@ -127,7 +128,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Names belong to variables of the frames, in extents of their procedures.
+    /// Checks that names refer to frame variables, and that their scopes are within the procedures.
     pub(super) fn scopes(&mut self) {
         let module = self.module;
         let scopes = &module.structure.scopes;
@@ -154,7 +155,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether seams follow each other, with at least one instruction in all.
+/// Returns true if the seams follow each other and contain at least one instruction in total.
 fn is_ordered(seams: &[Seam]) -> bool {
     let ends = seams.iter().all(|seam| seam.start <= seam.end);
     let follow = seams.windows(2).all(|pair| matches!(pair, [a, b] if a.end <= b.start));
@@ -167,8 +168,8 @@ fn lies_in_body(block: &Block, outer: &Block) -> bool {
     bodies.into_iter().any(|pair| matches!(pair, [a, b] if a.end <= block.start() && block.end() <= b.start))
 }
 
-/// The branch halves of a seam: (index, update, partner). Pairs within a seam that tests a condition lead
-/// past a part of it, and aren't the statement's own.
+/// Returns the branch halves of a seam: (index, update, partner). If the seam tests a condition, branch pairs
+/// within the seam skip parts of the condition; they are excluded.
 fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u32)> {
     let code = module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
     let tests = matches!(kind, BlockKind::If { .. } | BlockKind::Loop { .. } | BlockKind::Assert { .. });
@@ -180,8 +181,8 @@ fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u
     (seam.start..).zip(code).filter_map(half).collect()
 }
 
-/// Whether the instructions of the seams are those of the statement: its branch pairs, and what opens
-/// and closes its variable.
+/// Returns true if the seams contain exactly the instructions of their statement: its branch pairs, and the
+/// instructions that open and close its variable.
 fn has_shape(module: &Module, block: &Block) -> bool {
     use Update::{Br, From};
     let halves: Vec<Vec<(u32, Update, u32)>> =
@@ -213,8 +214,8 @@ fn has_shape(module: &Module, block: &Block) -> bool {
     }
 }
 
-/// Whether the counter is opened before the rounds of a loop and closed behind them.
-/// The seams end and begin with the counter's move, on the side where the loop makes it.
+/// Returns true if the counter is opened before the loop and closed after it. The seams must end and begin
+/// with the counter's update, on the side where the loop performs it.
 fn counts(module: &Module, block: &Block, counting: &Counting, top: u32, (at, back): (u32, u32)) -> bool {
     let [head, tail] = block.seams.as_slice() else { return false };
     let (before, behind) = (u32::from(counting.reversed), u32::from(!counting.reversed));
@@ -225,7 +226,7 @@ fn counts(module: &Module, block: &Block, counting: &Counting, top: u32, (at, ba
     top == back && vacates(top.checked_sub(2)) && vacates(at.checked_add(2))
 }
 
-/// The variable of the frame that an instruction vacates.
+/// Returns the frame variable that an instruction vacates.
 fn vacated(module: &Module, at: u32) -> Option<u32> {
     let instruction = module.code.get(at as usize).filter(|i| i.update == Update::Vacate)?;
     match instruction.operands.first()? {
@@ -234,7 +235,7 @@ fn vacated(module: &Module, at: u32) -> Option<u32> {
     }
 }
 
-/// Whether the second seam undoes what the first one computes, and both know only temporaries.
+/// Returns true if the second seam uncomputes what the first seam computes, and both change only temporaries.
 fn computes_and_uncomputes(module: &Module, block: &Block) -> bool {
     let [first, second] = block.seams.as_slice() else { return false };
     let of = |seam: &Seam| module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
@@ -257,7 +258,7 @@ fn computes_and_uncomputes(module: &Module, block: &Block) -> bool {
     computed.len() == uncomputed.len() && computed.iter().zip(uncomputed.iter().rev()).all(undoes)
 }
 
-/// Whether one of the instructions is an `assert`.
+/// Returns true if exactly one of the instructions is an `assert`.
 fn asserts_once(module: &Module, block: &Block) -> bool {
     let code = module.code.get(block.start() as usize..block.end() as usize).unwrap_or_default();
     code.iter().filter(|instruction| instruction.update == Update::Assert).count() == 1

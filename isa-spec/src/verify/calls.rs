@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         self.overlap(at, call, callee);
     }
 
-    /// Whether an argument fits its parameter; if not, the reason was reported.
+    /// Checks that an argument fits its parameter; otherwise reports the reason and returns false.
     fn argument(
         &mut self,
         procedure: &'a Procedure,
@@ -173,7 +173,7 @@ impl<'a> Checker<'a> {
         class == parameter.class
     }
 
-    /// Whether a slice is one of its array; if not, the reason was reported.
+    /// Checks that a slice is valid for its array; otherwise reports the reason and returns false.
     fn slice(&mut self, procedure: &'a Procedure, site: Site, slice: &'a Slice) -> bool {
         let Some(array) = self.declaration(procedure, slice.base) else { return false };
         match (&slice.range, array.extent) {
@@ -223,7 +223,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Arguments that can be seen to overlap must both be `in`; the rest is checked at the call.
+    /// Checks that arguments that certainly overlap are both `in`; other overlaps are checked at the call.
     fn overlap(&mut self, at: u32, call: &'a Call, callee: &'a Procedure) {
         let mut passed = PassedPlaces::default();
         for ((n, argument), parameter) in (0..).zip(&call.arguments).zip(&callee.parameters) {

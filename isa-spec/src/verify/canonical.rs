@@ -1,5 +1,5 @@
-//! Rules about form. What a text can't say differently has one form as a module too, so that an image
-//! and the text that it is disassembled to are the same program, byte for byte.
+//! Rules about canonical form. If there is one text for something, there is one module for it, too, so that
+//! an image and its disassembly are the same program, byte for byte.
 
 use crate::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What an inverse program calls garbage it is given, as any input.
+    /// Checks that an inverse program has no garbage: such globals are inputs there.
     fn garbage_of_inverses(&mut self) {
         let module = self.module;
         let garbage = (0..).zip(&module.globals).filter(|(_, global)| global.role == Role::Garbage);
@@ -34,10 +34,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Values that are all 0 go without saying.
+    /// Checks that values that are all 0 are stored as an empty list.
     fn zeros(&mut self) {
         let module = self.module;
-        // How many zeros lie on a stack isn't said otherwise.
+        // For a stack, the list of zeros is the only record of its length.
         let cells = (0..).zip(&module.globals).filter(|(_, global)| global.shape != Shape::Stack);
         for (n, global) in cells {
             for values in std::iter::once(&global.initial).chain(&global.default) {
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Labels are recorded for every branch half, or for none; and for nothing else.
+    /// Checks that labels are recorded for every branch half or for none, and for no other instruction.
     fn labels_of_branches(&mut self) {
         let labels = &self.module.structure.labels;
         let is_half =
@@ -80,8 +80,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A variable that would share its name with a global, or with a register that may yet become one, gets a
-    /// number.
+    /// Checks that no variable has the name of a global, or of a register that could still be declared. Such
+    /// variables must have a numbered name.
     fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let is_shared = |name: &str| globals.contains_key(name) || register_class(name).is_some();
         for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Where a parameter has the name of a global, the global can't be named.
+    /// Checks that a global isn't used where a parameter with the same name hides it.
     fn hidden_uses(&mut self, number: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let names = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
         let hidden: HashSet<u32> = names.filter_map(|name| globals.get(name).copied()).collect();
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The operands in the conditions, bounds and expressions that are recorded of a procedure.
+    /// Returns the operands in all conditions, bounds and expressions that are recorded for a procedure.
     fn recorded_operands(&self, number: u32, procedure: &Procedure) -> Vec<&'a Operand> {
         let structure = &self.module.structure;
         let before = |end: u32| structure.blocks.partition_point(|block| block.start() < end);

@@ -1,5 +1,5 @@
-//! The rule that a function has a form for the classes of its operands, and what to say where it has
-//! none: which operand or result is to be converted, and by what.
+//! The rule that a function has a form for the classes of its operands. A violation names the operand or
+//! result to convert, and the conversion.
 
 use super::{Checker, Site, a_class};
 use crate::codes::ProblemCode;
@@ -10,16 +10,16 @@ use crate::operator::BinaryOperator;
 use crate::text::Speller;
 use crate::update::OperandShape;
 
-/// What makes a function fit the classes of its operands.
+/// The conversion that makes a function fit the classes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// The source of this number is to become one of this class.
+    /// The source with this number must be converted to this class.
     Source(usize, Class),
-    /// The result is to become one of this class.
+    /// The result must be converted to this class.
     Result(Class),
 }
 
-/// The function that converts to a class.
+/// Returns the function that converts to a class.
 pub fn converter(to: Class) -> Function {
     match to {
         Class::Int => Function::ToInt,
@@ -27,7 +27,7 @@ pub fn converter(to: Class) -> Function {
     }
 }
 
-/// The form of a function that fits a target and sources, or the first conversion that it wants.
+/// Returns the form of a function that fits a target and sources, or the first conversion that is needed.
 pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Form, Conversion> {
     let misfit = |form: Form| (0..sources.len()).find(|&n| sources.get(n) != Some(&form.source(n)));
     let mut making: Vec<Form> = function.forms().filter(|form| form.result() == target).collect();
@@ -35,11 +35,11 @@ pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Resul
         return Ok(form);
     }
     let fits = function.forms().any(|form| misfit(form).is_none());
-    // The form that wants the fewest conversions.
+    // The form that needs the fewest conversions comes first.
     making
         .sort_by_key(|form| (0..sources.len()).filter(|&n| sources.get(n) != Some(&form.source(n))).count());
     let wanted = making.first().and_then(|form| misfit(*form).map(|n| Conversion::Source(n, form.source(n))));
-    // `copy` makes of each class what it is: there the source is to be converted.
+    // `copy` keeps the class of its source, so the source must be converted.
     Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
 }
 

@@ -1,5 +1,5 @@
-//! Rules about the flow of control: procedures tile the code, branches come in pairs, and nothing
-//! is reachable only by falling through a jump.
+//! Rules about control flow: procedures tile the code, branches are paired, and no instruction is unreachable
+//! after a jump.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -9,7 +9,7 @@ use crate::module::Procedure;
 use crate::update::{OperandShape, Update};
 
 impl<'a> Checker<'a> {
-    /// Whether the procedures, in order, tile the code, each from its `enter` to its `exit`.
+    /// Checks that the procedures tile the code in order, each from its `enter` to its `exit`.
     pub(super) fn layout(&mut self) -> bool {
         let module = self.module;
         let mut next = 0u64;
@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
         is(procedure.entry, Update::Enter) && is(procedure.exit, Update::Exit)
     }
 
-    /// The halves of a branch pair name each other, within one procedure.
+    /// Checks that the halves of a branch pair refer to each other, within one procedure.
     pub(super) fn pair(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
         if instruction.update.shape() != OperandShape::Branch {
@@ -66,8 +66,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// After `br …, always` only a jump arrives, so a `from …, always` must stand there; and before
-    /// a `from …, always` nothing may fall into it.
+    /// Checks unconditional branches. `br …, always` never reaches the next instruction, so that must be a
+    /// `from …, always`. Conversely, the instruction before a `from …, always` must not continue into it.
     pub(super) fn one_way(&mut self, at: u32, instruction: &'a Instruction) {
         let code = &self.module.code;
         if is_always(instruction, Update::Br)

@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A name means the one stack of its class.
+    /// Checks that each class has at most one stack.
     fn stacks(&mut self) {
         for class in [Class::Int, Class::Real] {
             let is_one = |global: &Global| global.shape == Shape::Stack && global.class == class;
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Lanes have numbers of their own where they are given some, and share them or not.
+    /// Checks that only inputs are shared between lanes.
     fn sharing(&mut self, site: Site, global: &'a Global) {
         if !global.is_shared {
             return;
@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A stack is empty where nothing is given, and what is given keeps to the limit.
+    /// Checks that a stack starts empty unless it is given, and that given values are within the limit.
     fn stack_values(&mut self, site: Site, global: &'a Global) {
         let name = &global.name;
         if !global.initial.is_empty() {
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
     }
 
     fn values(&mut self, site: Site, global: &'a Global, values: &'a Values) {
-        // All cells or none: what a text can say.
+        // Source text gives values for all cells or for none.
         let complete = match global.shape {
             Shape::Stack => true,
             shape => values.is_empty() || values.len() as u64 == shape.cells(),
@@ -244,7 +244,7 @@ impl<'a> Checker<'a> {
         self.total(site, "the frame", shapes);
     }
 
-    /// Main sees all globals, so its frame must not hide one.
+    /// Checks that main's frame hides no global, because main can access all of them.
     fn hidden_globals(&mut self, site: Site, main: &'a Procedure) {
         let globals: HashSet<&str> = self.module.globals.iter().map(|g| g.name.as_str()).collect();
         for variable in main.frame.iter().filter(|v| globals.contains(v.name.as_str())) {
@@ -256,7 +256,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A custom adjoint stands in for a procedure, so it takes the same parameters.
+    /// Checks that a custom adjoint takes the same parameters as its procedure.
     fn rule(&mut self, site: Site, procedure: &'a Procedure) {
         let Some(rule) = procedure.rule else { return };
         let facts = |p: &'a Procedure| p.parameters.iter().map(|q| (q.class, q.passing, q.rank));
@@ -299,7 +299,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// "integers" or "reals", for messages.
+/// Returns "integers" or "reals", for messages.
 fn plural(class: Class) -> &'static str {
     match class {
         Class::Int => "integers",

@@ -1,13 +1,15 @@
-//! Which elements of a global array an argument certainly names, whether two arguments have one of them in common, and whether an argument is
-//! the same everywhere. Knows constants only: what depends on values is found when a call is made.
+//! Analysis of constant arguments: the elements of a global array that an argument certainly names, and their
+//! intersection with another argument. Also whether an argument is the same in every iteration. Knows
+//! constants only; cases that depend on values are checked at the call.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
 use crate::module::{Module, Shape};
 
-/// Cells that are looked at, of the argument that has fewer. Whether more of them meet, a run finds out.
+/// Upper bound on cells compared, for the argument with fewer cells. Overlaps of further cells are detected
+/// at run time.
 const MOST_CELLS: u64 = 4096;
 
-/// Cells of a global, as many as `count`, each `step` behind the one before.
+/// `count` cells of a global at a constant distance `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CertainElements {
     global: u32,
@@ -17,7 +19,8 @@ pub(super) struct CertainElements {
 }
 
 impl CertainElements {
-    /// None where it isn't certain, or where there are none. What leads out of the array is for others to tell.
+    /// Returns the elements of an argument; `None` if they depend on values or there are none. Indices out of
+    /// bounds are reported elsewhere.
     pub(super) fn of(module: &Module, argument: &Argument) -> Option<CertainElements> {
         match argument {
             Argument::Scalar(Operand::Place(Place { base: Base::Global(global), adjoint: false, index })) => {
@@ -34,7 +37,7 @@ impl CertainElements {
         }
     }
 
-    /// Whether a cell is certainly among both.
+    /// Returns true if both certainly share a cell.
     pub(super) fn meet(&self, other: &CertainElements) -> bool {
         if self.global != other.global {
             return false;
@@ -52,7 +55,7 @@ impl CertainElements {
     }
 }
 
-/// Whether an argument names the same cells, some at least, wherever the call stands.
+/// Returns true if an argument names the same cells in every execution of the call, and at least one cell.
 pub(super) fn is_fixed(argument: &Argument) -> bool {
     let is_constant = |term: Term| term.cell.is_none();
     match argument {
@@ -88,7 +91,7 @@ fn element(shape: Shape, index: &Index) -> Option<u64> {
     }
 }
 
-/// The first one, how far they lie apart, and how many they are.
+/// Returns the first element, the distance of elements, and their number.
 fn elements(shape: Shape, range: Range) -> Option<(u64, u64, u64)> {
     match (shape, range) {
         (_, Range::Whole) => Some((0, 1, shape.cells())),

@@ -1,7 +1,7 @@
-//! Whether a module is a program: every rule that can be judged without running it.
+//! Verification of modules: every rule of valid programs that can be checked without running them.
 //!
-//! The assembler reports violations at their source, the loader refuses the image; both ask here,
-//! so that a text and an image are held to the same rules. Knows no source text and no machine.
+//! The assembler reports violations at their source position, the loader rejects the image. Both use this
+//! module, so texts and images obey the same rules. Knows no source text and no machine.
 
 mod blocks;
 mod calls;
@@ -22,8 +22,8 @@ use crate::codes::ProblemCode;
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
 
-/// Cells that one class may have: those of all globals and of main's frame, those of the frame of one
-/// procedure, and while the program runs those of all open frames together with the globals.
+/// The maximum number of cells of one class. It applies to the cells of all globals and of main's frame, to
+/// those of one procedure's frame, and at run time to those of all open frames together with the globals.
 pub const MAX_CELLS: u64 = 1 << 28;
 /// The greatest value of `.limit depth`.
 pub const MAX_DEPTH: u32 = 1 << 24;
@@ -31,15 +31,15 @@ pub const MAX_DEPTH: u32 = 1 << 24;
 pub const MAX_STACK: u32 = 1 << 30;
 /// The greatest value of `.limit tape`.
 pub const MAX_TAPE: u32 = 1 << 30;
-/// Cells of all globals together for which initial values or defaults are stored.
+/// The maximum number of cells, over all globals, for which initial values or defaults are stored.
 pub const MAX_VALUES: u64 = 1 << 24;
 
-/// Where in a module a rule is broken.
+/// The place in a module where a rule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
     /// An index in `Module::code`.
     Instruction(u32),
-    /// An operand of an instruction, counted from 0; for calls the argument.
+    /// An operand of an instruction, by instruction index and operand number from 0; for calls the argument.
     Operand(u32, u32),
     /// An index in `Module::globals`.
     Global(u32),
@@ -49,24 +49,24 @@ pub enum Site {
     Module,
 }
 
-/// A broken rule.
+/// A broken rule of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What kind of mistake it is.
+    /// The error code of the violation.
     pub code: ProblemCode,
     pub site: Site,
     pub message: String,
-    /// The other half of paired things, and what to say about it.
+    /// The related place, and a message about it.
     pub other: Option<(Site, String)>,
-    /// The cure, where one is known.
+    /// A suggestion for the user, if one is known.
     pub help: Option<String>,
 }
 
-/// Every broken rule of a module, in the order of the code. Empty for a program.
+/// Returns every broken rule of a module, in the order of the code. The list is empty for a valid program.
 ///
-/// Messages speak of names and expressions, so where a word can't be a name, or an expression has no end, only
-/// that is reported. Where the
-/// procedures don't tile the code, nothing can be said about instructions, and only that is reported.
+/// Messages contain names and expressions. So if a name is malformed, or an expression is cyclic, only that
+/// is reported. If the procedures don't tile the code, instructions can't be checked, and only that is
+/// reported.
 pub fn verify(module: &Module) -> Vec<Violation> {
     let mut checker = Checker { module, violations: Vec::new() };
     checker.names();
@@ -86,14 +86,14 @@ pub fn verify(module: &Module) -> Vec<Violation> {
     checker.violations
 }
 
-/// Collects violations; each submodule adds the rules of its subject.
+/// The collector of violations; each submodule adds the rules of its subject.
 struct Checker<'a> {
     module: &'a Module,
     violations: Vec<Violation>,
 }
 
 impl<'a> Checker<'a> {
-    /// Records a violation and returns it for more detail.
+    /// Records a violation and returns it, so that the caller can add details.
     fn report(&mut self, code: ProblemCode, site: Site, message: impl Into<String>) -> &mut Violation {
         let message = message.into();
         let violation = Violation { code, site, message, other: None, help: None };
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         self.one_way(at, instruction);
     }
 
-    /// Whether an instruction's operands are what its form and its procedure ask for.
+    /// Checks that an instruction's operands fit its form and its procedure.
     fn legal(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
         let is_formed = self.form(at, instruction) && self.places(procedure, at, instruction);
         if is_formed {
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         self.module.declaration(procedure, base)
     }
 
-    /// Whether an integer literal fits the module's words.
+    /// Returns true if an integer literal fits into the module's words.
     fn fits(&self, value: i64) -> bool {
         self.module.word.range().contains(&value)
     }
@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// "an integer" or "a real", for messages.
+/// Returns "an integer" or "a real", for messages.
 pub fn a_class(class: Class) -> &'static str {
     match class {
         Class::Int => "an integer",

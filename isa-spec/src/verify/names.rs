@@ -1,5 +1,4 @@
-//! Rules about words: what is called something is called by a name. Everything else that is said
-//! about a module quotes its names, so they are looked at first.
+//! Rules about words: all names are well formed. Other messages quote names, so names are checked first.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;

@@ -1,4 +1,4 @@
-//! Rules about operands: how many, of which class, in which bounds, and which may be changed.
+//! Rules about operands: number, class and bounds of operands, and permission to change them.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -7,12 +7,12 @@ use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, 
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{OperandShape, Over};
 
-/// The greatest offset of an index: beyond all arrays, and so small that a sum of a cell and an offset
-/// that wraps can't come back into one.
+/// The greatest offset of an index. It exceeds all array lengths, and is small enough that a wrapping sum of
+/// a cell and an offset can't be in bounds again.
 const MAX_OFFSET: u64 = 1 << 62;
 
 impl<'a> Checker<'a> {
-    /// The number of operands, the function and the link are those of the update's shape.
+    /// Checks that the number of operands, the function and the link fit the update's shape.
     pub(super) fn form(&mut self, at: u32, instruction: &'a Instruction) -> bool {
         let Instruction { update, function, operands, link } = instruction;
         let sources = function.arity();
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         let is_test = matches!(update.shape(), OperandShape::Condition | OperandShape::Branch);
         let function_fits = match (update.takes_function(), is_test) {
             (true, true) => function.is_condition(),
-            // `always` is a condition and no value: a text can't say `add.always y`.
+            // `always` is a condition and no value: source text can't contain `add.always y`.
             (true, false) => *function != Function::Always,
             (false, _) => *function == Function::Copy,
         };
@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
         fits
     }
 
-    /// Every place exists, is indexed as it was declared, and constant indices are in bounds.
+    /// Checks that every place exists and is indexed as declared, and that constant indices are in bounds.
     pub(super) fn places(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
         let mut sound = true;
         for (n, operand) in instruction.operands.iter().enumerate() {
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A stack has no cells that an operand could name.
+    /// Reports a stack as operand: it has no cells that an operand could name. Returns false.
     pub(super) fn names_stack(&mut self, site: Site, name: &str) -> bool {
         self.report(
             ProblemCode::StackAsOperand,
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One index: its cell is an integer scalar; a constant alone is within the length, where known.
+    /// Checks an index: its cell is an integer scalar, and a constant index is below the length, if known.
     pub(super) fn term(
         &mut self,
         procedure: &'a Procedure,
@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
         sound
     }
 
-    /// The class of an operand that [`Checker::places`] found sound.
+    /// Returns the class of an operand that [`Checker::places`] accepted.
     pub(super) fn class(&self, procedure: &'a Procedure, operand: &'a Operand) -> Class {
         match operand {
             Operand::Int(_) | Operand::Mode => Class::Int,
@@ -197,7 +197,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The function has a form for the operands' classes, and the update is legal over the target's.
+    /// Checks that the function has a form for the operands' classes, and that the update is legal over the
+    /// target's class.
     pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
         let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
@@ -223,7 +224,7 @@ impl<'a> Checker<'a> {
                     self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message);
                 }
             }
-            // These take any class.
+            // These shapes accept any class.
             OperandShape::Single
             | OperandShape::Boundary
             | OperandShape::Call
@@ -262,7 +263,8 @@ impl<'a> Checker<'a> {
         };
     }
 
-    /// Targets are cells that may be changed, and no target is a source of its own instruction, unless what it held is lost anyway.
+    /// Checks that targets are cells that may be changed. No target may also be a source of the instruction,
+    /// unless the target's old value is lost anyway.
     pub(super) fn targets(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let shape = instruction.update.shape();
         let count = shape.targets();
@@ -280,7 +282,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn writable(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place) -> bool {
         let Some(declaration) = self.declaration(procedure, target.base) else { return false };
-        // What a procedure only reads it may still be sensitive to.
+        // An `in` parameter is read only, but its adjoint may change.
         if target.adjoint {
             return true;
         }
@@ -321,12 +323,12 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether two places certainly name one cell.
+/// Returns true if two places certainly name the same cell.
 fn same_cell(a: &Place, b: &Place) -> bool {
     a == b
 }
 
-/// Whether a place is reached through an index that this cell holds.
+/// Returns true if this cell is an index of a place.
 fn reads_as_index(place: &Place, cell: Base) -> bool {
     place.index.as_ref().is_some_and(|index| index.terms().any(|term| term.cell == Some(cell)))
 }

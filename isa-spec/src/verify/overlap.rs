@@ -1,14 +1,15 @@
-//! Which arguments of a call certainly name the same cells. Knows arguments only, no parameters: each
-//! comes with whether it may be changed. What depends on values is found at the call.
+//! Detection of arguments of a call that certainly name the same cells. Knows arguments only, no parameters:
+//! each argument is added with a flag whether it may be changed. Overlaps that depend on values are checked
+//! at the call.
 //!
-//! Every argument is looked up among those before it by what it names, so that a call with many
-//! arguments costs no more than several with few.
+//! Every argument is looked up among the preceding ones by its place, so the cost is linear in the number of
+//! arguments.
 
 use std::collections::HashMap;
 
 use crate::instruction::{Argument, Base, Operand, Place, Range, Slice};
 
-/// The first arguments that name something: of all, and of those that may be changed.
+/// The first arguments that name a place: among all, and among those that may be changed.
 #[derive(Clone, Copy, Default)]
 struct Earliest {
     any: Option<u32>,
@@ -23,27 +24,28 @@ impl Earliest {
         }
     }
 
-    /// The first that may not share its cells with another argument.
+    /// Returns the first argument that must not share cells with a new one. `changed` is true if the new one may
+    /// be changed.
     fn against(self, changed: bool) -> Option<u32> {
         if changed { self.any } else { self.changed }
     }
 }
 
-/// The arguments of a call so far.
+/// The arguments of a call added so far.
 #[derive(Default)]
 pub(super) struct PassedPlaces<'a> {
     cells: HashMap<&'a Place, Earliest>,
-    /// Single cells by the declaration that they are of.
+    /// Single cells, by declaration.
     cells_of: HashMap<Base, Earliest>,
     slices: HashMap<&'a Slice, Earliest>,
-    /// Slices by the array that they are of: all, and those of the whole array.
+    /// Slices, by array: all slices, and those of the whole array.
     slices_of: HashMap<Base, Earliest>,
     wholes: HashMap<Base, Earliest>,
 }
 
 impl<'a> PassedPlaces<'a> {
-    /// Adds the argument with the number `n`. The first one before it that certainly shares cells
-    /// with it, where one of the two may be changed.
+    /// Adds the argument with the number `n`. Returns the first preceding argument that certainly shares
+    /// cells with it, if one of the two may be changed.
     pub(super) fn add(&mut self, n: u32, argument: &'a Argument, changed: bool) -> Option<u32> {
         match argument {
             Argument::Scalar(Operand::Place(place)) => self.add_cell(n, place, changed),
@@ -80,7 +82,7 @@ fn first(found: [Option<&Earliest>; 2], changed: bool) -> Option<u32> {
     found.into_iter().flatten().filter_map(|earliest| earliest.against(changed)).min()
 }
 
-/// Whether a slice certainly has elements: an empty one overlaps nothing, not even itself.
+/// Returns true if a slice certainly has elements. An empty slice overlaps nothing, not even itself.
 fn has_elements(slice: &Slice) -> bool {
     match slice.range {
         Range::Whole | Range::Row(_) | Range::Column(_) => true,

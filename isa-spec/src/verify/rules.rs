@@ -1,5 +1,5 @@
-//! Rules about custom adjoints: a procedure that stands in for another's adjoint reads the state and
-//! changes adjoints, nothing else; and while either runs, gradient mode is off and stays off.
+//! Rules about custom adjoints: a procedure that replaces another's adjoint reads the state and changes only
+//! adjoints and its own frame. While either runs, gradient mode is off and stays off.
 
 use crate::codes::ProblemCode;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A procedure and everything that it calls.
+    /// Returns a procedure and all procedures that it reaches by calls.
     fn reached_from(&self, procedure: &'a Procedure) -> Vec<&'a Procedure> {
         let mut reached = vec![procedure];
         let mut seen = HashSet::from([procedure.entry]);
@@ -59,8 +59,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The rule itself has no business with the primal cells of its parameters; procedures that it
-    /// calls may change what it passes them, which is of its frame.
+    /// Checks that a rule changes only its own frame and adjoints. Procedures that it calls may change their
+    /// arguments, which are in the rule's frame.
     fn changes_adjoints_only(&mut self, rule: &'a Procedure, reached: &'a Procedure) {
         let is_rule = rule.entry == reached.entry;
         for (at, instruction) in self.body(reached).collect::<Vec<_>>() {

@@ -1,4 +1,4 @@
-//! Rules about the optional structure: it speaks of instructions that exist.
+//! Rules about the optional debug information: it refers to existing instructions.
 
 use crate::codes::ProblemCode;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ impl Checker<'_> {
         }
         self.files();
         self.labels();
-        // Of instructions that break rules nothing more need be said.
+        // Further checks assume instructions that break no rules.
         if self.violations.is_empty() {
             self.blocks();
             self.scopes();

@@ -1,5 +1,6 @@
-//! Rules about tasks: a `fork` has its `join`, what stands between them are calls and what counts them, and no task certainly
-//! touches what another one changes. What depends on values is found when the `fork` is come to.
+//! Rules about tasks: a `fork` has its `join`; between them there are only calls and instructions that count
+//! the calls. No task certainly accesses a cell that another one changes. Cases that depend on values are
+//! checked when the `fork` is executed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,10 +14,11 @@ use crate::module::{Parameter, Passing, Procedure};
 use crate::tasks::{MisplacedBound, TaskStretch, stretches};
 use crate::update::{Action, TaskBound};
 
-/// So many globals are looked at, of all procedures together, until it is given up.
+/// Upper bound on globals visited, over all procedures, before the analysis gives up.
 const MOST_WORK: usize = 1 << 24;
 
-/// Arguments whose elements are compared with those of others; of more than these, the run finds out.
+/// The maximum number of arguments that are compared element by element; conflicts of further ones are
+/// detected at run time.
 const MOST_ELEMENTS: usize = 64;
 
 /// The elements that an argument certainly names.
@@ -39,7 +41,7 @@ impl<'a> Checker<'a> {
     pub(super) fn tasks(&mut self) {
         let code = &self.module.code;
         let opens = |instruction: &Instruction| matches!(instruction.update.action(), Action::Tasks(_));
-        // Of calls that break rules nothing more need be said.
+        // Further checks assume calls that break no rules.
         if !self.violations.is_empty() || !code.iter().any(opens) {
             return;
         }
@@ -91,7 +93,7 @@ impl<'a> Checker<'a> {
             match instruction.update.action() {
                 Action::Call(_) => {
                     let task = self.task(at, instruction);
-                    // Of several calls of one procedure the first is told.
+                    // For several calls of one procedure, only the first is reported.
                     let is_first = |task: &CalledTask<'_>| {
                         tasks.iter().all(|other: &CalledTask<'_>| other.call.procedure != task.call.procedure)
                     };
@@ -122,7 +124,7 @@ impl<'a> Checker<'a> {
         Some(CalledTask { at, call, callee })
     }
 
-    /// A task may do all but what lies outside of cells.
+    /// Checks that a task uses nothing except cells: no stack, tape or mode.
     fn unfit(&mut self, CalledTask { at, call, callee }: CalledTask<'_>, effects: &Effects) {
         let Some(unfit) = effects.unfit_for_tasks(call.procedure) else { return };
         let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
@@ -134,7 +136,7 @@ impl<'a> Checker<'a> {
             Some("keep the values in cells that are passed, or call it where it is no task".into());
     }
 
-    /// A jump leads from one place between `fork` and `join` to another.
+    /// Checks that a branch between `fork` and `join` doesn't leave that region.
     fn branch_of_tasks(&mut self, stretch: TaskStretch, at: u32, instruction: &Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
         if !stretch.contains(partner) {
@@ -147,7 +149,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a step does no more than count: it changes integers that are variables of the procedure.
+    /// Returns true if an instruction changes only scalars of the procedure's own frame, as counting does.
     fn counts_tasks(&self, instruction: &Instruction) -> bool {
         let targets = instruction.update.shape().targets();
         let is_own = |operand: &Operand| {
@@ -169,7 +171,8 @@ impl<'a> Checker<'a> {
             Some("only calls can, and what counts them in variables of the procedure; move the rest into what is called".into());
     }
 
-    /// No task names a global that another one changes. Where the calls stand in a loop, each is another one to itself, too.
+    /// Checks that no task names a global that another one changes. In a loop, a call is also compared with
+    /// itself.
     fn globals_of_tasks(&mut self, tasks: &[CalledTask<'a>], is_straight: bool, effects: &Effects) {
         let uses = uses_of_globals(tasks, effects);
         let Some((global, at, other)) = uses.iter().find_map(|(&global, uses)| {
@@ -190,7 +193,7 @@ impl<'a> Checker<'a> {
         violation.help = Some("pass each task cells of its own, or elements that differ".into());
     }
 
-    /// Where the calls stand in a loop, what is the same cell in each round is `in`.
+    /// Checks that in a loop, an argument that is the same cell in each iteration is `in`.
     fn same_cell_of_each_task(&mut self, tasks: &[CalledTask<'a>]) {
         let found = tasks.iter().find_map(|task| {
             let arguments = task.call.arguments.iter().zip(&task.callee.parameters);
@@ -205,7 +208,7 @@ impl<'a> Checker<'a> {
             Some("pass each task cells of its own; what tasks only read can be `in`".into());
     }
 
-    /// Arguments that can be seen to be the same cells are `in` in both tasks.
+    /// Checks that arguments of two tasks that certainly share cells are `in` in both.
     fn same_cells_of_tasks(&mut self, tasks: &[CalledTask<'a>]) {
         let mut passed = PassedPlaces::default();
         let mut numbers: Vec<(u32, u32)> = Vec::new();
@@ -243,7 +246,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The first two tasks that do something.
+/// The first two tasks with some property.
 #[derive(Clone, Copy, Default)]
 struct FirstTwo([Option<u32>; 2]);
 
@@ -261,20 +264,21 @@ impl FirstTwo {
     }
 }
 
-/// Which tasks use a global, and how.
+/// The tasks that use a global, by kind of use.
 #[derive(Clone, Copy, Default)]
 struct GlobalUses {
-    /// What they come to changes it by its name.
+    /// Tasks that reach an instruction that changes the global by name.
     change: FirstTwo,
-    /// What they come to names it.
+    /// Tasks that reach an instruction that names the global.
     name: FirstTwo,
-    /// They are passed a part of it, to be changed or not.
+    /// Tasks that are passed a part of the global, changeable or not.
     are_passed: FirstTwo,
     may_change_passed: FirstTwo,
 }
 
 impl GlobalUses {
-    /// A task that changes what another one touches: their calls. Parts that both are passed may be apart.
+    /// Returns the calls of two tasks of which one changes what the other accesses. Passed parts aren't
+    /// compared here, because they may be disjoint.
     fn conflict(&self, is_straight: bool) -> Option<(u32, u32)> {
         let pair = |changing: FirstTwo, touching: FirstTwo| {
             let touching = || touching.iter();
@@ -295,7 +299,7 @@ fn uses_of_globals(tasks: &[CalledTask<'_>], effects: &Effects) -> BTreeMap<u32,
         let callee = task.call.procedure;
         let of_callee = seen.entry(callee).or_default();
         of_callee.note(task.at);
-        // What a procedure names is the same in all of its calls, so two of these tell all.
+        // A procedure has the same effects in all of its calls, so two calls suffice.
         if of_callee.iter().any(|at| at == task.at) {
             effects.of_call(callee).for_each(|global| uses.entry(global).or_default().change.note(task.at));
             effects.named_by(callee).for_each(|global| uses.entry(global).or_default().name.note(task.at));

@@ -1,5 +1,5 @@
-//! Rules about the variables that hold values of expressions: what is recorded of them can be computed in
-//! their procedure, and has an end when it is told.
+//! Rules about the variables that hold values of expressions: their recorded expressions are valid in the
+//! procedure, and finite.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -8,12 +8,12 @@ use crate::module::Shape;
 use crate::structure::Temporary;
 use crate::update::Update;
 
-/// Functions that an expression with all its parts may apply; a part that stands in several places counts
-/// for each.
+/// The maximum number of functions in an expression including its parts; a part that occurs several times
+/// counts each time.
 pub const MOST_FUNCTIONS: u32 = 1024;
 
 impl Checker<'_> {
-    /// Whether the expressions that the temporaries stand for end, so that they can be spelled.
+    /// Checks that the expressions of the temporaries are finite, so that they can be written as text.
     pub(super) fn temporaries_end(&mut self) -> bool {
         let temporaries = &self.module.structure.temporaries;
         let key = |temporary: &Temporary| (temporary.procedure, temporary.variable);
@@ -37,7 +37,7 @@ impl Checker<'_> {
         true
     }
 
-    /// How many functions an expression applies; none where it names itself, or applies too many.
+    /// Returns the number of functions in an expression; `None` if it contains itself or has too many.
     fn weight(&self, temporary: &Temporary, weights: &[u32]) -> Option<u32> {
         let temporaries = &self.module.structure.temporaries;
         let mut weight = Some(1u32);
@@ -46,7 +46,7 @@ impl Checker<'_> {
             let key = (temporary.procedure, variable);
             let known = temporaries.binary_search_by_key(&key, |other| (other.procedure, other.variable));
             if let Ok(known) = known {
-                // One of a number that isn't smaller has no weight yet.
+                // A temporary that doesn't have a smaller index has no weight yet.
                 weight = weight.zip(weights.get(known)).and_then(|(own, other)| own.checked_add(*other));
             }
         };
@@ -54,7 +54,8 @@ impl Checker<'_> {
         weight.filter(|weight| *weight <= MOST_FUNCTIONS)
     }
 
-    /// Each is a scalar of a frame, and an instruction of its procedure could compute it.
+    /// Checks that each temporary is a scalar of a frame, and that an instruction of its procedure could
+    /// compute it.
     pub(super) fn temporaries(&mut self) {
         let module = self.module;
         for temporary in &module.structure.temporaries {
@@ -79,7 +80,7 @@ impl Checker<'_> {
     }
 }
 
-/// The instruction that computes a temporary, or with `sub` uncomputes it.
+/// Returns the instruction that computes a temporary with `add`, or uncomputes it with `sub`.
 pub(super) fn computing(temporary: &Temporary, update: Update) -> Instruction {
     let target = Operand::Place(Place::scalar(Base::Frame(temporary.variable)));
     let operands = std::iter::once(target).chain(temporary.sources.iter().cloned()).take(3).collect();

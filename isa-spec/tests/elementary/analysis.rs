@@ -1,6 +1,7 @@
-//! Where the error of a function comes from: a reading of the functions that keeps beside each float the number that it
-//! would be if nothing were rounded. What that number lacks at the end is the fault of polynomials and tables; the rest of the
-//! error is rounding. Bits are those of the float: what is made of them is a float without a rest.
+//! Separates approximation errors from rounding errors. This reading of the functions keeps, for each float,
+//! the number that it would be without rounding. The error of that number at the end is due to polynomials
+//! and tables; the rest of the error is due to rounding. Operations on bits discard the number, so their
+//! result is an exact float.
 
 use std::cell::RefCell;
 
@@ -10,13 +11,13 @@ use crate::errors::{Random, error, sources};
 use crate::real::{Real, Width, int, real};
 use crate::subject::SUBJECTS;
 
-/// Another reading, and the numbers that its floats stand for.
+/// A reading that tracks unrounded numbers on top of another reading.
 pub struct Analysis<N> {
     native: N,
     numbers: RefCell<Vec<Real>>,
 }
 
-/// A float, and the place of its number.
+/// A float, and the index of its unrounded number.
 #[derive(Clone, Copy)]
 pub struct Shadowed<F> {
     float: F,
@@ -24,7 +25,7 @@ pub struct Shadowed<F> {
 }
 
 impl<N: FloatOps<Flag = bool, Float: Into<f64>>> Analysis<N> {
-    /// What a function comes to: the float, and the number without rounding.
+    /// Returns a function's result: the float, and the number without rounding.
     pub fn of(
         native: N,
         a: f64,
@@ -40,7 +41,7 @@ impl<N: FloatOps<Flag = bool, Float: Into<f64>>> Analysis<N> {
         self.numbers.borrow()[a.number].clone()
     }
 
-    /// A float that stands for a number; for itself, where there is none.
+    /// Returns a float with its unrounded number, or with its own value if there is no number.
     fn shadowed(&self, float: N::Float, number: Option<Real>) -> Shadowed<N::Float> {
         let value: f64 = float.into();
         let itself = || if value.is_finite() { real(value) } else { int(0) };
@@ -166,7 +167,7 @@ impl<N: FloatOps<Flag = bool, Float: Into<f64>>> FloatOps for Analysis<N> {
         self.shadowed(a.float, None)
     }
 
-    // What is said in bits, and means numbers.
+    // Operations that are defined on bits, but have a meaning for numbers.
 
     fn abs(&self, a: Self::Float) -> Self::Float {
         let is_negative = self.native.word_lt(self.native.bits(a.float), self.native.word(0));
@@ -184,7 +185,7 @@ impl<N: FloatOps<Flag = bool, Float: Into<f64>>> FloatOps for Analysis<N> {
     }
 }
 
-/// Of the errors, polynomials and tables make a small part: in units of the last place, as the whole is told.
+/// Polynomials and tables contribute a small part of the errors, in units of the last place.
 #[test]
 fn errors_are_rounding_mostly() {
     for subject in SUBJECTS {
@@ -195,7 +196,7 @@ fn errors_are_rounding_mostly() {
                 let (float, number) = (subject.analyzed)(width, a, b);
                 assert_eq!(float, subject.value(width, a, b), "{}({a:?}, {b:?})", subject.name);
                 let exact = subject.exact(a, b);
-                // The number is compared with the exact one at the place of its float, which may be out of range.
+                // The difference is measured only if the float is in range.
                 let part = if float.is_finite() { error(width, &number, &exact, subject.unit) } else { 0.0 };
                 if part > worst.0 {
                     worst = (part, (a, b));

@@ -1,13 +1,13 @@
-//! Angles and their functions to 320 bits, of arguments as great as a float may be; and where angles are hard.
+//! Angles and their functions to 320 bits, for arguments of any size, and at the hardest arguments.
 
 use crate::constants::trig::{greatest_far, greatest_moderate};
 use crate::real::{PRECISION, Real, Width, int, precise};
 use crate::subject::{SUBJECTS, Subject};
 
-/// Digits enough to take a float's multiples of π/2 from it.
+/// Enough digits to subtract multiples of π/2 from any float.
 const DIGITS: usize = PRECISION + 1024 + 192;
 
-/// The nearest multiple of π/2, modulo 4, and what the number is more.
+/// Returns the nearest multiple of π/2 as a number modulo 4, and the remainder.
 fn reduced(x: &Real) -> (u8, Real) {
     thread_local!(static HALF_PI: Real = Real::pi(DIGITS) / Real::from(2).with_precision(DIGITS).value());
     let x = x.clone().with_precision(DIGITS).value();
@@ -63,7 +63,7 @@ fn subject(name: &str) -> &'static Subject {
     SUBJECTS.iter().find(|subject| subject.name == name).expect("a function")
 }
 
-/// Where an argument is hard.
+/// Checks the trigonometric functions at an argument and its negative.
 fn is_close(width: Width, argument: f64) {
     for name in ["sin", "cos", "tan"] {
         let subject = subject(name);
@@ -74,8 +74,8 @@ fn is_close(width: Width, argument: f64) {
     }
 }
 
-/// The floats closest of all to a multiple of π/2 (Muller, "Elementary Functions", chapter 11), and those that are closest for
-/// their exponent.
+/// Tests the floats closest to multiples of π/2 (Muller, "Elementary Functions", chapter 11), and the closest
+/// ones for each exponent.
 #[test]
 fn close_to_a_multiple_of_a_quarter() {
     is_close(Width::Double, 6_381_956_970_095_103.0 * 2_f64.powi(797));
@@ -92,8 +92,8 @@ fn close_to_a_multiple_of_a_quarter() {
     }
 }
 
-/// Of the multiples of 2^exponent that are floats, the last that are closer to multiples of π/2 than all before: denominators of
-/// the continued fraction of 2^exponent·2/π.
+/// Returns the floats among the multiples of 2^exponent that are closer to multiples of π/2 than all smaller
+/// ones: denominators of the continued fraction of 2^exponent·2/π. Only the last of these are returned.
 fn closest(width: Width, exponent: i32) -> Vec<f64> {
     let two_over_pi = Real::from(2).with_precision(DIGITS).value() / Real::pi(DIGITS);
     let mut rest = two_over_pi << exponent as isize;
@@ -113,7 +113,8 @@ fn closest(width: Width, exponent: i32) -> Vec<f64> {
     found
 }
 
-/// Multiples of π/4 and π/2 rounded, with their neighbours, where the way of reduction changes, and the smallest numbers.
+/// Tests rounded multiples of π/4 and π/2 with their neighbours, the ends of the reduction methods, and the
+/// smallest numbers.
 #[test]
 fn around_the_seams() {
     for width in Width::ALL {
@@ -121,7 +122,7 @@ fn around_the_seams() {
         let greatest = greatest_moderate(width);
         let multiples = (1..200).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4);
         let tiny = width.of([f64::MIN_POSITIVE, 5e-324], [f64::from(f32::MIN_POSITIVE), 1e-45]);
-        // Between, where the parts of a multiple are greatest.
+        // Arguments just below the ends, where the parts of a multiple are greatest.
         let below = |greatest: f64| (1..200).map(move |n| greatest * (1.0 - f64::from(n) / 1000.0));
         let far = below(greatest).chain(below(greatest_far(width))).chain([greatest_far(width)]);
         for middle in multiples.chain(far).chain([greatest, 1e5]).chain(tiny).map(round) {
@@ -132,7 +133,8 @@ fn around_the_seams() {
     }
 }
 
-/// Where what reduction leaves to be added is greatest beside the angle, and where the quotient of sine and cosine is close to 1.
+/// Tests arguments where the reduction's remainder is greatest relative to the angle, and where sine / cosine
+/// is close to 1.
 #[test]
 fn rests_of_reduction_are_weighted() {
     for (width, name, argument) in [
@@ -151,7 +153,7 @@ fn next(width: Width, value: f64) -> f64 {
     width.of(value.next_up(), f64::from((value as f32).next_up()))
 }
 
-/// From an argument through some neighbours, each value is at least the one before, or at most.
+/// Checks that values never decrease (or never increase) along a few neighbours of an argument.
 fn goes(name: &str, width: Width, from: f64, direction: f64) {
     let subject = subject(name);
     let (mut a, mut value) = (from, subject.value(width, from, 1.0));
@@ -187,7 +189,7 @@ fn arcs_are_monotone_across_their_seams() {
         for binade in -6..6 {
             for step in 0..64 {
                 let a = 2_f64.powi(binade) * (1.0 + f64::from(step) / 64.0);
-                // Begins below, so that it goes across.
+                // The start is below the seam, so the climb crosses it.
                 let a = a * (1.0 - width.of(7.0e-15, 3.8e-6));
                 let a = width.of(a, f64::from(a as f32));
                 goes("atan", width, a, 1.0);

@@ -1,4 +1,4 @@
-//! Edges, and cases that are exact.
+//! Edge cases, and arguments with exact results.
 
 use reviver_isa::number::elementary::ops::upper_product;
 use reviver_isa::number::elementary::{FloatOps, NativeDouble, NativeSingle, trig};
@@ -10,7 +10,7 @@ fn subject(name: &str) -> &'static Subject {
     SUBJECTS.iter().find(|subject| subject.name == name).expect("a function")
 }
 
-/// Each is the same to the last bit in both formats.
+/// Checks that a value is the same in both formats, bit for bit.
 fn is(name: &str, a: f64, b: f64, expected: f64) {
     for width in Width::ALL {
         let found = subject(name).value(width, a, b);
@@ -112,7 +112,7 @@ fn powers_at_their_edges() {
     assert_eq!(subject("pow").value(Width::Single, 1e30, 1.0), f64::from(1e30_f32));
 }
 
-/// Whole numbers whose power, root or length is one too.
+/// Tests integers with a power, root or length that is an integer.
 #[test]
 fn what_is_exact_is_found_exactly() {
     for width in Width::ALL {
@@ -122,7 +122,7 @@ fn what_is_exact_is_found_exactly() {
                 let Some(power) = a.checked_pow(n).filter(|power| power.abs() <= limit) else { break };
                 assert_eq!(subject("pow").value(width, a as f64, f64::from(n)), power as f64, "{a}^{n}");
                 assert_eq!(subject("powi").value(width, a as f64, f64::from(n)), power as f64, "{a}^{n}");
-                // Of the others 1/n is no float.
+                // For other n, 1/n is no float.
                 if a > 0 && n.is_power_of_two() {
                     let root = subject("pow").value(width, power as f64, 1.0 / f64::from(n));
                     assert_eq!(root, a as f64, "{a}, {n}");
@@ -176,7 +176,7 @@ fn angles_at_their_edges() {
     is("atan2", 1.0, f64::NAN, f64::NAN);
 }
 
-/// So many quarters of π, rounded in each format, with the sign of a zero.
+/// Checks that a value is `quarters` times π/4, rounded in each format, including the sign of a zero.
 fn is_quarters(name: &str, a: f64, b: f64, quarters: f64) {
     for width in Width::ALL {
         let expected = quarters * std::f64::consts::FRAC_PI_4;
@@ -228,7 +228,8 @@ fn arcs_at_their_edges() {
     }
 }
 
-/// Neither wave leaves its bounds, and both at once are the same as each.
+/// Tests that sine and cosine are at most 1, and that `sin_cos` returns the same values as the separate
+/// functions.
 #[test]
 fn waves_are_at_most_one() {
     for n in 0..2000 {
@@ -245,9 +246,10 @@ fn waves_are_at_most_one() {
     }
 }
 
-/// Where the rounded value is hardest to find: V. Lefèvre and J.-M. Muller, "Worst cases for correct rounding of the elementary
-/// functions in double precision", INRIA research report 4044 (2000). The exact values are within 2^-58 ulp and less of where
-/// two floats are equally near. And where two sources of very different sizes meet.
+/// Tests the arguments at which rounding is hardest: V. Lefèvre and J.-M. Muller, "Worst cases for correct
+/// rounding of the elementary functions in double precision", INRIA research report 4044 (2000). The exact
+/// values are within 2^-58 ulp of the middle between two floats. Also tests pairs of sources of very
+/// different sizes.
 #[test]
 fn hard_cases() {
     let small = |digits: u64, exponent: i32| digits as f64 * 2_f64.powi(exponent - 52);
@@ -275,7 +277,7 @@ fn hard_cases() {
     }
 }
 
-/// An engine may multiply at once, or out of halves.
+/// Tests that the native upper product equals the one computed from halves.
 #[test]
 fn upper_words_of_products() {
     let mut bits = 0x9e37_79b9_7f4a_7c15_u64;

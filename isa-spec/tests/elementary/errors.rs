@@ -1,9 +1,9 @@
-//! How far each function is from its exact value, over random arguments of all sizes, and whether it rises where it should.
+//! The error of each function over random arguments of all sizes, and the monotonicity of functions.
 
 use crate::real::{Real, Width, int, real};
 use crate::subject::{SUBJECTS, Second, Subject};
 
-/// Numbers without a clock.
+/// A reproducible generator of random numbers.
 pub struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
         if self.bits() >> 63 == 0 { 1.0 } else { -1.0 }
     }
 
-    /// Any float of a range: some of any exponent, of moderate ones, close to 1, and evenly spread.
+    /// Returns any float of a range: of any exponent, of moderate size, close to 1, or evenly distributed.
     fn within(&mut self, width: Width, [least, greatest]: [f64; 2]) -> f64 {
         loop {
             let sign = self.sign();
@@ -47,7 +47,7 @@ impl Random {
         }
     }
 
-    /// A second source: beside the first, or any; or an exponent.
+    /// Returns a second source: near the first, or any number, or an exponent.
     fn second(&mut self, width: Width, subject: &Subject, a: f64) -> f64 {
         let sign = self.sign();
         let any = self.bits() >> 62 == 0;
@@ -65,13 +65,13 @@ impl Random {
         if value.is_finite() && value != 0.0 { value } else { 1.0 }
     }
 
-    /// A neighbour, near or far.
+    /// Returns a near or distant neighbour of a float.
     fn beside(&mut self, width: Width, a: f64) -> f64 {
         round(width, a * (1.0 + self.sign() * (self.unit() * -53.0).exp2()))
     }
 }
 
-/// The logarithms of the least power and of the greatest.
+/// Returns the logarithms of the least and the greatest power.
 fn powers(width: Width) -> [f64; 2] {
     width.of([-760.0, 715.0], [-110.0, 92.0])
 }
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// The error at an argument.
+    /// The error at an argument, in ulp.
     pub fn error(&self, width: Width, (a, b): (f64, f64)) -> f64 {
         error_of_float(width, self.value(width, a, b), &self.exact(a, b), self.unit)
     }
@@ -102,14 +102,14 @@ impl Subject {
     }
 }
 
-/// The error of a result in units of the last place that the exact value has, or `unit` where that is greater. What is
-/// no number is infinitely far.
+/// The error of a result, in units in the last place of the exact value, or in `unit` if that is greater. The
+/// error of NaN is infinite.
 fn error_of_float(width: Width, found: f64, exact: &Real, unit: f64) -> f64 {
     if found.is_nan() {
         return f64::INFINITY;
     }
     if found.is_infinite() {
-        // It overflows where the next number beyond the greatest would be nearer.
+        // Overflow is correct if the number after the greatest float would be nearer.
         let greatest = width.of(f64::MAX, f64::from(f32::MAX));
         let beyond = real(greatest) + (int(1) << (width.of(970, 103)));
         let magnitude = if found > 0.0 { exact.clone() } else { -exact };
@@ -118,7 +118,7 @@ fn error_of_float(width: Width, found: f64, exact: &Real, unit: f64) -> f64 {
     error(width, &real(found), exact, unit)
 }
 
-/// The same of any number.
+/// The same as `error_of_float` for a number instead of a float.
 pub fn error(width: Width, found: &Real, exact: &Real, unit: f64) -> f64 {
     if exact == &int(0) {
         return if found == exact { 0.0 } else { f64::INFINITY };
@@ -129,30 +129,31 @@ pub fn error(width: Width, found: &Real, exact: &Real, unit: f64) -> f64 {
     ((found - exact) >> ulp).to_f64().value().abs()
 }
 
-/// ⌊log₂|x|⌋.
+/// The binary exponent: ⌊log₂|x|⌋.
 pub fn exponent(x: &Real) -> isize {
     let repr = x.repr();
     let digits = repr.digits() as isize;
     repr.exponent() + digits - 1
 }
 
-/// Arguments of a function.
+/// Draws random arguments of a function.
 pub fn sources(random: &mut Random, width: Width, subject: &Subject) -> (f64, f64) {
     let a = random.within(width, subject.range(width));
     (a, random.second(width, subject, a))
 }
 
-/// The greatest error that was found, and where.
+/// The greatest error found, and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     pub error: f64,
     pub at: (f64, f64),
 }
 
-/// So many of the worst arguments have their neighbours tried.
+/// The number of worst arguments from which neighbours are tried.
 const WORST: usize = 16;
 
-/// Looks for the greatest error: one half of the arguments is drawn, the other lies beside the worst so far.
+/// Searches for the greatest error. Half of the arguments are random, the others are neighbours of the worst
+/// so far.
 pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
     let mut random = Random::new();
     let range = subject.range(width);
@@ -172,7 +173,7 @@ pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
         }
         let found = Found { error: subject.error(width, at), at };
         let place = worst.partition_point(|other| other.error >= found.error);
-        // Of arguments that are the same, or have the same error, one is enough.
+        // Equal arguments, or arguments with equal errors, are kept once.
         if place < WORST && worst.get(place.wrapping_sub(1)).is_none_or(|other| other.error > found.error) {
             worst.insert(place, found);
             worst.truncate(WORST);
@@ -196,7 +197,7 @@ fn functions_that_rise_rise_from_neighbour_to_neighbour() {
     }
 }
 
-/// Some neighbours in turn.
+/// Checks monotonicity along a few neighbours.
 fn climb(subject: &Subject, width: Width, [mut a, b]: [f64; 2], greatest: f64) {
     let falls = matches!(subject.domain.second, Second::Exponent | Second::Whole) && b < 0.0;
     let direction = f64::from(subject.monotone) * if falls { -1.0 } else { 1.0 };

@@ -1,35 +1,36 @@
-//! Polynomials through the values of a function at the zeros of a Chebyshev polynomial. Knows no format.
+//! Polynomials that interpolate a function at the zeros of a Chebyshev polynomial. Knows no format.
 
 use crate::real::{PRECISION, Real, int, power, ratio};
 
-/// `count` coefficients of a polynomial. Where the function can't be asked at the middle of the range, the count is even.
+/// Returns `count` coefficients of a polynomial. If the function isn't defined at the middle of the range,
+/// the count must be even.
 pub fn polynomial(f: impl Fn(&Real) -> Real, range: [Real; 2], count: usize) -> Vec<Real> {
     through(f, nodes(range, count))
 }
 
-/// The same over a range from 0, where what counts is the error times x: the zeros are those of a polynomial of one degree
-/// more, without the one that is nearest to 0.
+/// Interpolates over a range from 0, where the error is weighted by x. The nodes are the zeros of a Chebyshev
+/// polynomial of one degree more, without the zero nearest to 0.
 pub fn weighted(f: impl Fn(&Real) -> Real, greatest: Real, count: usize) -> Vec<Real> {
     let mut nodes = nodes([int(0), greatest], count + 1);
     nodes.pop();
     through(f, nodes)
 }
 
-/// The coefficients of the polynomial that has a function's values at some places.
+/// Returns the coefficients of the polynomial through a function's values at the nodes.
 fn through(f: impl Fn(&Real) -> Real, nodes: Vec<Real>) -> Vec<Real> {
     let count = nodes.len();
     let rows = nodes.into_iter();
     solve(rows.map(|x| (0..count).map(|k| power(&x, k)).chain([f(&x)]).collect()).collect())
 }
 
-/// The zeros of a Chebyshev polynomial over a range, the greatest first.
+/// Returns the zeros of a Chebyshev polynomial over a range, the greatest first.
 fn nodes([from, to]: [Real; 2], count: usize) -> Vec<Real> {
     let (middle, half) = ((&from + &to) / int(2), (to - from) / int(2));
     let angle = |n: usize| Real::pi(PRECISION) * ratio(2 * n as i64 + 1, 2 * count as i64);
     (0..count).map(|n| &middle + &half * angle(n).cos()).collect()
 }
 
-/// The solution of linear equations, whose right sides stand in the last column.
+/// Solves linear equations with their right-hand sides in the last column.
 fn solve(mut rows: Vec<Vec<Real>>) -> Vec<Real> {
     let count = rows.len();
     for column in 0..count {
@@ -48,7 +49,8 @@ fn solve(mut rows: Vec<Vec<Real>>) -> Vec<Real> {
     rows.iter().enumerate().map(|(at, row)| &row[count] / &row[at]).collect()
 }
 
-/// Both find a polynomial again, and the weighted one is closer to others at the end.
+/// Tests that both methods reproduce a polynomial, and that the weighted one is more accurate at the end of
+/// the range.
 #[test]
 fn a_polynomial_is_found_again() {
     let cubic = |x: &Real| int(1) + int(2) * x + int(5) * power(x, 3);

@@ -1,6 +1,6 @@
-//! The elementary functions of the floats against numbers of 320 bits, and the constants that they are made of.
+//! The elementary functions of floats against 320-bit numbers, and the constants that they use.
 //!
-//! What is found is held to the page `docs/functions.md`, see `page.rs`.
+//! The page `docs/functions.md` contains the measured errors, see `page.rs`.
 
 mod analysis;
 mod angles;

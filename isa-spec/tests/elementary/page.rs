@@ -1,8 +1,9 @@
-//! The table of `docs/functions.md` says how far each function was found to be from its exact value, and where. No search may
-//! find more, the errors are what is said, and less than what is promised.
+//! Checks the table of `docs/functions.md`, which lists the greatest error found for each function, and its
+//! argument. A search must not find a greater error, and the current error at the argument must be the listed
+//! one. Errors must be less than the documented bounds.
 //!
-//! `UPDATE_FUNCTIONS=1 REVIVER_CAMPAIGN=1000000 cargo test -p reviver-isa --release --test elementary page` tries so many
-//! arguments of each function, and writes what it found into the page.
+//! `UPDATE_FUNCTIONS=1 REVIVER_CAMPAIGN=1000000 cargo test -p reviver-isa --release --test elementary page`
+//! tries 1,000,000 arguments of each function, and writes the results into the page.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ use crate::errors::{Found, search};
 use crate::real::Width;
 use crate::subject::{SUBJECTS, Second, Subject};
 
-/// Arguments that are tried of each function.
+/// The number of arguments to try for each function.
 const COUNT: usize = 4000;
 
 const HEAD: &str =
@@ -24,14 +25,14 @@ fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md")
 }
 
-/// The table in a page: what stands before it, its rows, and what stands behind it.
+/// Splits a page into the text before the table, its rows, and the text after it.
 fn parts(page: &str) -> (&str, &str, &str) {
     let (before, rest) = page.split_once(HEAD).expect("the page has the table");
     let end = rest.find("\n\n").map_or(rest.len(), |end| end + 1);
     (before, &rest[..end], &rest[end..])
 }
 
-/// A row's name, and what it says of both formats.
+/// Returns a row's name, and its errors in both formats.
 fn row(line: &str) -> (&str, [Found; 2]) {
     let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
     let &[name, double, double_at, single, single_at] = cells.as_slice() else {
@@ -54,7 +55,7 @@ fn line(subject: &Subject, found: [Found; 2]) -> String {
     format!("| `{}` | {} |\n", subject.name, cells.join(" | "))
 }
 
-/// In both formats: the error that is there now where the page says, and what a search finds.
+/// The measured errors in both formats: at the listed argument, and found by a search.
 type Measured = [(Found, Found); 2];
 
 fn measured(subject: &Subject, written: [Found; 2], count: usize) -> Measured {
@@ -65,7 +66,7 @@ fn measured(subject: &Subject, written: [Found; 2], count: usize) -> Measured {
     })
 }
 
-/// What is written of each function, and what was measured.
+/// Returns the listed and the measured errors of each function.
 fn all_measured(written: &HashMap<&str, [Found; 2]>, count: usize) -> Vec<([Found; 2], Measured)> {
     let somewhere = [Found { error: 0.0, at: (0.5, 1.0) }; 2];
     let next = AtomicUsize::new(0);
@@ -95,14 +96,14 @@ fn the_page_tells_the_greatest_errors() {
     for (subject, (said, measured)) in SUBJECTS.iter().zip(all_measured(&written, count)) {
         let name = subject.name;
         for (said, (there, found)) in said.iter().zip(&measured) {
-            // In thousandths, as the page has it.
+            // The page lists errors in thousandths.
             if (there.error - said.error).abs() > 0.0005 || found.error > said.error + 0.0005 {
                 wrong.push(format!("{name}: {said:?} is written, {there:?} is there, {found:?} was found"));
             }
         }
         let worst =
             measured.map(|(there, found)| if found.error > there.error + 0.0005 { found } else { there });
-        // What is no number was made infinite.
+        // The error of NaN counts as infinite.
         for worst in worst.iter().filter(|worst| worst.error >= subject.bound) {
             broken.push(format!("{name}: {worst:?} is not less than what is promised"));
         }
@@ -117,7 +118,7 @@ fn the_page_tells_the_greatest_errors() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// What is promised stands in the manual: where a row says nothing, it is less than 1 unit.
+/// Tests that each row's description states its bound; the default is 1 unit.
 #[test]
 fn rows_promise_what_is_tested() {
     for subject in SUBJECTS {

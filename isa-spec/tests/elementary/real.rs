@@ -1,4 +1,4 @@
-//! Real numbers of 320 bits, and the two formats.
+//! Real numbers of 320 bits, and the two float formats.
 
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -15,7 +15,7 @@ pub fn int(value: i64) -> Real {
     precise(Real::from(value))
 }
 
-/// The exact value of a finite float.
+/// Returns the exact value of a finite float.
 pub fn real(value: f64) -> Real {
     precise(Real::try_from(value).expect("a finite float"))
 }
@@ -24,12 +24,12 @@ pub fn ratio(above: i64, below: i64) -> Real {
     int(above) / int(below)
 }
 
-/// x to a whole power.
+/// Returns x to an integer power.
 pub fn power(x: &Real, n: usize) -> Real {
     (0..n).fold(int(1), |product, _| product * x)
 }
 
-/// A format of floats, as far as the tests ask.
+/// A format of floats, with its properties needed by tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
     Double,
@@ -46,7 +46,7 @@ impl Width {
         }
     }
 
-    /// The nearest float.
+    /// Returns the nearest float of the format.
     pub fn nearest(self, value: &Real) -> f64 {
         match self {
             Width::Double => value.to_f64().value(),
@@ -54,7 +54,7 @@ impl Width {
         }
     }
 
-    /// The bits of a float that is of this format.
+    /// Returns the bits of a float of this format.
     pub fn bits(self, value: f64) -> i64 {
         match self {
             Width::Double => value.to_bits() as i64,
@@ -69,7 +69,7 @@ impl Width {
         }
     }
 
-    /// Either of two.
+    /// Selects one of two values by format.
     pub fn of<T>(self, double: T, single: T) -> T {
         match self {
             Width::Double => double,
@@ -77,13 +77,13 @@ impl Width {
         }
     }
 
-    /// A number in two floats: what is nearest, and nearest to the rest.
+    /// Returns a number as two floats: the nearest one, and the one nearest to the remainder.
     pub fn in_parts(self, value: &Real) -> [f64; 2] {
         let high = self.nearest(value);
         [high, self.nearest(&(value - real(high)))]
     }
 
-    /// The same, the first a multiple of 2^-places.
+    /// Returns a number as two floats, of which the first is a multiple of 2^-places.
     pub fn in_parts_after(self, value: &Real, places: isize) -> [f64; 2] {
         let high = (value.clone() << places).round() >> places;
         [self.nearest(&high), self.nearest(&(value - &high))]

@@ -1,5 +1,5 @@
-//! The error function and the gamma function's logarithm to 300 bits at least, which the library of precise numbers lacks:
-//! power series, and Stirling's after enough steps up.
+//! The error function and the logarithm of the gamma function to at least 300 bits, which the library of
+//! precise numbers lacks. Power series are used, and Stirling's series after sufficiently many steps up.
 
 use crate::real::{PRECISION, Real, int};
 
@@ -12,7 +12,7 @@ pub fn erf_slope() -> Real {
     int(2) / pi().sqrt()
 }
 
-/// e^(-x²)·Σ x·(2x²)^n/(2n + 1)!!, whose terms have one sign.
+/// e^(-x²)·Σ x·(2x²)^n/(2n + 1)!!; all terms have one sign.
 pub fn erf(x: &Real) -> Real {
     if x.to_f64().value().abs() > 14.0 {
         return if *x > int(0) { int(1) } else { int(-1) };
@@ -28,11 +28,11 @@ pub fn erf(x: &Real) -> Real {
     sum * (-square).exp() * erf_slope()
 }
 
-/// From here on, as many terms are enough.
+/// The argument from which `TERMS` terms of Stirling's series suffice.
 const HIGH: i64 = 72;
 const TERMS: usize = 36;
 
-/// B₂, B₄, … from the tangent numbers, which are whole (Knuth and Buckholtz).
+/// B₂, B₄, … computed from the tangent numbers, which are integers (Knuth and Buckholtz).
 pub fn bernoulli() -> Vec<Real> {
     let mut tangents = vec![int(1); TERMS + 1];
     for k in 2..=TERMS {
@@ -52,20 +52,20 @@ pub fn bernoulli() -> Vec<Real> {
     (1..=TERMS).map(number).collect()
 }
 
-/// The rest of Stirling's series: log Γ(z) less (z - 1/2)·log z - z + log(2π)/2, by its terms.
+/// The rest of Stirling's series, by its terms: log Γ(z) - ((z - 1/2)·log z - z + log(2π)/2).
 fn stirling_rest(z: &Real, bernoulli: &[Real]) -> Real {
     let inverse = int(1) / z;
     in_squares(&inverse, bernoulli, |k| int(2 * k * (2 * k - 1))) * inverse
 }
 
-/// Σ Bₖ/divisor(k)·x^(2(k - 1)), from 1 on.
+/// Σ Bₖ/divisor(k)·x^(2(k - 1)), for k from 1 on.
 fn in_squares(x: &Real, bernoulli: &[Real], divisor: impl Fn(i64) -> Real) -> Real {
     let square = x * x;
     let numbered = (1..).zip(bernoulli).collect::<Vec<(i64, &Real)>>();
     numbered.into_iter().rev().fold(int(0), |sum, (k, number)| sum * &square + number / divisor(k))
 }
 
-/// log Γ(x) for x > 0, with Bernoulli's numbers.
+/// log Γ(x) for x > 0, given Bernoulli numbers.
 pub fn log_gamma_by(x: &Real, bernoulli: &[Real]) -> Real {
     let (mut z, mut below) = (x.clone(), int(1));
     while z < int(HIGH) {
@@ -77,7 +77,7 @@ pub fn log_gamma_by(x: &Real, bernoulli: &[Real]) -> Real {
     log + stirling_rest(&z, bernoulli) - below.ln()
 }
 
-/// The same of digamma.
+/// Digamma(x) for x > 0, given Bernoulli numbers.
 pub fn digamma_by(x: &Real, bernoulli: &[Real]) -> Real {
     let (mut z, mut below) = (x.clone(), int(0));
     while z < int(HIGH) {

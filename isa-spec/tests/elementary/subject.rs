@@ -1,4 +1,4 @@
-//! What is measured: each function in both formats, what it is exactly, and where it is tried.
+//! The measured functions in both formats, with their exact values and the arguments to try.
 
 use reviver_isa::number::elementary::{
     FloatOps, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
@@ -16,16 +16,16 @@ pub struct Subject {
     pub double: fn(f64, f64) -> f64,
     pub single: fn(f32, f32) -> f32,
     pub exact: fn(&Real, &Real) -> Real,
-    /// The value, and what it would be without rounding.
+    /// The value, and the value without rounding.
     pub analyzed: fn(Width, f64, f64) -> (f64, Real),
     pub domain: Domain,
-    /// Whether it rises or falls over its domain, or neither.
+    /// 1 if the function rises over its domain, -1 if it falls, 0 otherwise.
     pub monotone: i8,
-    /// What is promised: errors are less, in ulp. `docs/functions.md` says how great they were found to be.
+    /// The documented bound of errors, in ulp. `docs/functions.md` lists the greatest errors found.
     pub bound: f64,
-    /// Smaller values are measured in units of this one.
+    /// The minimum unit of errors: smaller values are measured in this unit.
     pub unit: f64,
-    /// Polynomials and tables make less of the error.
+    /// The bound of errors due to polynomials and tables, in ulp.
     pub formula: f64,
 }
 
@@ -37,15 +37,15 @@ pub struct Domain {
     pub second: Second,
 }
 
-/// What the second source is.
+/// The kind of second source.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Second {
     Unused,
-    /// A float of about the size of the first, or of another.
+    /// A float of about the size of the first, or of any size.
     Beside,
-    /// An exponent that leads to any size.
+    /// An exponent that leads to a result of any size.
     Exponent,
-    /// The same, rounded to a whole number.
+    /// An exponent rounded to an integer.
     Whole,
 }
 
@@ -77,7 +77,7 @@ macro_rules! subject {
     };
 }
 
-/// The same of two sources.
+/// Defines a function of two sources.
 macro_rules! binary {
     ($name:literal, $family:ident::$function:ident, $domain:expr, $monotone:literal, $bound:literal, $exact:expr) => {
         Subject {
@@ -163,7 +163,8 @@ pub const SUBJECTS: &[Subject] = &[
     binary!("atan2", inverse_trig::atan2, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, angles::atan2),
 ];
 
-/// By Newton's steps from the root of the number's first digits: each doubles the digits that are right.
+/// Computes the cube root by Newton's method, starting from a float; each step doubles the number of correct
+/// digits.
 fn cbrt(x: &Real) -> Real {
     let exponent = exponent(x).div_euclid(3);
     let near_one = x.clone() >> (3 * exponent);
@@ -172,12 +173,12 @@ fn cbrt(x: &Real) -> Real {
     (0..4).fold(root, |root, _| better(root)) << exponent
 }
 
-/// An exponential that is far out of range, if it is.
+/// Computes an exponential; arguments far out of range are clamped.
 fn limited_exp(x: Real) -> Real {
     x.min(int(900)).max(int(-900)).exp()
 }
 
-/// Whether a series of a few terms is as good as 320 bits, and needed: the number is tiny.
+/// Returns true if a number is so tiny that a few terms of a series are needed, and yield 320 bits.
 fn is_tiny(x: &Real) -> bool {
     let magnitude = x.to_f64().value().abs();
     magnitude < 1e-25
@@ -196,7 +197,7 @@ pub fn ln_1p(x: &Real) -> Real {
 }
 
 impl Subject {
-    /// The exact value; of floats that are 0 the function isn't asked.
+    /// Returns the exact value. Sources that are 0 aren't allowed.
     pub fn exact(&self, a: f64, b: f64) -> Real {
         (self.exact)(&real(a), &real(b))
     }

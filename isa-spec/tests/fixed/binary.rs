@@ -1,17 +1,17 @@
-//! Functions of two numbers.
+//! Tests of the fixed-point functions of two numbers.
 
 use crate::inputs::{FRACS, Random, around, edges};
 use crate::oracle::{Exact, Judge, NEAREST, exact_power, int, ln2, raw, real, value};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
 
-/// The bound of powers, in ulp.
+/// The error bound of powers, in ulp.
 const POWER: f64 = 0.63;
 
-/// The bound of what is rounded correctly, in ulp; the rest is the rounding of the judge.
+/// The error bound of correctly rounded functions, in ulp; the excess over 0.5 is the rounding of the judge.
 const EXACT: f64 = 0.5 + 1e-9;
 
-/// Checks a function for all pairs of edges, `special` and 400 random pairs with each count of
+/// Checks a function for pairs of edges, the pairs of `special`, and 400 random pairs, with each number of
 /// fraction bits.
 fn check_binary(
     mut judge: Judge,
@@ -23,7 +23,7 @@ fn check_binary(
     for frac in FRACS {
         let edges = edges(frac);
         let mut inputs: Vec<_> = edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b))).collect();
-        // A seventh of all the pairs, another one with each count of fraction bits.
+        // Only every seventh pair of edges is checked; the selection differs by the number of fraction bits.
         let mut turn = frac;
         inputs.retain(|_| {
             turn += 1;
@@ -78,7 +78,7 @@ fn atan2_is_nearest() {
         |y, x, frac| Ok(fixed::atan2(y, x, frac)),
         exact,
         |source, _| {
-            // Vectors close to the middles between two entries of the table, and to diagonals.
+            // Vectors close to the middles between two table entries, and close to diagonals.
             let mut pairs = Vec::new();
             for sixtyfourths in 0..=64 {
                 let x = source.magnitude() >> 8;
@@ -118,14 +118,14 @@ fn exact_powi(a: i64, n: i64, frac: u32) -> Exact {
     }
 }
 
-/// A base of any magnitude, or close to 1.
+/// Returns a base of any magnitude, or close to 1.
 fn base(source: &mut Random, frac: u32) -> i64 {
     let one = 1_i64 << frac;
     let base = if source.below(2) == 0 { source.magnitude() } else { one + source.within(one - 1) };
     (base & i64::MAX).max(1)
 }
 
-/// Exponents at which the powers of the base leave the range at either end, and some between.
+/// Returns exponents at which powers of the base leave the range at either end, and some in between.
 fn exponents(source: &mut Random, base: i64, frac: u32, bits: u32) -> Vec<i64> {
     let ln = real(base, frac).ln();
     if ln == int(0) {
@@ -151,7 +151,7 @@ fn pow_is_close() {
             let base = base(source, frac);
             pairs.extend(exponents(source, base, frac, frac).into_iter().map(|b| (base, b)));
         }
-        // Whole exponents, of negative bases too.
+        // Integer exponents, also with negative bases.
         for _ in 0..100 {
             pairs.push((source.magnitude(), source.within(20) << frac));
         }
@@ -167,7 +167,7 @@ fn powi_is_close() {
             let base = base(source, frac);
             pairs.extend(exponents(source, base, frac, 0).into_iter().map(|n| (sign * base, n)));
         }
-        // The longest products of all, and short ones.
+        // The longest products of all, and some short ones.
         let one = 1_i64 << frac;
         for base in [one + 1, one - 1, one + 2, one + 3, -one - 1, one + one / 1000] {
             for _ in 0..10 {

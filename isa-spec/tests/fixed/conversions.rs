@@ -1,10 +1,10 @@
-//! Conversions to floats, integers and whole numbers.
+//! Tests of conversions to floats, integers and whole numbers.
 
 use crate::inputs::{Random, edges};
 use reviver_isa::fault::Fault;
 use reviver_isa::number::fixed;
 
-/// Scaling a float by a power of two is exact here, so floats can judge their conversions.
+/// Tests conversions by float arithmetic: scaling a float by a power of two is exact here.
 #[test]
 fn floats_convert_to_nearest() {
     let mut source = Random::new();
@@ -37,7 +37,7 @@ fn whole_numbers_are_found() {
     for frac in fixed::MIN_FRAC..=fixed::MAX_FRAC {
         let one = 1_i128 << frac;
         let mut inputs: Vec<i64> = (0..1000).map(|_| source.magnitude()).collect();
-        // The ties.
+        // Halves are the ties.
         inputs.extend((-9..=9).map(|halves| halves << (frac - 1)));
         inputs.extend(edges(frac));
         for raw in inputs {

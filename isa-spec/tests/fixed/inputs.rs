@@ -1,11 +1,11 @@
-//! The inputs: random numbers of all magnitudes, and the places where something changes.
+//! Test inputs: random numbers of all magnitudes, and edges.
 
 use crate::oracle::{PRECISION, Real, int, precise};
 
-/// The counts of fraction bits with which the oracle judges.
+/// The numbers of fraction bits that are tested with the oracle.
 pub const FRACS: [u32; 6] = [16, 24, 32, 43, 50, 56];
 
-/// Marsaglia's xorshift64: the same inputs on every run.
+/// Marsaglia's xorshift64: the same inputs in every run.
 pub struct Random(u64);
 
 impl Random {
@@ -24,19 +24,19 @@ impl Random {
         self.bits() % limit
     }
 
-    /// Any number: all bit lengths are equally likely.
+    /// Returns any number; all bit lengths are equally likely.
     pub fn magnitude(&mut self) -> i64 {
         self.bits() as i64 >> self.below(64)
     }
 
-    /// A number of at most this magnitude; all bit lengths down to 1 are equally likely.
+    /// Returns a number of at most this magnitude; all bit lengths down to 1 are equally likely.
     pub fn within(&mut self, limit: i64) -> i64 {
         let limit = limit >> self.below(u64::from(limit.ilog2()) + 1);
         (self.bits() as i64) % (limit + 1)
     }
 }
 
-/// The numbers at which something may change.
+/// Returns numbers at which the behaviour of a function may change.
 pub fn edges(frac: u32) -> Vec<i64> {
     let one = 1_i64 << frac;
     let mut edges = vec![0, i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1, i64::MAX / 2, i64::MIN / 2];
@@ -48,14 +48,14 @@ pub fn edges(frac: u32) -> Vec<i64> {
     edges
 }
 
-/// A few numbers around each center.
+/// Returns a few numbers around each center.
 pub fn around(centers: impl IntoIterator<Item = i64>) -> Vec<i64> {
     let near = |center: i64| (-4..=4).map(move |offset| center.saturating_add(offset));
     centers.into_iter().flat_map(near).collect()
 }
 
-/// The numbers x > 0 below 2^63 nearest to multiples of pi/2 relative to their size: the
-/// numerators of the convergents of pi/2 * 2^frac.
+/// Returns the numbers 0 < x < 2^63 nearest to multiples of pi/2 relative to their size: the numerators of
+/// the convergents of pi/2 * 2^frac.
 pub fn nearest_to_quarter_turns(frac: u32) -> Vec<i64> {
     let mut rest = precise(Real::pi(PRECISION)) << (frac as isize - 1);
     let (mut previous, mut current) = (0_i128, 1_i128);

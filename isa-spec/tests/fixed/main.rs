@@ -1,5 +1,5 @@
-//! The fixed-point functions against an independent high-precision library, and their
-//! promises that need no oracle.
+//! Tests the fixed-point functions against an independent high-precision library, and guarantees that need no
+//! oracle.
 //!
 //! `cargo test --test fixed -- --nocapture` prints the worst error of each function.
 
@@ -14,7 +14,7 @@ mod rotations;
 mod series;
 mod unary;
 
-/// What the series are computed with.
+/// The numbers that the module `series` computes with.
 mod real {
     pub use crate::oracle::{PRECISION, Real, int};
 }

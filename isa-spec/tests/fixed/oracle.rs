@@ -1,4 +1,4 @@
-//! The oracle: real numbers of 320 bits, and the judgement of a result by them.
+//! The oracle: real numbers of 320 bits, and the check of a result by them.
 
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -16,7 +16,7 @@ pub fn int(i: i64) -> Real {
     precise(Real::from(i))
 }
 
-/// The value of a raw number.
+/// Returns the value of a raw number.
 pub fn real(raw: i64, frac: u32) -> Real {
     int(raw) >> frac as isize
 }
@@ -25,7 +25,7 @@ pub fn ln2() -> Real {
     int(2).ln()
 }
 
-/// The raw number nearest to a value, limited to the range of i64.
+/// Returns the raw number nearest to a value, clamped to the range of i64.
 pub fn raw(value: &Real, frac: u32) -> i64 {
     let scaled = (value.clone() << frac as isize).round();
     if scaled > int(i64::MAX) {
@@ -37,12 +37,12 @@ pub fn raw(value: &Real, frac: u32) -> i64 {
     i64::try_from(scaled.to_int().value()).expect("within range")
 }
 
-/// The real value of a function, or the fault which it must give.
+/// The exact value of a function, or the fault that it must return.
 pub enum Exact {
     Value(Real),
-    /// A positive value beyond every range.
+    /// A positive value above every range.
     Huge,
-    /// A positive value below every ulp.
+    /// A positive value far below one ulp.
     Tiny,
     Fault(Fault),
 }
@@ -67,10 +67,10 @@ pub fn exact_power(a: &Real, b: &Real) -> Exact {
     exact_exp(&(a.ln() * b))
 }
 
-/// The bound of the elementary functions, in ulp.
+/// The error bound of the elementary functions, in ulp.
 pub const NEAREST: f64 = 0.51;
 
-/// Compares results with exact values and keeps the worst error.
+/// A checker that compares results with exact values and records the worst error.
 pub struct Judge {
     name: &'static str,
     bound: f64,
@@ -95,7 +95,7 @@ impl Judge {
         }
     }
 
-    /// A result against the exact number of ulps.
+    /// Checks a result against the exact number of ulps.
     pub fn check_value(&mut self, got: Eval<i64>, exact: Real, place: String) {
         let got = match got {
             Ok(got) => got,

@@ -1,11 +1,11 @@
-//! Promises which need no oracle: no panic, exact symmetries, simple values, monotony.
+//! Guarantees that need no oracle: no panics, exact symmetries, simple values, monotonicity.
 
 use crate::inputs::{FRACS, Random, edges};
 use crate::rotations::assert_bijective;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
 
-/// Calls everything; a panic (an overflow among them) fails the test.
+/// Calls all functions; a panic, for example by overflow, fails the test.
 fn call_all(a: i64, b: i64, c: i64, frac: u32) {
     let plain = [
         fixed::sin,
@@ -113,7 +113,7 @@ fn simple_values_are_exact() {
         assert_eq!(fixed::pow(-2 * one, 3 * one, frac), Ok(-8 * one));
         assert_eq!(fixed::powi(-one, i64::MIN, frac), unit);
         assert_eq!(fixed::powi(-one, i64::MAX, frac), Ok(-one));
-        // The negative end of the range is a power itself.
+        // The negative end of the range is itself a power.
         assert_eq!(fixed::powi(-2 * one, 63 - i64::from(frac), frac).is_ok(), frac % 2 == 0);
     }
 }

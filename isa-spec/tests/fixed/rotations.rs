@@ -1,4 +1,4 @@
-//! Rotations: exact bijections, close to the real ones.
+//! Tests that rotations are exact bijections, and close to the real ones.
 
 use crate::inputs::{FRACS, Random, edges};
 use crate::oracle::{Judge, PRECISION, Real, int, raw, real, value};
@@ -34,7 +34,7 @@ fn rotations_are_undone_exactly() {
 
 #[test]
 fn small_rotations_are_permutations() {
-    // Some angles of more than a full turn in both directions, on all points of a square.
+    // Angles of more than a full turn in both directions, on all points of a square.
     for theta in (-450_000..450_000).step_by(2003) {
         let mut images = Vec::new();
         for x in -12..=12 {

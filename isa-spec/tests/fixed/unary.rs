@@ -1,4 +1,4 @@
-//! Functions of one number.
+//! Tests of the fixed-point functions of one number.
 
 use crate::inputs::{FRACS, Random, around, edges, nearest_to_quarter_turns};
 use crate::oracle::{Exact, Judge, NEAREST, PRECISION, Real, exact_exp, int, ln2, raw, real, value};
@@ -6,7 +6,7 @@ use crate::series;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
 
-/// Checks a function for the edges, `special` and 400 random inputs with each count of
+/// Checks a function for the edges, the inputs of `special`, and 400 random inputs, with each number of
 /// fraction bits.
 fn check_unary(
     name: &'static str,
@@ -18,7 +18,7 @@ fn check_unary(
     check_within(NEAREST, name, function, exact, special, random);
 }
 
-/// The same with another bound.
+/// The same as `check_unary` with another error bound.
 fn check_within(
     bound: f64,
     name: &'static str,
@@ -40,7 +40,7 @@ fn check_within(
     judge.finish();
 }
 
-/// Any number of a magnitude below 40, where exponentials are neither 0 nor overflow.
+/// Returns a number of magnitude below 40, where most exponentials neither round to 0 nor overflow.
 fn exponential_argument(source: &mut Random, frac: u32) -> i64 {
     source.within((40 << frac) - 1)
 }
@@ -71,7 +71,7 @@ fn sqrt_is_nearest() {
     check_unary("sqrt", fixed::sqrt, exact, |_, _| Vec::new(), random);
 }
 
-/// Numbers close to multiples of a quarter turn, of all magnitudes, and the very closest.
+/// Returns numbers close to multiples of a quarter turn, of all magnitudes, and the closest ones.
 fn near_quarter_turns(source: &mut Random, frac: u32) -> Vec<i64> {
     let quarter = Real::pi(PRECISION) / int(2);
     let turns = (0..20).map(|_| int(source.magnitude() >> frac) * &quarter);
@@ -98,7 +98,7 @@ fn cos_is_nearest() {
 fn tan_is_nearest() {
     let special = |source: &mut Random, frac: u32| {
         let mut inputs = near_quarter_turns(source, frac);
-        // Where the tangent leaves the range.
+        // The arguments where the tangent leaves the range.
         let end = raw(&(int(1) << (63 - frac as isize)).atan(), frac);
         inputs.extend(around([end, -end]));
         inputs
@@ -106,7 +106,7 @@ fn tan_is_nearest() {
     check_unary("tan", fixed::tan, |x| value(x.tan()), special, |source, _| source.magnitude());
 }
 
-/// Numbers close to 1 and -1.
+/// Returns numbers close to 1 and -1.
 fn near_ones(source: &mut Random, frac: u32) -> Vec<i64> {
     let one = 1_i64 << frac;
     let below = (0..60).map(|_| one - source.within(one / 4).abs());
@@ -140,13 +140,13 @@ fn atan_is_nearest() {
     check_unary("atan", |x, frac| Ok(fixed::atan(x, frac)), |x| value(x.atan()), near_ones, random);
 }
 
-/// Both signs of the arguments at which e^x / 2 leaves the range.
+/// Returns the arguments, of both signs, at which e^x / 2 leaves the range.
 fn hyperbolic_ends(_: &mut Random, frac: u32) -> Vec<i64> {
     let end = raw(&(ln2() * int(64 - i64::from(frac))), frac);
     around([end, -end, 64 << frac, -64 << frac])
 }
 
-/// A hyperbolic function which overflows for large magnitudes.
+/// Returns a hyperbolic function that overflows for large magnitudes.
 fn limited(function: impl Fn(&Real) -> Real) -> impl Fn(&Real) -> Exact {
     move |x| if *x > int(64) || *x < int(-64) { Exact::Huge } else { value(function(x)) }
 }
@@ -212,7 +212,7 @@ fn cbrt_is_nearest() {
     check_unary("cbrt", fixed::cbrt, exact, |_, _| Vec::new(), |source, _| source.magnitude());
 }
 
-/// Where the error function is about to be 1, and anywhere before.
+/// Returns any argument up to somewhat above the point where the error function becomes 1.
 fn erf_argument(source: &mut Random, frac: u32) -> i64 {
     source.within((7 << frac) - 1)
 }

@@ -1,9 +1,9 @@
-//! Bytes, names and inverses are frozen: images and programs of every release depend on them.
+//! Tests that bytes, names and inverses are frozen: images and programs of every release depend on them.
 
 use reviver_isa::{Function, Update};
 
-/// The release whose rows the tables hold. Until the next one a new row is free to change; the tables
-/// are completed when the version goes up.
+/// The release that the rows of the tables are from. Until the next release a new row may change; the tables
+/// are completed when the version is increased.
 const FROZEN_IN: &str = "0.1.0";
 
 const FUNCTIONS: &[(u8, &str)] = &[
@@ -53,8 +53,8 @@ const FUNCTIONS: &[(u8, &str)] = &[
     (0x41, "toint"),
 ];
 
-/// Byte, mnemonic, mnemonic of the inverse. The bytes 0x27 to 0x2a were those of calls that no release could run; they are never given
-/// again.
+/// Byte, mnemonic, mnemonic of the inverse. The bytes 0x27 to 0x2a belonged to calls that no release could
+/// run; they are never reused.
 const UPDATES: &[(u8, &str, &str)] = &[
     (0x01, "add", "sub"),
     (0x02, "sub", "add"),
@@ -90,7 +90,7 @@ const UPDATES: &[(u8, &str, &str)] = &[
     (0x51, "grad.off", "grad.on"),
 ];
 
-/// Whether a release has shipped a function, so that nothing about it may be left untested.
+/// Returns true if a release has shipped a function; all of its behaviour must then be tested.
 pub fn is_frozen(function: Function) -> bool {
     FUNCTIONS.iter().any(|&(_, name)| name == function.name())
 }
@@ -113,7 +113,7 @@ fn updates_keep_their_bytes_and_inverses() {
     check_inverses();
 }
 
-/// Checks the inverses that releases have frozen, and of every row that two inverses are none.
+/// Checks the inverses that releases have frozen, and that inverting any row twice changes nothing.
 pub fn check_inverses() {
     for &(byte, name, inverse) in UPDATES {
         assert_eq!(Update::from_byte(byte).map(|update| update.inverse().name()), Some(inverse), "{name}");

@@ -1,4 +1,4 @@
-//! Cards and pages of the manual.
+//! Tests of cards and of the manual's pages.
 
 use reviver_isa::card::{Card, CardLine, CardTerm, describe};
 use reviver_isa::instruction::Class::{Int, Real};
@@ -22,7 +22,7 @@ fn numbers(lines: &[CardLine]) -> Vec<Option<&str>> {
     lines.iter().map(|line| line.numbers.as_deref()).collect()
 }
 
-/// The numbers of both equations.
+/// Returns the numbers of both equations.
 fn both(card: &Card) -> [Option<&str>; 2] {
     [Some(&card.does), card.undone.as_ref()].map(|way| way.and_then(|way| way.equation.numbers.as_deref()))
 }
@@ -105,7 +105,7 @@ fn numbers_stand_to_the_right_and_lead_to_the_other_side() {
     let product = card(Update::Sub, Function::Mul, &operands);
     assert_eq!(equation(&product), "A[i] ← A[i] - x·3");
     assert_eq!(both(&product), [Some("A[i] ← 1 - (-2)·3 = 7"), Some("A[i] ← 7 + (-2)·3 = 1")]);
-    // In the row the adjoints have names; they have numbers while they are carried.
+    // A row always has the names of adjoints; it has their numbers only in gradient mode.
     assert_eq!(formulas(&product.does.adjoint), ["x' ← x' + A'[i]·3"]);
     assert_eq!(numbers(&product.does.adjoint), [None]);
     let [target, source, three] = operands;
@@ -115,7 +115,7 @@ fn numbers_stand_to_the_right_and_lead_to_the_other_side() {
     assert_eq!(numbers(&product.undone.unwrap().adjoint), [Some("x' ← 0.5 - 0.5·3 = -1")]);
 }
 
-/// An instruction that traps has no other side.
+/// Tests an instruction that traps, which has no values after it.
 #[test]
 fn what_is_not_known_is_not_said() {
     let mut target = CardTerm::cell("y", Int);
@@ -178,7 +178,7 @@ fn a_rotation_takes_the_side_that_is_not_rotated() {
         formulas(&rotation.does.adjoint),
         ["p', q' ← p'·cos(-0.5) - q'·sin(-0.5), p'·sin(-0.5) + q'·cos(-0.5)"]
     );
-    // By a quarter turn, as far as two digits tell.
+    // A quarter turn, to two decimal places.
     let p = real("p").with_values("1", "0").with_adjoints("3", "-4");
     let q = real("q").with_values("0", "1").with_adjoints("4", "3");
     let w = real("w").with_values("1.57", "1.57").with_adjoints("0", "-4");
@@ -259,7 +259,7 @@ fn every_row_and_every_instruction_has_a_page() {
     }
 }
 
-/// Whether the function has values of the numbers that the update is legal over.
+/// Returns true if the function has values in a number system of the update.
 fn is_legal(update: Update, function: Function) -> bool {
     let results = |class| function.forms().any(|form| form.result() == class);
     update.over().iter().any(|over| match over {

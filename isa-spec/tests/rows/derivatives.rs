@@ -1,5 +1,5 @@
-//! The partial derivatives of every row: against central differences, against forward differentiation,
-//! and against themselves in other number systems.
+//! Tests the partial derivatives of every row: against central differences, against forward differentiation,
+//! and against other number systems.
 
 use reviver_isa::Function;
 use reviver_isa::fault::Eval;
@@ -10,7 +10,7 @@ use crate::bytes::is_frozen;
 use crate::dual::{Dual, Duals};
 use crate::numbers::{Random, System};
 
-/// A partial derivative: of which function, in which form, by which source.
+/// A partial derivative of a function's form with respect to a source.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     function: Function,
@@ -54,7 +54,7 @@ impl Partial {
         dual.map(|dual| dual.by[self.source])
     }
 
-    /// Points of all magnitudes, many of them close to a kink, a pole or an end of a domain.
+    /// Returns points of all magnitudes, many of them close to a kink, a pole or an end of a domain.
     fn points(self) -> impl Iterator<Item = [f64; 2]> {
         let mut random = Random::new();
         (0..6000).map(move |_| {
@@ -77,7 +77,7 @@ impl Partial {
     }
 }
 
-/// How far a point is from the places where a function may bend, jump or end.
+/// Returns the distance of a point from places where a function may bend, jump or end.
 fn room([a, b]: [f64; 2], source: usize) -> f64 {
     let x = [a, b][source];
     let special = [x.abs(), (x.abs() - 1.0).abs(), (2.0 * x - (2.0 * x).round()).abs() / 2.0];
@@ -85,7 +85,7 @@ fn room([a, b]: [f64; 2], source: usize) -> f64 {
     special.into_iter().chain(ties).fold(1.0, f64::min)
 }
 
-/// The central difference, and a bound of its error.
+/// Returns the central difference, and a bound of its error.
 fn central_difference(partial: Partial, point: [f64; 2]) -> Option<(f64, f64)> {
     let system = System::of(RealSystem::F64);
     let step = 1e-3 * room(point, partial.source);
@@ -100,7 +100,7 @@ fn central_difference(partial: Partial, point: [f64; 2]) -> Option<(f64, f64)> {
         (width > 0.0).then_some(((high - low) / width, noise))
     };
     let ((wide, _), (narrow, noise)) = (slope(step)?, slope(step / 2.0)?);
-    // The error of the wide one is 4/3 of the distance of both, and there are terms of fourth order.
+    // The error of the wide difference is 4/3 of the distance between both, plus terms of fourth order.
     Some((narrow + (narrow - wide) / 3.0, (narrow - wide).abs() + 4.0 * noise))
 }
 
@@ -138,20 +138,21 @@ fn check_forward(partial: Partial) {
     assert!(!is_frozen(partial.function) || checked > 1000, "{partial:?}: {checked} points");
 }
 
-/// At points that every system represents, all systems agree up to their resolution.
+/// Tests that all systems agree, up to their resolution, at points that every system represents.
 fn check_systems(partial: Partial) {
     let reference = System::of(RealSystem::F64);
     for system in [RealSystem::F32, RealSystem::Fixed(43), RealSystem::Fixed(32)].map(System::of) {
         let mut random = Random::new();
         let mut checked = 0;
         for _ in 0..3000 {
-            // Sixteenths up to 60,000, whose squares leave the range of 43 fraction bits.
+            // The points are multiples of 1/16 up to 60,000; their squares exceed the range of 43 fraction
+            // bits.
             let mut some = |high| random.sign() * (16.0 * random.magnitude(-1.0, high)).round() / 16.0;
             let (a, b) = (some(4.8), some(4.8));
             let point = if partial.form == Form::RealInt { [a, (b % 4.0).trunc()] } else { [a, b] };
             let Ok(expected) = partial.derivative(reference, point) else { continue };
             let Ok(found) = partial.derivative(system, point) else { continue };
-            // A step's error of half a unit is at worst divided by two sixteenths.
+            // A rounding error of half a unit is divided by at most two factors of 1/16.
             let bound = 2048.0 * system.ulp() * expected.abs().max(1.0) * slack(partial, point);
             let off = (found - expected).abs();
             assert!(off <= bound, "{partial:?} at {point:?} is {found} in {}, not {expected}", system.reals);
@@ -161,7 +162,7 @@ fn check_systems(partial: Partial) {
     }
 }
 
-/// How much a function magnifies what its sources lose in f32.
+/// Returns the factor by which a function magnifies the rounding of its sources to f32.
 fn slack(partial: Partial, [a, b]: [f64; 2]) -> f64 {
     match partial.function {
         Function::Pow => 1.0 + b.abs() + (b * a.abs().max(0.1).ln()).abs(),
@@ -192,8 +193,8 @@ fn every_function_from_reals_to_reals_has_its_derivatives() {
     }
 }
 
-/// Squares of what fixed point holds often leave its range, or vanish: the angles' derivatives don't
-/// form them.
+/// Tests that the derivatives of angles don't square numbers: in fixed point, squares often overflow or
+/// vanish.
 #[test]
 fn derivatives_of_angles_need_no_squares() {
     let system = System::of(RealSystem::Fixed(43));
@@ -210,7 +211,7 @@ fn derivatives_of_angles_need_no_squares() {
     }
 }
 
-/// What the formula is made of may be out of range where the derivative isn't.
+/// Tests derivatives that are in range although parts of their formula aren't.
 #[test]
 fn derivatives_in_fixed_point_exist_where_they_fit() {
     let system = System::of(RealSystem::Fixed(43));
@@ -226,7 +227,7 @@ fn derivatives_in_fixed_point_exist_where_they_fit() {
     }
 }
 
-/// The exponent's neighbour exists, also where it has no room in the word.
+/// Tests that the exponent minus 1 is correct even if it doesn't fit into the word.
 #[test]
 fn the_derivative_of_the_least_power_does_not_wrap() {
     for word in Word::ALL {

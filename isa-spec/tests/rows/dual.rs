@@ -1,11 +1,11 @@
-//! Forward differentiation: the rows read over numbers that carry their derivatives by both sources.
-//! The rules are those of a textbook, chosen to differ from the rows' own formulas where they can.
+//! Forward differentiation: a reading of the rows over numbers with derivatives with respect to both sources.
+//! The rules are those of a textbook, chosen to differ from the rows' own formulas where possible.
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::{F64, Reals};
 
-/// A value with its derivatives by the first and the second source.
+/// A value with its derivatives with respect to the first and the second source.
 #[derive(Clone, Copy, Debug)]
 pub struct Dual {
     pub value: f64,
@@ -17,26 +17,26 @@ impl Dual {
         Dual { value, by: [0.0; 2] }
     }
 
-    /// A source: its derivative by itself is 1.
+    /// Returns a source; its derivative with respect to itself is 1.
     pub fn source(value: f64, n: usize) -> Dual {
         let mut by = [0.0; 2];
         by[n] = 1.0;
         Dual { value, by }
     }
 
-    /// A value that changes with this one at a rate.
+    /// Returns a value that depends on this one with a derivative of `rate`.
     fn chained(self, value: f64, rate: f64) -> Dual {
         Dual { value, by: self.by.map(|tangent| tangent * rate) }
     }
 
-    /// A value that changes with two others at their rates.
+    /// Returns a value that depends on two others with these derivatives.
     fn joined(value: f64, (a, by_a): (Dual, f64), (b, by_b): (Dual, f64)) -> Dual {
         let term = |dual: Dual, rate: f64, n: usize| if dual.by[n] == 0.0 { 0.0 } else { dual.by[n] * rate };
         Dual { value, by: [0, 1].map(|n| term(a, by_a, n) + term(b, by_b, n)) }
     }
 }
 
-/// The reading; integers are plain.
+/// The arithmetic of dual numbers; integers carry no derivatives.
 pub struct Duals;
 
 impl Arith for Duals {
@@ -187,7 +187,7 @@ impl Arith for Duals {
     }
 }
 
-/// What no platform has: `tests/elementary` knows them to 320 bits.
+/// Evaluates functions that no platform provides; `tests/elementary` checks them to 320 bits.
 fn by_the_machine(function: Elementary, x: f64) -> f64 {
     F64.elementary(function, x).unwrap_or(f64::NAN)
 }

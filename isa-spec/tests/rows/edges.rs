@@ -1,5 +1,5 @@
-//! The edges of every row, sentence by sentence: each sentence of the manual has a case here that tries
-//! what it says, and a sentence without a case fails the test.
+//! Tests the documented edges of every row. Each sentence of the manual has a case here that checks it; a
+//! sentence without a case fails the test.
 
 use reviver_isa::Function::{self, *};
 use reviver_isa::fault::Fault;
@@ -7,7 +7,7 @@ use reviver_isa::module::{RealSystem, Word};
 
 use crate::numbers::System;
 
-/// A row, one of its sentences, and a test of what the sentence says.
+/// The functions, a sentence of their edges, and a test of that sentence.
 type Case = (&'static [Function], &'static str, fn(Function));
 
 const CASES: &[Case] = &[
@@ -205,7 +205,7 @@ const CASES: &[Case] = &[
     (&[Inv], "Fixed point rounds to even and traps on overflow", |f| {
         for system in System::fixed() {
             if system.reals == RealSystem::Fixed(16) {
-                // Half a unit of the last place; and no reciprocal is out of range.
+                // Half a unit of the last place is rounded to 0, and no reciprocal is out of range.
                 assert_eq!(system.real(f, 2_f64.powi(17), 0.0), Ok(0.0));
                 assert_eq!(system.real(f, system.ulp(), 0.0), Ok(1.0 / system.ulp()));
             } else {
@@ -239,7 +239,7 @@ const CASES: &[Case] = &[
         let close = std::f64::consts::FRAC_PI_2;
         let narrow = System::of(RealSystem::Fixed(56));
         assert_eq!(narrow.real(f, close, 0.0), Err(Fault::Overflow));
-        // No float is close enough to a pole.
+        // No float is close enough to a pole for an overflow.
         for system in System::floats() {
             assert!(system.real(f, close, 0.0).is_ok());
         }
@@ -288,7 +288,7 @@ const CASES: &[Case] = &[
     }),
     (&[Round], "Fixed point traps where the neighbour is out of range", |f| {
         for system in System::fixed() {
-            // The nearest f64 of the greatest number may lie outside; half a unit below is inside.
+            // The f64 nearest to the greatest number may be out of range; half a unit below it is in range.
             let whole = -least(system);
             assert_eq!(system.real(f, whole - 0.5, 0.0), Err(Fault::Overflow));
             assert_eq!(system.real(f, whole - 0.75, 0.0), Ok(whole - 1.0));
@@ -416,7 +416,7 @@ fn least(system: System) -> f64 {
     -(2_f64.powi(63) * system.ulp())
 }
 
-/// Amounts by which nothing is left to shift.
+/// Returns shift amounts below 0 or at least the width.
 fn outside(word: Word) -> [i64; 5] {
     let bits = i64::from(word.bits());
     [bits, bits + 1, -1, min(word), *word.range().end()]
@@ -427,7 +427,7 @@ fn traps<T: std::fmt::Debug>(result: Result<T, Fault>) {
     assert!(result.is_err(), "{result:?}");
 }
 
-/// Integers wrap: a result outside of each width comes back into it.
+/// Checks that integers wrap: a result out of range is reduced modulo the width.
 fn wraps(f: Function) {
     for word in Word::ALL {
         let (max, range) = (*word.range().end(), 1_i128 << word.bits());
@@ -441,7 +441,7 @@ fn wraps(f: Function) {
     }
 }
 
-/// Fixed point traps: a result outside of the range does not come back.
+/// Checks that fixed point traps instead of wrapping on overflow.
 fn fixed_overflows(f: Function) {
     for system in System::fixed() {
         let large = -least(system) / 2.0;
@@ -451,7 +451,7 @@ fn fixed_overflows(f: Function) {
     }
 }
 
-/// The sentences of a row's edges, without their full stops.
+/// Returns the sentences of a row's edges, without their full stops.
 fn sentences(function: Function) -> Vec<&'static str> {
     let sentences = function.edges().split(". ").map(|sentence| sentence.trim_end_matches('.'));
     sentences.filter(|sentence| !sentence.is_empty()).collect()

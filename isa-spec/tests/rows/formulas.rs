@@ -1,4 +1,4 @@
-//! Formulas as text: what is printed computes what the row computes, bit for bit.
+//! Tests formulas as text: a printed formula has the same value as its row, bit for bit.
 
 use reviver_isa::Function;
 use reviver_isa::arith::{Arith, Elementary, Order};
@@ -9,7 +9,7 @@ use reviver_isa::number::{Arithmetic, F64, Wide};
 
 use crate::numbers::{Random, System};
 
-/// Reads a printed formula by its precedences and evaluates it. Panics where it can't.
+/// A parser that evaluates a printed formula by its precedences. Panics on errors.
 struct Reader<'a> {
     rest: &'a str,
     names: &'a [(String, f64)],
@@ -37,7 +37,7 @@ impl Reader<'_> {
 
     fn test(&mut self) -> f64 {
         let a = self.sum();
-        // The longer signs first.
+        // Longer operators are tried first.
         for order in [Order::Eq, Order::Ne, Order::Le, Order::Ge, Order::Lt, Order::Gt] {
             if self.takes(&format!(" {} ", order.symbol())) {
                 return f64::from(u8::from(order.holds(a, self.sum())));
@@ -101,7 +101,7 @@ impl Reader<'_> {
         match word {
             "real" => a,
             "trunc" => a.trunc() + 0.0,
-            // What no row is: derivatives.
+            // Functions that are no rows, only derivatives.
             "erf_slope" => NUMBERS.elementary(Elementary::ErfSlope, a).unwrap(),
             "digamma" => NUMBERS.elementary(Elementary::Digamma, a).unwrap(),
             _ => Function::from_name(word).expect(word).real(&NUMBERS, a, b).unwrap(),
@@ -116,7 +116,7 @@ fn read(text: &str, names: &[(String, f64)]) -> f64 {
     value
 }
 
-/// The value of the last formula, with the parts that it is made of.
+/// Evaluates the last formula with its named parts.
 fn evaluate(spelled: &Spelled, a: f64, b: f64) -> f64 {
     let mut names = vec![("a".to_owned(), a), ("b".to_owned(), b)];
     for part in &spelled.parts {
@@ -127,8 +127,8 @@ fn evaluate(spelled: &Spelled, a: f64, b: f64) -> f64 {
     read(&spelled.formulas.last().unwrap().text, &names)
 }
 
-/// A formula as it is computed gives the value to the last bit. As it is written it gives nearly that, and
-/// none at some edges.
+/// Checks that a formula as computed has the row's value to the last bit. A formula in its textbook form has
+/// nearly that value, and none at some edges.
 fn check(formula: impl Fn(&Formulas, Expr, Expr) -> Expr, value: impl Fn(f64, f64) -> Option<f64>) {
     check_in(Formulas::new(), &formula, &value, |found, expected| found.to_bits() == expected.to_bits());
     let value = |a: f64, b: f64| value(a, b).filter(|_| a != 0.0 && b != 0.0);
@@ -146,7 +146,7 @@ fn check_in(
     let spelled = arena.spell(&[expr]);
     let mut random = Random::new();
     for _ in 0..300 {
-        // An integer has no -0.
+        // Adding 0.0 avoids -0, which integers don't have.
         let mut some = || random.sign() * (8.0 * random.unit()).round() / 4.0 + 0.0;
         let (a, b) = (some(), some());
         if let Some(expected) = value(a, b) {

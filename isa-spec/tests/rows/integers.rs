@@ -1,6 +1,6 @@
-//! Every function of integers against the words of the manual: exhaustively at 8 bits, by samples and
-//! edges at the other widths. The computation here knows big integers and strings of bits, and
-//! nothing of the rows.
+//! Tests every function of integers against the manual: exhaustively at 8 bits, by samples and edges at the
+//! other widths. The expected values are computed with big integers and strings of bits, independently of the
+//! rows.
 
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
@@ -10,19 +10,19 @@ use reviver_isa::module::{RealSystem, Word};
 use crate::bytes::is_frozen;
 use crate::numbers::{Random, System, edge_words};
 
-/// The bits of a number, the lowest first.
+/// Returns the bits of a number, the lowest first.
 pub fn bit_string(value: i128, width: u32) -> Vec<bool> {
     (0..width).map(|place| value.div_euclid(1 << place) % 2 != 0).collect()
 }
 
-/// The two's complement number with these bits.
+/// Returns the two's complement number with these bits.
 pub fn number(bits: &[bool]) -> i128 {
     let weight = |(place, &bit): (usize, &bool)| i128::from(bit) << place;
     let unsigned: i128 = bits.iter().enumerate().map(weight).sum();
     if bits[bits.len() - 1] { unsigned - (1 << bits.len()) } else { unsigned }
 }
 
-/// The word that a number wraps to.
+/// Returns the word that a number wraps to.
 fn wrapped(value: i128, width: u32) -> i128 {
     number(&bit_string(value, width))
 }
@@ -32,7 +32,7 @@ fn bitwise(a: i128, b: i128, width: u32, both: fn(bool, bool) -> bool) -> i128 {
     number(&a.iter().zip(&b).map(|(&a, &b)| both(a, b)).collect::<Vec<_>>())
 }
 
-/// The bits moved toward the higher end; zeros come in.
+/// Shifts the bits toward the higher end; zeros are shifted in.
 fn raised(a: i128, amount: i128, width: u32) -> i128 {
     let Some(amount) = usize::try_from(amount).ok().filter(|&n| n < width as usize) else { return 0 };
     let mut bits = vec![false; amount];
@@ -40,7 +40,7 @@ fn raised(a: i128, amount: i128, width: u32) -> i128 {
     number(&bits[..width as usize])
 }
 
-/// The bits moved toward the lower end; copies of `incoming` come in.
+/// Shifts the bits toward the lower end; copies of `incoming` are shifted in.
 fn lowered(a: i128, amount: i128, width: u32, incoming: bool) -> i128 {
     let amount = usize::try_from(amount).map_or(width as usize, |n| n.min(width as usize));
     let mut bits = bit_string(a, width)[amount..].to_vec();
@@ -48,14 +48,14 @@ fn lowered(a: i128, amount: i128, width: u32, incoming: bool) -> i128 {
     number(&bits)
 }
 
-/// The quotient without its fraction.
+/// Returns the quotient truncated toward zero.
 fn quotient(a: i128, b: i128) -> i128 {
     let magnitude = a.abs() / b.abs();
     if (a < 0) == (b < 0) { magnitude } else { -magnitude }
 }
 
 fn power(a: i128, exponent: i128, width: u32) -> i128 {
-    // A table of squares instead of a loop over the exponent, which has up to 63 bits.
+    // Repeated squaring, because the exponent has up to 63 bits.
     let (mut product, mut square) = (1, a);
     for place in 0..63 {
         if exponent >> place & 1 == 1 {
@@ -66,7 +66,7 @@ fn power(a: i128, exponent: i128, width: u32) -> i128 {
     product
 }
 
-/// What the manual says about a function of integers; `None` where it isn't written down here.
+/// Returns a function's value according to the manual; `None` for functions that this test doesn't know.
 fn by_the_manual(name: &str, a: i128, b: i128, width: u32) -> Option<Eval<i128>> {
     let truth = |holds: bool| i128::from(holds);
     let value = match name {
@@ -77,7 +77,7 @@ fn by_the_manual(name: &str, a: i128, b: i128, width: u32) -> Option<Eval<i128>>
         "div" | "rem" | "floordiv" | "mod" if b == 0 => return Some(Err(Fault::DivisionByZero)),
         "div" => quotient(a, b),
         "rem" => a - b * quotient(a, b),
-        // The one of two neighbours that isn't above the quotient with its fraction.
+        // The greater one of two neighbours that isn't above the exact quotient.
         "floordiv" => {
             [quotient(a, b), quotient(a, b) - 1].into_iter().find(|q| (a - q * b) * b.signum() >= 0)?
         }
@@ -126,7 +126,7 @@ fn check(function: Function, word: Word, a: i64, b: i64) {
     }
 }
 
-/// Every pair of 8-bit words; pairs of other widths.
+/// Checks every pair of 8-bit words, and samples of other widths.
 pub fn check_function(function: Function) {
     for a in -128..=127 {
         for b in -128..=127 {

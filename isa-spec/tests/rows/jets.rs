@@ -1,4 +1,4 @@
-//! The rows over Taylor jets of seven coefficients, against interpolation and against series out of books.
+//! Tests the rows over Taylor jets of seven coefficients, against interpolation and against published series.
 
 use std::array;
 use std::f64::consts::{FRAC_2_SQRT_PI, FRAC_PI_2};
@@ -14,10 +14,10 @@ use crate::bytes::is_frozen;
 use crate::numbers::Random;
 use crate::precise::{self, polynomial};
 
-/// Coefficients of one jet.
+/// The coefficients of one jet.
 pub type Jet<const N: usize> = [f64; N];
 
-/// A row over lifted numbers; the second source of [`Form::RealInt`] is the primal of `b`.
+/// Evaluates a row over lifted numbers; the second source of [`Form::RealInt`] is the primal of `b`.
 pub fn row<R: Reals<Bits = u64>, const N: usize>(
     reals: R,
     (function, form): (Function, Form),
@@ -36,7 +36,7 @@ where
     Ok(numbers.reals.admit(value?)?.0.map(|lane| reals.to_f64(lane)))
 }
 
-/// The jet of a constant.
+/// Returns the jet of a constant.
 pub fn constant<const N: usize>(primal: f64) -> Jet<N> {
     array::from_fn(|k| if k == 0 { primal } else { 0.0 })
 }
@@ -45,7 +45,7 @@ pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Coeff
     Coefficients(coefficients.map(|c| reals.literal(c).unwrap()))
 }
 
-/// Every function and form from reals to reals.
+/// Returns every function and form from reals to reals.
 pub fn rows() -> impl Iterator<Item = (Function, Form)> {
     Function::ALL.iter().flat_map(|&function| {
         let forms = function.forms().filter(|form| matches!(form, Form::Real | Form::RealInt));
@@ -53,10 +53,10 @@ pub fn rows() -> impl Iterator<Item = (Function, Form)> {
     })
 }
 
-/// Sources inside of the function's domain, not too close to where it bends or ends.
+/// Returns sources within the function's domain, with some distance to points where it bends or ends.
 pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] {
     use Function::{Acos, Asin, Floor, Ln1p, Log, LogGamma, Max, Min, Pow, Round, Sqrt, Tan};
-    // Sixty-fourths, which every system has.
+    // Multiples of 1/64 are exact in every system.
     let mut some = |low: f64, high: f64| (64.0 * (low + (high - low) * random.unit())).round() / 64.0;
     let (a, b) = (some(0.5, 2.0), some(0.5, 2.0));
     let a = match function {
@@ -74,7 +74,8 @@ pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] 
     }
 }
 
-/// The rows that a textbook has: all that a release has shipped, and whatever came since and is known.
+/// Returns the rows with a known textbook definition: all rows that a release has shipped, and newer ones if
+/// known.
 pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Form)> {
     let one = precise::real(1.0);
     rows().filter(move |&(function, _)| {
@@ -84,7 +85,7 @@ pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Form)> {
     })
 }
 
-/// A jet with this primal and any other coefficients.
+/// Returns a jet with this primal and random other coefficients.
 fn jet(primal: f64, random: &mut Random) -> Jet<7> {
     array::from_fn(|k| if k == 0 { primal } else { (32.0 * random.unit()).round() / 64.0 - 0.25 })
 }
@@ -115,7 +116,7 @@ fn every_row_has_the_coefficients_that_interpolation_finds() {
     }
 }
 
-/// A function of a variable, at 0.
+/// Checks the series of a function of one variable at 0.
 fn check_series(
     name: &str,
     function: impl Fn(Lifted<F64, 7>, Coefficients<f64, 7>) -> Eval<Coefficients<f64, 7>>,
@@ -128,7 +129,7 @@ fn check_series(
     }
 }
 
-/// Abramowitz and Stegun, chapters 3 and 4.
+/// Tests series from Abramowitz and Stegun, chapters 3 and 4.
 #[test]
 fn series_are_those_of_the_books() {
     type Jets = Lifted<F64, 7>;

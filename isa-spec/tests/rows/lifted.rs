@@ -1,5 +1,5 @@
-//! The rows over lifted numbers: their values carry what the rows say of their derivatives, kinks and
-//! all, and the primal goes its way as if nothing were carried.
+//! Tests the rows over lifted numbers: values carry the derivatives that the rows define, including kinks,
+//! and the primal is the same as in a plain system.
 
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
@@ -11,7 +11,7 @@ use crate::jets::{Jet, constant, row, rows, rows_of_textbooks, series, sources};
 use crate::numbers::Random;
 use crate::precise::{self, polynomial};
 
-/// Where rows bend, jump or end.
+/// Points where rows bend, jump or end.
 const CORNERS: [f64; 14] =
     [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 2.5, 3.0, -3.0, 0.0000152587890625];
 
@@ -26,7 +26,7 @@ macro_rules! in_each_system {
     };
 }
 
-/// Pairs of corners, and of numbers that every system has, for the sources of a form.
+/// Returns pairs of corners, and of numbers that every system represents, as sources of a form.
 fn points(form: Form) -> impl Iterator<Item = [f64; 2]> {
     let corners = CORNERS.into_iter().flat_map(|a| CORNERS.into_iter().map(move |b| [a, b]));
     let mut random = Random::new();
@@ -36,7 +36,7 @@ fn points(form: Form) -> impl Iterator<Item = [f64; 2]> {
     corners.chain(others).map(whole)
 }
 
-/// ∂f/∂a·da + ∂f/∂b·db; a source that doesn't change has no part in it.
+/// ∂f/∂a·da + ∂f/∂b·db; a term is omitted if its source doesn't change.
 fn directional<R: Reals<Bits = u64>>(
     reals: R,
     (function, form): (Function, Form),
@@ -61,7 +61,7 @@ fn directional<R: Reals<Bits = u64>>(
     Ok(part(0)? + part(1)?)
 }
 
-/// Whether a row says that somewhere it has a value, and derivatives that trap.
+/// Returns true if a row documents that its derivatives trap somewhere in its domain.
 fn lacks_derivatives(function: Function) -> bool {
     ["so does the derivative", "so do the derivatives"].iter().any(|says| function.edges().contains(says))
 }
@@ -82,9 +82,9 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Form)) {
                     assert!((found - expected).abs() <= bound, "{place}: {found}, not {expected}");
                     checked += 1;
                 }
-                // Rounding decides at the end of the range.
+                // At the end of the range, rounding decides whether there is an overflow.
                 (Err(Fault::Overflow), _) | (_, Err(Fault::Overflow)) if R::EXACT => {}
-                // The first coefficients of a² don't tell that |a| = √a² bends at 0: the row does.
+                // The first coefficients of a² don't show that |a| = √a² bends at 0, but the row does.
                 (Ok([_, 0.0]), Err(_)) if lacks_derivatives(row_of.0) => {}
                 (lifted, plain) => {
                     assert_eq!(lifted.is_ok(), plain.is_ok(), "{place}: {lifted:?}, {plain:?}")
@@ -102,7 +102,7 @@ fn the_derivative_of_a_value_is_the_sum_of_the_partial_derivatives() {
     }
 }
 
-/// At what the manual says of kinks, and where a power's exponent is 0.
+/// Tests the kinks that the manual documents, and powers with exponent 0.
 #[test]
 fn kinks_have_the_derivatives_that_the_manual_states() {
     fn check<R: Reals<Bits = u64>>(reals: R) {
@@ -132,7 +132,7 @@ fn kinks_have_the_derivatives_that_the_manual_states() {
     in_each_system!(check);
 }
 
-/// 0 to the whole powers as polynomials, and no derivative that nobody needs.
+/// Tests integer powers at 0, which are polynomials, and that no unneeded derivative is computed.
 #[test]
 fn late_coefficients_ask_for_early_derivatives_only() {
     let pow = |a, b: f64| row(F64, (Function::Pow, Form::Real), a, constant(b));
@@ -143,12 +143,12 @@ fn late_coefficients_ask_for_early_derivatives_only() {
     let sqrt = |a| row(F64, (Function::Sqrt, Form::Real), a, constant(0.0));
     assert_eq!(sqrt([0.0, 0.0, 0.0]), Ok([0.0; 3]));
     assert_eq!(sqrt([0.0, 0.0, 1.0]), Err(Fault::NonFinite));
-    // The slope's own change is beyond the range, the change of the tangent is not.
+    // The second derivative is out of range, the derivative is not.
     let tan = row(FixedPoint::new(43), (Function::Tan, Form::Real), [1.5697, 1.0], constant(0.0));
     assert!((tan.unwrap()[1] - 1.5697_f64.cos().powi(-2)).abs() < 1e-3);
 }
 
-/// A partial derivative over dual numbers along (da, db): its change is a second derivative.
+/// Evaluates a partial derivative over dual numbers along (da, db): its tangent is a second derivative.
 fn second<R: Reals<Bits = u64>>(
     reals: R,
     (function, form): (Function, Form),
@@ -165,7 +165,7 @@ fn second<R: Reals<Bits = u64>>(
     Ok(reals.to_f64(numbers.reals.admit(partial?)?.0[1]))
 }
 
-/// The second derivatives by a and a, by b and b, and the mixed one, by interpolation.
+/// Returns the second derivatives ∂²/∂a², ∂²/∂b² and ∂²/∂a∂b, by interpolation.
 fn curvature(function: Function, [a, b]: [f64; 2]) -> [f64; 3] {
     let along = |da: f64, db: f64| -> f64 {
         let [_, _, half] =
@@ -213,7 +213,7 @@ fn partial_derivatives_of_dual_numbers_carry_the_second_derivatives() {
     }
 }
 
-/// Where the exponent is 0 the derivative by the base is 0, but changes with the exponent.
+/// Tests that at exponent 0 the derivative with respect to the base is 0, but changes with the exponent.
 #[test]
 fn a_power_has_its_second_derivatives_at_the_exponent_0() {
     let pow = (Function::Pow, Form::Real);
@@ -228,7 +228,7 @@ fn a_power_has_its_second_derivatives_at_the_exponent_0() {
     }
 }
 
-/// The bits of a value, plain and lifted.
+/// Returns the bits of a value, plain and lifted.
 fn both<R: Reals<Bits = u64>>(
     reals: R,
     (function, form): (Function, Form),
@@ -296,7 +296,7 @@ fn conditions_see_the_primal_only() {
     in_each_system!(check);
 }
 
-/// The turned point, by interpolation.
+/// Returns the rotated point, by interpolation.
 fn turned([x, y, angle]: [Jet<3>; 3]) -> [Jet<3>; 2] {
     let at = |t: &precise::Real| [x, y, angle].map(|jet| polynomial(&jet, t));
     let to_x = |[x, y, angle]: [precise::Real; 3]| x * angle.cos() - y * angle.sin();

@@ -1,4 +1,4 @@
-//! The rows against what the manual says of them, by computations that share no code with them.
+//! Tests the rows against the manual, by computations that share no code with the rows.
 
 mod bytes;
 mod cards;
@@ -21,7 +21,7 @@ mod series;
 mod systems;
 mod updates;
 
-/// What the series are computed with.
+/// The numbers that the module `series` computes with.
 mod real {
     pub use crate::precise::{PRECISION, Real, int};
 }

@@ -1,4 +1,4 @@
-//! The tests of this directory notice every mutant of a row.
+//! Checks that the tests of this directory detect every mutant of a row.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use reviver_isa::{Function, Update};
 
 use crate::{bytes, derivatives, edges, integers, reals, systems, updates};
 
-/// The tests that concern a mutant; `None` where it is the machine's to show it, or where the row isn't
+/// Returns the tests that concern a mutant. `None` if the machine's tests must detect it, or if the row isn't
 /// frozen yet and may lack tests.
 fn relevant_tests(mutant: Mutant) -> Option<Box<dyn Fn()>> {
     Some(match mutant {

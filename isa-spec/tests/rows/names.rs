@@ -1,4 +1,4 @@
-//! What the language reserves is what the assembler refuses as a name.
+//! Tests that the language reserves the words that the assembler rejects as names.
 
 use reviver_isa::language::{DIRECTIVES, KEYWORDS};
 use reviver_isa::names::{is_identifier, is_name, is_reserved};
@@ -6,7 +6,7 @@ use reviver_isa::{Function, Update};
 
 const LANGUAGE: &str = include_str!("../../../docs/language.md");
 
-/// The words of the language's description that stand in code.
+/// Returns the words in code of the language's description.
 fn words_in_code() -> Vec<&'static str> {
     let code = LANGUAGE.split("```").skip(1).step_by(2);
     let spans = LANGUAGE.split('`').skip(1).step_by(2);
@@ -24,8 +24,8 @@ fn every_keyword_and_directive_is_described() {
     }
 }
 
-/// Words at the beginning of a statement and in the places of operators are either reserved or names
-/// of the examples.
+/// Tests that words at the beginning of a statement and in operator positions are either reserved or names of
+/// the examples.
 #[test]
 fn every_word_of_the_structured_statements_is_reserved() {
     let chapters = ["## Structured statements", "## Macros"].map(|title| LANGUAGE.find(title).unwrap());

@@ -1,11 +1,11 @@
-//! The number systems behind one face, and numbers to try them with.
+//! A common interface to the number systems, and test numbers.
 
 use reviver_isa::Function;
 use reviver_isa::fault::Eval;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 
-/// A width of integers and a number system for reals. Reals go in and come out as f64.
+/// A width of integers and a number system for reals. Reals are passed and returned as f64.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
     pub word: Word,
@@ -15,7 +15,7 @@ pub struct System {
 pub const REALS: [RealSystem; 5] =
     [RealSystem::F64, RealSystem::F32, RealSystem::Fixed(16), RealSystem::Fixed(43), RealSystem::Fixed(56)];
 
-/// Runs an expression with the arithmetic of a system.
+/// Evaluates an expression with the arithmetic of a system.
 macro_rules! with_numbers {
     ($system:expr, |$numbers:ident| $body:expr) => {
         match $system.reals {
@@ -40,17 +40,17 @@ impl System {
         System { word: Word::W64, reals }
     }
 
-    /// Every number system with 64-bit words.
+    /// Returns every number system with 64-bit words.
     pub fn each() -> impl Iterator<Item = System> {
         REALS.into_iter().map(System::of)
     }
 
-    /// The floats with 64-bit words.
+    /// Returns the float systems with 64-bit words.
     pub fn floats() -> impl Iterator<Item = System> {
         System::each().filter(|system| !system.is_fixed())
     }
 
-    /// Fixed point with 64-bit words.
+    /// Returns the fixed-point systems with 64-bit words.
     pub fn fixed() -> impl Iterator<Item = System> {
         System::each().filter(|system| system.is_fixed())
     }
@@ -59,7 +59,7 @@ impl System {
         matches!(self.reals, RealSystem::Fixed(_))
     }
 
-    /// The greatest and the least real, and the distance from 1 to the next one.
+    /// Returns the greatest real.
     pub fn max(self) -> f64 {
         with_numbers!(self, |n| match self.reals {
             RealSystem::F64 => f64::MAX,
@@ -76,7 +76,7 @@ impl System {
         f.int(&Arithmetic { words: Narrow(self.word), reals: F64 }, a, b)
     }
 
-    /// The value as a cell would get it.
+    /// Returns a function's value as a cell would get it.
     pub fn real(self, f: Function, a: f64, b: f64) -> Eval<f64> {
         with_numbers!(self, |n| {
             let (a, b) = (n.reals.literal(a)?, n.reals.literal(b)?);
@@ -101,7 +101,7 @@ impl System {
         })
     }
 
-    /// The partial derivative by a source (0 or 1), as it would be transported.
+    /// Returns the partial derivative with respect to a source (0 or 1), as the reverse sweep would use it.
     pub fn partial(self, f: Function, source: usize, a: f64, b: f64) -> Eval<f64> {
         with_numbers!(self, |n| {
             let (a, b) = (n.reals.literal(a)?, n.reals.literal(b)?);
@@ -110,7 +110,7 @@ impl System {
         })
     }
 
-    /// The partial derivative of the form (real, int) → real.
+    /// Returns the partial derivative of the form (real, int) → real.
     pub fn partial_int(self, f: Function, a: f64, b: i64) -> Eval<f64> {
         with_numbers!(self, |n| {
             let partial = f.d_a_int(&n, n.reals.literal(a)?, b);
@@ -134,7 +134,7 @@ impl Random {
         self.0
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a number uniformly distributed in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / 2_f64.powi(53)
     }
@@ -143,12 +143,12 @@ impl Random {
         if self.bits() & (1 << 40) == 0 { 1.0 } else { -1.0 }
     }
 
-    /// Between the powers of ten `low` and `high`; all magnitudes are equally likely.
+    /// Returns a number between 10^low and 10^high; all magnitudes are equally likely.
     pub fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         10_f64.powf(low + (high - low) * self.unit())
     }
 
-    /// Any word of this width; all bit lengths are equally likely.
+    /// Returns any word of this width; all bit lengths are equally likely.
     pub fn word(&mut self, word: Word) -> i64 {
         let unused = 64 - word.bits();
         let length = (self.bits() >> 33) % u64::from(word.bits());
@@ -156,7 +156,7 @@ impl Random {
     }
 }
 
-/// The words at which something may change.
+/// Returns words at which the behaviour of a function may change.
 pub fn edge_words(word: Word) -> Vec<i64> {
     let (min, max, bits) = (*word.range().start(), *word.range().end(), i64::from(word.bits()));
     let mut words = vec![min, min + 1, min / 2, -3, -2, -1, 0, 1, 2, 3, 7, max / 2, max - 1, max];

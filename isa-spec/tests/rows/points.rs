@@ -1,11 +1,13 @@
-//! Points at which rows have a value, and no derivative or a kink: found by asking the rows.
+//! Tests the points at which rows have a value but no derivative, or a kink, as determined by evaluating the
+//! rows.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
-/// A source may lose a derivative only where its row has a value and no derivative; that of division traps with its value.
+/// Tests that a source may lose a derivative only where its row has a value and no derivative. For division,
+/// the value traps, too.
 #[test]
 fn rows_tell_where_they_have_no_derivative() {
     let sources = Function::ALL.iter().flat_map(|&function| [(function, 0), (function, 1)]);
@@ -25,7 +27,7 @@ fn rows_tell_where_they_have_no_derivative() {
     assert_eq!(lacking, expected);
 }
 
-/// Rows that compare numbers to stay in range have no kink where these are equal.
+/// Tests that comparisons that only keep numbers in range cause no kink.
 #[test]
 fn rows_tell_where_they_have_a_kink() {
     let numbers = Arithmetic { words: Wide, reals: F64 };

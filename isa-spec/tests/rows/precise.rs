@@ -1,5 +1,5 @@
-//! Taylor coefficients by interpolation: functions from a library of precise numbers, tried at points
-//! close to each other. Knows no derivative of anything.
+//! Taylor coefficients by interpolation: functions of a library of precise numbers are evaluated at points
+//! close to each other. Uses no derivatives.
 
 use std::array;
 
@@ -13,13 +13,13 @@ pub type Real = FBig<HalfEven, 2>;
 
 pub const PRECISION: usize = 480;
 
-/// The distance of two points is 2^-STEP.
+/// The binary exponent of the distance of two points, which is 2^-STEP.
 const STEP: isize = 48;
 
-/// So many points lie on each side of the middle.
+/// The number of points on each side of the middle.
 const SIDE: usize = 4;
 
-/// A number with all of the precision.
+/// Returns a number with full precision.
 pub fn real(value: f64) -> Real {
     Real::try_from(value).unwrap().with_precision(PRECISION).value()
 }
@@ -28,8 +28,8 @@ pub fn int(value: i64) -> Real {
     Real::from(value).with_precision(PRECISION).value()
 }
 
-/// The function as a textbook has it; of [`Function::Powi`] the exponent is whole, and of angles only the
-/// changes count. There is none for a function that this file doesn't know.
+/// Returns a function's value by its textbook definition; `None` for functions that this file doesn't know.
+/// For [`Function::Powi`] the exponent is an integer. Angles may have an arbitrary constant offset.
 pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
     use Function::*;
     let (a, b) = (a.clone(), b.clone());
@@ -77,7 +77,7 @@ pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
     })
 }
 
-/// The same of a function that is known.
+/// Returns the textbook value of a function that must be known.
 pub fn value(function: Function, a: &Real, b: &Real) -> Real {
     textbook(function, a, b).unwrap_or_else(|| panic!("no textbook has {function:?}"))
 }
@@ -91,17 +91,17 @@ fn power(a: &Real, n: usize) -> Real {
     (0..n).fold(real(1.0), |product, _| product * a)
 }
 
-/// The value of a polynomial with these coefficients.
+/// Returns the value of a polynomial with these coefficients.
 pub fn polynomial(coefficients: &[f64], t: &Real) -> Real {
     coefficients.iter().rev().fold(real(0.0), |sum, &c| sum * t + real(c))
 }
 
-/// The first `N` (at most 7) Taylor coefficients of a function at 0.
+/// Returns the first `N` (at most 7) Taylor coefficients of a function at 0.
 pub fn taylor<const N: usize>(function: impl Fn(&Real) -> Real) -> [f64; N] {
     let place = |n: usize| n as f64 - SIDE as f64;
     let values = (0..=2 * SIDE).map(|n| function(&(real(place(n)) >> STEP)));
     let differences = divided_differences(values.collect());
-    // Newton's form of the interpolating polynomial, multiplied out from within.
+    // Newton's form of the interpolating polynomial, expanded from the innermost factor.
     let mut coefficients = vec![real(0.0); differences.len() + 1];
     for (n, difference) in differences.iter().enumerate().rev() {
         for k in (0..differences.len()).rev() {
@@ -112,7 +112,7 @@ pub fn taylor<const N: usize>(function: impl Fn(&Real) -> Real) -> [f64; N] {
     array::from_fn(|k| (coefficients[k].clone() << (STEP * k as isize)).to_f64().value())
 }
 
-/// Newton's divided differences of values at points with the distance 1.
+/// Returns Newton's divided differences of values at points with distance 1.
 fn divided_differences(mut values: Vec<Real>) -> Vec<Real> {
     for order in 1..values.len() {
         for n in (order..values.len()).rev() {

@@ -1,4 +1,4 @@
-//! Every function of reals against the platform's own floats, in all number systems.
+//! Tests every function of reals against the platform's own floats, in all number systems.
 
 use reviver_isa::Function;
 use reviver_isa::function::Form;
@@ -8,7 +8,7 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 use crate::bytes::is_frozen;
 use crate::numbers::{Random, System};
 
-/// What the platform computes; `None` where a function isn't written down here.
+/// Returns the platform's value; `None` for functions that this test doesn't know.
 fn by_the_platform(name: &str, a: f64, b: f64) -> Option<f64> {
     Some(match name {
         "copy" => a,
@@ -42,12 +42,12 @@ fn by_the_platform(name: &str, a: f64, b: f64) -> Option<f64> {
     })
 }
 
-/// The same for (real, integer) → real.
+/// The same as `by_the_platform` for (real, integer) → real.
 fn by_the_platform_int(name: &str, a: f64, b: i64) -> Option<f64> {
     (name == "powi").then(|| a.powf(b as f64))
 }
 
-/// The same for reals → integer.
+/// The same as `by_the_platform` for reals → integer.
 fn truth_by_the_platform(name: &str, a: f64, b: f64) -> Option<i64> {
     Some(match name {
         "eq" => (a == b).into(),
@@ -61,7 +61,7 @@ fn truth_by_the_platform(name: &str, a: f64, b: f64) -> Option<i64> {
     })
 }
 
-/// A number of the system, of moderate magnitude.
+/// Returns a number of the system, of moderate magnitude.
 fn sample(random: &mut Random, system: System) -> f64 {
     let sign = random.sign();
     let value = match random.bits() >> 60 {
@@ -73,13 +73,13 @@ fn sample(random: &mut Random, system: System) -> f64 {
     system.real(Function::Copy, sign * value, 0.0).unwrap_or(value)
 }
 
-/// How far a value may be from what the platform says: the errors of both, of which the platform's is
-/// the smaller one outside of fixed point with many bits.
+/// Returns the allowed distance between a value and the platform's: the errors of both. The platform's error
+/// is the smaller one except in fixed point with many bits.
 fn tolerance(system: System, value: f64) -> f64 {
     let relative = 16.0 * f64::EPSILON * value.abs();
     match system.reals {
         RealSystem::Fixed(_) => relative + 1.01 * system.ulp(),
-        // Below the normal numbers there are fewer digits.
+        // Subnormal numbers have fewer digits.
         RealSystem::F64 => 4.0 * system.ulp() * value.abs().max(f64::MIN_POSITIVE),
         RealSystem::F32 => 4.0 * system.ulp() * value.abs().max(f32::MIN_POSITIVE.into()),
     }
@@ -131,7 +131,7 @@ fn functions_of_reals_are_what_the_platform_says() {
     functions().for_each(check_function);
 }
 
-/// A literal is the nearest f64, then rounded to even into the system.
+/// Tests that a literal is the nearest f64, then rounded to even into the system.
 #[test]
 fn literals_round_to_even() {
     let half_ulp = f64::from(f32::EPSILON) / 2.0;
@@ -168,7 +168,7 @@ fn literals_round_to_even() {
     assert_eq!(F64.literal(0.1), Ok(0.1));
 }
 
-/// Bits, text and magnitude of the cells of every system.
+/// Tests bits, text and magnitude of the cells of every system.
 #[test]
 fn cells_read_back_as_they_were() {
     fn check<R: Reals>(reals: R) {
@@ -189,8 +189,8 @@ fn cells_read_back_as_they_were() {
     [16, 43, 56].into_iter().for_each(|bits| check(FixedPoint::new(bits)));
 }
 
-/// A negative base to an odd power is negative however large the exponent: a float has no room for
-/// the parity of such exponents.
+/// Tests that a negative base to an odd power is negative even for large exponents: a float can't hold their
+/// parity.
 #[test]
 fn the_parity_of_large_exponents_counts() {
     for system in System::each() {
@@ -229,14 +229,14 @@ fn rotations_turn_and_turn_back() {
     check(FixedPoint::new(56), 1e-14);
 }
 
-/// A real becomes an integer of the module's width, or traps.
+/// Tests that a real becomes an integer of the module's width, or traps.
 #[test]
 fn integer_parts_fit_the_word() {
     for word in Word::ALL {
         let (min, max) = (*word.range().start(), *word.range().end());
         let numbers = Arithmetic { words: Narrow(word), reals: F64 };
         let part = |value: f64| Function::ToInt.reals_to_int(&numbers, value, 0.0).ok();
-        // Of 64 bits, the greatest float below the end.
+        // For 64 bits, the greatest float below the end of the range.
         let last = if word == Word::W64 { 2_f64.powi(63) - 1024.0 } else { max as f64 + 0.5 };
         assert_eq!(part(last), Some(last as i64));
         assert_eq!(part(min as f64), Some(min));

@@ -1,4 +1,4 @@
-//! Words: wrapping and rotating against strings of bits, exhaustively at 8 bits.
+//! Tests wrapping and rotating of words against strings of bits, exhaustively at 8 bits.
 
 use reviver_isa::module::Word;
 use reviver_isa::number::{Narrow, Wide, Words};
@@ -6,7 +6,7 @@ use reviver_isa::number::{Narrow, Wide, Words};
 use crate::integers::{bit_string, number};
 use crate::numbers::{Random, edge_words};
 
-/// The word whose bits are those of `a`, each moved up by `amount` places around the end.
+/// Returns the bits of `a`, rotated up by `amount` places.
 fn rotated(a: i64, amount: i64, width: u32) -> i64 {
     let bits = bit_string(a.into(), width);
     let width = i64::from(width);

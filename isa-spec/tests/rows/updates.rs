@@ -1,6 +1,6 @@
-//! What updates make of numbers, and what the templates make of the rows: on an engine of this file, whose
-//! cells are an array. Each step must keep the pairing of adjoints and tangents, which is what carrying an
-//! adjoint means; the tangents are those of small differences.
+//! Tests the effects of updates on numbers, and the templates of steps, on an engine with an array of cells.
+//! Each step must preserve the pairing of adjoints and tangents, which defines the propagation of adjoints.
+//! The tangents are computed by finite differences.
 
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::{Form, Function};
@@ -11,7 +11,7 @@ use reviver_isa::update::{Action, Erasure, Over, Update};
 
 use crate::numbers::Random;
 
-/// Three cells of each class: the operands and nothing else.
+/// The engine's cells: three of each class, which are the operands.
 #[derive(Clone, Debug, PartialEq)]
 struct Array {
     ints: [i64; 3],
@@ -106,7 +106,7 @@ fn some(random: &mut Random) -> Array {
     Array { ints: [5, 3, 2], reals, adjoints }
 }
 
-/// The updates that compute, over integers or over reals.
+/// Returns the updates that compute, over integers or over reals.
 pub fn computing(over: fn(&Over) -> bool) -> impl Iterator<Item = Update> {
     let computes = |update: &Update| {
         matches!(update.action(), Action::Accumulate | Action::Replace | Action::Map | Action::Rotate)
@@ -122,7 +122,7 @@ fn is_real(over: &Over) -> bool {
     matches!(over, Over::AdditiveReals | Over::MultiplicativeReals)
 }
 
-/// What the manual says that an update makes of integers.
+/// Returns the new integer target according to the manual.
 fn expected_int(update: Update, y: i64, f: i64) -> i64 {
     match update {
         Update::Add => y.wrapping_add(f),
@@ -137,7 +137,7 @@ fn expected_int(update: Update, y: i64, f: i64) -> i64 {
     }
 }
 
-/// What the manual says that an update makes of reals; of a point its first part.
+/// Returns the new real target according to the manual; for a point, its first coordinate.
 fn expected_real(update: Update, y: f64, x: f64, f: f64) -> f64 {
     match update {
         Update::Add => y + f,
@@ -186,8 +186,8 @@ fn updates_make_of_numbers_what_the_manual_says() {
     assert_eq!(Update::Add.int(&words, 127, 1), Ok(narrow.wrap(128)));
 }
 
-/// The steps that apply a function of reals, or turn or exchange cells. Whole parts are left out: those of
-/// numbers below 1 do nothing, or divide by 0.
+/// Returns the steps that apply a function of reals, rotate, or exchange cells. Functions that round to whole
+/// numbers are omitted, because for sources below 1 they do nothing or divide by 0.
 fn steps_over_reals() -> Vec<Operation> {
     let is_smooth = |f: &&Function| !matches!(f, Function::Floor | Function::Round);
     let of_reals = |f: &&Function| f.forms().any(|form| form == Form::Real);
@@ -224,14 +224,15 @@ fn steps_over_reals_are_undone_with_their_adjoints() {
     }
 }
 
-/// Σ adjoint·tangent is the same on both sides of a step, whatever the tangents were.
+/// Tests that Σ adjoint·tangent is the same before and after a step, for any tangents.
 #[test]
 fn steps_over_reals_keep_the_pairing_of_adjoints_and_tangents() {
     const SMALL: f64 = 1e-6;
     let mut random = Random::new();
     let cells: [[usize; 3]; 2] = [[0, 1, 2], [0, 1, 1]];
     for operation in steps_over_reals() {
-        // What turns or exchanges two cells has no equal operands, and nothing is divided by a - a.
+        // Two-target steps need distinct operands, and divisions by a - a trap; equal sources are tested only
+        // if the step succeeds.
         let equal_sources = operation.update.shape().targets() == 1
             && step(&mut some(&mut Random::new()), operation, cells[1]).is_ok();
         for cells in cells.into_iter().take(1 + usize::from(equal_sources)) {
@@ -256,8 +257,8 @@ fn steps_over_reals_keep_the_pairing_of_adjoints_and_tangents() {
     }
 }
 
-/// A row whose meaning is missing somewhere would do nothing: for each update of data and each class there
-/// is a state that it changes, or a demand on a state that it makes.
+/// Tests that each update of data, for each class, changes some state or rejects some state. A row without a
+/// meaning would do nothing.
 #[test]
 fn every_update_of_cells_does_something() {
     let cell_actions = [

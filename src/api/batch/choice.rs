@@ -1,4 +1,4 @@
-//! Devices that one can choose from. Carries out nothing.
+//! Choice of a device by name. This module executes nothing.
 
 use std::sync::Arc;
 
@@ -9,41 +9,44 @@ use super::gpu;
 use super::no_device::NoDevice;
 use super::probes::{KeepsNothing, ProbeKeeper};
 
-/// A device of one's choice. A copy is another name for the same one.
+/// Handle to an execution device. A clone refers to the same device.
 #[derive(Clone, Debug)]
 pub struct Device(pub(super) Arc<dyn LaneDevice>);
 
 impl Device {
-    /// All cores of this machine.
+    /// Returns the CPU device with all cores.
     pub fn cpu() -> Device {
         Device(Arc::new(Cpu::all()))
     }
 
-    /// So many threads of this machine: at least one, at most 1024, and fewer where the system starts no more.
+    /// Returns the CPU device with `threads` threads, clamped to 1 to 1024. Fewer run if the system can't start that
+    /// many.
     pub fn cpu_with(threads: usize) -> Device {
         Device(Arc::new(Cpu::new(threads)))
     }
 
-    /// The graphics processor that is best for most batches; a driver that only stands in for one where there is no other.
+    /// Returns the GPU that is best for most batches; a software driver only if there is no hardware GPU.
     ///
     /// # Errors
-    /// There is none, it computes inexactly or lacks what programs need, or this build reaches none.
+    /// [`NoDevice`] if there is none, it computes inexactly, it lacks a needed feature, or this build has no GPU
+    /// support.
     pub fn gpu() -> Result<Device, NoDevice> {
         Device::named("gpu")
     }
 
-    /// The device of this name: `cpu`, `gpu`, `auto`, or a part of the name of a graphics processor that only one has.
+    /// Returns the device called `name`: `cpu`, `gpu`, `auto`, or a part of a GPU's name that matches only one GPU.
     ///
     /// # Errors
-    /// There is none, or several; and as [`Device::gpu`].
+    /// [`NoDevice`] if no device or several devices match; also for the reasons of [`Device::gpu`].
     pub fn named(name: &str) -> Result<Device, NoDevice> {
         Device::known(name, &KeepsNothing)
     }
 
-    /// The device of a name as [`Device::named`] has it, which isn't asked again what it gets right where that was kept.
+    /// Returns the device called `name`, as [`Device::named`] does, but reuses capability probes that `keeper` has
+    /// stored.
     ///
     /// # Errors
-    /// As [`Device::named`].
+    /// The errors of [`Device::named`].
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "there is nothing to keep"))]
     pub fn known(name: &str, keeper: &dyn ProbeKeeper) -> Result<Device, NoDevice> {
         match name {
@@ -64,20 +67,20 @@ impl Device {
         }
     }
 
-    /// What is best for most batches: a graphics processor where there is a real one, and the cores of this machine for whatever that can't
-    /// carry out.
+    /// Returns the device that is best for most batches: a hardware GPU if there is one, and the CPU for programs and
+    /// lanes that the GPU can't execute.
     pub fn auto() -> Device {
         Device::named("auto").unwrap_or_default()
     }
 
-    /// What it is called.
+    /// Returns the device's name.
     pub fn name(&self) -> &str {
         self.0.name()
     }
 }
 
 impl Default for Device {
-    /// The cores of this machine, which carry out every program.
+    /// Returns the CPU device, which executes every program.
     fn default() -> Device {
         Device::cpu()
     }

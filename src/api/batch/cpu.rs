@@ -1,6 +1,5 @@
-//! Lanes on the cores of this machine: threads that take pieces of a block one after the other, each with a workspace of its own, and do some
-//! lanes side by side where that is possible. What
-//! becomes of a lane depends on nothing but the lane.
+//! Lanes on the CPU. Threads take chunks of a block in order, each thread with its own workspace, and run lanes in
+//! SIMD groups if possible. A lane's results depend on that lane only.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,10 +15,10 @@ use super::plan::LanePlan;
 use crate::api::error::Error;
 use crate::api::workspace::Workspace;
 
-/// What they are called.
+/// Device name of the CPU.
 const NAME: &str = "cpu";
 
-/// The cores of this machine.
+/// CPU device with a number of threads.
 #[derive(Debug)]
 pub(super) struct Cpu {
     threads: usize,
@@ -30,7 +29,7 @@ impl Cpu {
         Cpu { threads: threads.clamp(1, MOST_THREADS as usize) }
     }
 
-    /// All of them.
+    /// Returns the device with one thread per available core.
     pub fn all() -> Cpu {
         Cpu::new(thread::available_parallelism().map_or(1, usize::from))
     }
@@ -47,7 +46,7 @@ impl LaneDevice for Cpu {
 }
 
 impl Cpu {
-    /// A plan that these cores are ready to carry out.
+    /// Prepares a plan for execution on these cores.
     pub fn lanes(&self, plan: &Arc<LanePlan>) -> Result<CpuLanes, Error> {
         let idle = Mutex::new(vec![lane::workspace(plan)?]);
         Ok(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle, groups: OnceLock::new() })
@@ -60,30 +59,31 @@ pub(super) struct CpuLanes {
     plan: Arc<LanePlan>,
     /// Workspaces that no thread is using.
     idle: Mutex<Vec<Workspace>>,
-    /// Code for groups, made for the first block of so many lanes that it is worth that; none where there is none.
+    /// Code for SIMD groups, compiled for the first block with enough lanes. The inner `None` means that
+    /// the plan can't run in groups.
     groups: OnceLock<Option<PlanGroups>>,
 }
 
-/// The most lanes of a piece, so that threads end at about the same time, and progress is told often enough.
+/// Maximum number of lanes in a chunk: keeps threads balanced and progress reports frequent.
 const LONGEST_PIECE: usize = 1024;
-/// A block has so many pieces for each thread, if it has that many lanes.
+/// Number of chunks for each thread in a block, if the block has that many lanes.
 const PIECES: usize = 16;
 
-/// Lanes that one thread does one after the other.
+/// Chunk of lanes that one thread executes in sequence.
 struct LanePiece<'r> {
-    /// The number of its first lane in the block.
+    /// Index of the chunk's first lane in the block.
     at: usize,
     lanes: usize,
     results: Vec<&'r mut [u64]>,
 }
 
-/// What all threads that work on a block have in common.
+/// State shared by all threads that work on a block.
 struct Work<'w, 'r> {
     first: u64,
     inputs: &'w [&'w [u64]],
     pieces: Mutex<std::vec::IntoIter<LanePiece<'r>>>,
     groups: Option<&'w PlanGroups>,
-    /// The least lane that failed, where a failure ends the batch.
+    /// Smallest number of a failed lane; only set if a failure ends the batch.
     failed: AtomicU64,
     progress: &'w LanesDone<'w>,
 }
@@ -121,7 +121,7 @@ impl CpuLanes {
         self.groups.get_or_init(|| PlanGroups::new(&self.plan)).as_ref()
     }
 
-    /// Does pieces until there are none left.
+    /// Executes chunks until none are left.
     fn thread(&self, work: &Work<'_, '_>) -> Result<BlockOutcome, Error> {
         let mut outcome = BlockOutcome::default();
         let Some(mut piece) = work.next() else { return Ok(outcome) };
@@ -159,9 +159,9 @@ impl CpuLanes {
         if let Some(groups) = &mut groups {
             groups.begin(piece.lanes, &inputs);
         }
-        // The place of a row in the order in which they are taken.
+        // Position in the order in which rows are taken.
         let mut place = 0;
-        // Lanes before this one go alone.
+        // Lanes before this position run alone.
         let mut next_group = 0;
         while place < piece.lanes {
             if self.plan.options.is_interrupted() {
@@ -172,7 +172,7 @@ impl CpuLanes {
             }
             let row = groups.as_ref().map_or(place, |groups| groups.row(place));
             let lane = work.first + (piece.at + row) as u64;
-            // Those before it are begun all the same, wherever their places are.
+            // Lanes with smaller numbers still run, even if their places are later.
             if work.failed.load(Ordering::Relaxed) < lane {
                 place += 1;
                 continue;
@@ -204,7 +204,7 @@ impl CpuLanes {
         Ok(())
     }
 
-    /// Carries out a lane alone. That it fails is noted.
+    /// Executes a lane alone, and notes its failure if it fails.
     fn alone(
         &self,
         call: &mut Workspace,
@@ -228,7 +228,7 @@ impl CpuLanes {
 }
 
 impl<'r> Work<'_, 'r> {
-    /// The next piece, in the order of lanes: so whatever lies before a lane that failed was begun.
+    /// Returns the next chunk, in lane order. Therefore every lane before a failed lane has been started.
     fn next(&self) -> Option<LanePiece<'r>> {
         self.pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
     }

@@ -1,4 +1,5 @@
-//! Who carries out lanes: the few things that a batch asks of a device. Knows no file and no program by name.
+//! Interface between a batch and the devices that execute its lanes. This module knows no files and no particular
+//! program.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,74 +10,75 @@ use reviver_vm::room::{self, OutOfMemory};
 use super::plan::LanePlan;
 use crate::api::error::Error;
 
-/// Something that carries out lanes: the cores of this machine, or a device beside them.
+/// Device that executes lanes: the CPU, or a GPU.
 pub trait LaneDevice: Debug + Send + Sync {
-    /// What it is called where somebody chooses it, or is told of it.
+    /// Returns the name by which users choose the device and messages refer to it.
     fn name(&self) -> &str;
 
-    /// Makes ready what a plan asks of each lane.
+    /// Prepares the computation that a plan requests of each lane.
     ///
     /// # Errors
-    /// The device can't do that, or fails.
+    /// An error if the device can't execute the plan, or fails.
     fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error>;
 }
 
-/// A plan that a device is ready to carry out, from several threads at once.
+/// Plan that a device is ready to execute, from several threads at once.
 pub trait PreparedLanes: Debug + Send + Sync {
-    /// What the device is called that carries them out.
+    /// Returns the name of the device that executes the lanes.
     fn device(&self) -> &str;
 
-    /// How many loops of the program are entered in several places, so that a device carries them out by a switch between these, and not as
-    /// loops of its own. The cores need none.
+    /// Returns the number of irreducible loops, which a device executes by a dispatch switch instead of a structured
+    /// loop. It is 0 on the CPU.
     fn switched_loops(&self) -> u32 {
         0
     }
 
-    /// Carries out the lanes of a block, and fills its columns. A lane that fails is in the outcome, and its results are 0.
+    /// Executes the lanes of a block, and fills its columns. A lane that fails is in the outcome, and its results are
+    /// 0.
     ///
     /// # Errors
-    /// What keeps the block from being carried out: somebody stops it, there is no memory, the device is lost. What the columns hold
-    /// then is nothing.
+    /// An error that ends the block: an interrupt, memory exhaustion, or a lost device. The contents of the columns
+    /// are then unspecified.
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error>;
 }
 
-/// Lanes that follow each other, and their numbers: a slice for each column of the plan, with a number for each lane, as the bits that a
-/// state has in the cell.
+/// Block of consecutive lanes. Each column of the plan is a slice with a number for each lane, as the bits that a
+/// state stores in the cell.
 #[derive(Debug)]
 pub struct LaneBlock<'b, 'r> {
-    /// The number of the first lane.
+    /// Number of the first lane.
     pub first: u64,
     pub lanes: usize,
     pub inputs: &'b [&'b [u64]],
     pub results: &'b mut [&'r mut [u64]],
 }
 
-/// What became of the lanes of a block, apart from what they came to.
+/// Outcome of a block of lanes, except their results.
 #[derive(Debug, Default)]
 pub struct BlockOutcome {
-    /// Lanes that failed, by their numbers.
+    /// Failed lanes, by their numbers.
     pub failures: Vec<LaneFailure>,
-    /// Lanes whose derivatives may be wrong, and why the first one's may.
+    /// Lanes with unverified derivatives, and the reason for the first such lane.
     pub doubtful: NotedLanes,
-    /// Lanes whose way back was made again with a history.
+    /// Lanes that needed their reverse sweep recomputed with a history.
     pub mended: NotedLanes,
-    /// Lanes that have left something behind that should have been used up.
+    /// Lanes that ended with leftovers: cells, tapes or stacks that should be empty and aren't.
     pub leftovers: NotedLanes,
-    /// How many lanes the processor has carried out because the device couldn't tell what becomes of them.
+    /// Number of lanes that the CPU executed because the device left them undecided.
     pub by_processor: u64,
-    /// Number of lanes whose derivatives were found in SIMD groups.
+    /// Number of lanes differentiated in SIMD groups.
     pub in_groups: u64,
-    /// What it took to make code that nobody needed before these lanes.
+    /// Time spent compiling code that was first needed for these lanes.
     pub compile: Duration,
-    /// What it took to send words to a device, and to fetch results from it. It may have worked on other lanes meanwhile.
+    /// Time spent sending data to a device and fetching results from it; may overlap with work on other lanes.
     pub upload: Duration,
     pub download: Duration,
-    /// How long a device has worked on lanes, by its own clock. None where it has none.
+    /// Time that a device worked on lanes, by the device's clock. `None` if it has no clock.
     pub worked: Option<Duration>,
 }
 
 impl BlockOutcome {
-    /// Adds what became of the lanes of other numbers.
+    /// Adds the outcome of other lanes.
     pub fn add(&mut self, other: BlockOutcome) {
         self.failures.extend(other.failures);
         self.doubtful.add(other.doubtful);
@@ -90,14 +92,15 @@ impl BlockOutcome {
         self.add_work(other.worked);
     }
 
-    /// Adds what a device has worked besides.
+    /// Adds the working time of another outcome.
     pub(super) fn add_work(&mut self, other: Option<Duration>) {
         if let Some(other) = other {
             *self.worked.get_or_insert_default() += other;
         }
     }
 
-    /// The same of lanes whose numbers in the outcome are places in a list: the numbers that stand there.
+    /// Replaces each lane number `n` of the outcome by `numbers(n)`; used if the block's lanes were a selection from
+    /// a list.
     #[cfg(feature = "gpu")]
     pub(super) fn renumbered(mut self, numbers: impl Fn(u64) -> u64) -> BlockOutcome {
         self.failures.iter_mut().for_each(|failure| failure.lane = numbers(failure.lane));
@@ -108,7 +111,7 @@ impl BlockOutcome {
     }
 }
 
-/// A lane that has no results.
+/// Lane that failed and has no results.
 #[derive(Debug)]
 pub struct LaneFailure {
     pub lane: u64,
@@ -116,8 +119,8 @@ pub struct LaneFailure {
 }
 
 impl LaneFailure {
-    /// What tables of results say of it: 4 for a trap, 5 for the limit of steps, 1 for everything else. It is what the command `reviver`
-    /// would end with, had it run this lane alone.
+    /// Returns the status of the failure in result tables: 4 for a trap, 5 for the step limit, 1 for all else. It
+    /// equals the exit code of the `reviver` command for a run of this lane alone.
     pub fn status(&self) -> u8 {
         match self.error {
             Error::Trap { .. } => 4,
@@ -127,11 +130,11 @@ impl LaneFailure {
     }
 }
 
-/// Lanes of which something is to be said.
+/// Lanes that share a remark, such as unverified derivatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotedLanes {
     pub count: u64,
-    /// The first of them, and what is to be said of it.
+    /// The first such lane, and the text of its remark.
     pub first: Option<(u64, String)>,
 }
 
@@ -152,13 +155,13 @@ impl NotedLanes {
     }
 }
 
-/// Columns of zeros, with one for each lane.
+/// Allocates columns of zeros, each with one number for each lane.
 ///
 /// # Errors
-/// There is no memory for them.
+/// [`OutOfMemory`] if there is no memory for the columns.
 pub fn zeros(columns: usize, lanes: usize) -> Result<Vec<Vec<u64>>, OutOfMemory> {
     (0..columns).map(|_| room::zeros(lanes)).collect()
 }
 
-/// Is told how many more lanes are done, by whatever thread did them.
+/// Progress callback. Its argument is the number of lanes that a thread has just completed.
 pub type LanesDone<'p> = dyn Fn(u64) + Sync + 'p;

@@ -1,4 +1,4 @@
-//! Numbers that lanes are given, in the form in which somebody has them, and what they are in cells. Knows no names.
+//! Lane inputs in the caller's representation, and their conversion to bits of cells. This module knows no names.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::arrow::columns::ArrowNumbers;
 use crate::api::executable::Executable;
 use crate::api::numbers::{check_bits, check_ints, put_reals};
 
-/// Numbers of one column, or of the cells of a name.
+/// Numbers of one column, or of all cells of a name.
 #[derive(Clone, Debug)]
 pub(super) enum GivenNumbers<'a> {
     Reals(Cow<'a, [f64]>),
@@ -31,8 +31,8 @@ impl GivenNumbers<'_> {
         }
     }
 
-    /// The bits that a state has for these in cells of a class, themselves where they are those; or the index of the first that is no number
-    /// there.
+    /// Returns the bits that a state stores for these numbers in cells of class `class`, without a copy if they are
+    /// such bits already. The error is the index of the first number that the class can't represent.
     pub fn bits(&self, executable: &Executable, class: Class) -> Result<Cow<'_, [u64]>, usize> {
         let module = executable.program().module();
         match (self, class) {
@@ -66,7 +66,7 @@ impl GivenNumbers<'_> {
         }
     }
 
-    /// One of them, for errors.
+    /// Formats one of the numbers, for error messages.
     pub fn text(&self, at: usize) -> String {
         let text = match self {
             GivenNumbers::Reals(values) => values.get(at).map(|value| format!("{value:?}")),

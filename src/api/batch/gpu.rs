@@ -1,5 +1,5 @@
-//! Lanes on a graphics processor, or whatever else wgpu reaches: each way that lanes go is one shader. What the device can't tell of a lane
-//! the cores of this machine find out, lane by lane. Knows no shader's text.
+//! Lanes on a GPU, or any other device of wgpu; each pass of a lane is one shader. The CPU executes the lanes that
+//! the device leaves undecided, one by one. This module knows no shader text.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,27 +17,27 @@ use super::plan::LanePlan;
 use super::probes::ProbeKeeper;
 use crate::api::error::Error;
 
-/// A graphics processor.
+/// GPU opened for lanes.
 #[derive(Debug)]
 pub(super) struct Gpu {
     device: BatchDevice,
     name: String,
 }
 
-/// The best one for most batches.
+/// Opens the GPU that is best for most batches.
 pub(super) fn best(keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevice> {
     let adapters = Adapters::list();
     let found = adapters.auto().or_else(|| adapters.infos().next());
     opened(&adapters, found.map_or_else(|| adapters.named("gpu"), Ok)?, keeper)
 }
 
-/// The one of a name.
+/// Opens the GPU that `name` matches.
 pub(super) fn named(name: &str, keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevice> {
     let adapters = Adapters::list();
     opened(&adapters, adapters.named(name)?, keeper)
 }
 
-/// One that is no software, if it can be opened.
+/// Opens the best hardware GPU, or returns `None` if there is none.
 pub(super) fn real(keeper: &dyn ProbeKeeper) -> Option<Gpu> {
     if !Adapters::may_have_hardware() {
         return None;
@@ -56,7 +56,7 @@ fn opened(adapters: &Adapters, info: &DeviceInfo, keeper: &dyn ProbeKeeper) -> R
     Ok(Gpu { device, name })
 }
 
-/// A device that is asked what it gets right, which is kept.
+/// Opens a device, probes its capabilities, and stores the probe.
 pub(super) fn asked(
     adapters: &Adapters,
     info: &DeviceInfo,
@@ -79,7 +79,7 @@ impl LaneDevice for Gpu {
     }
 }
 
-/// A graphics processor for what it can carry out, and the cores of this machine for the rest.
+/// Device that uses a GPU for what it can execute, and the CPU for the rest.
 #[derive(Debug)]
 pub(super) struct Auto {
     gpu: Gpu,
@@ -142,7 +142,7 @@ impl PreparedLanes for GpuLanes {
 }
 
 impl GpuLanes {
-    /// Sends all lanes of a block on one way; those that haven't arrived are open behind it.
+    /// Runs one pass for all lanes of a block. Lanes that don't complete it are marked open.
     fn go(
         &self,
         pass: &DevicePass,
@@ -162,7 +162,7 @@ impl GpuLanes {
         Ok(ran)
     }
 
-    /// Carries out some lanes of a block on the cores of this machine.
+    /// Executes some lanes of a block on the CPU.
     fn by_processor(
         &self,
         first: u64,

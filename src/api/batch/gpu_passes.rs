@@ -1,5 +1,5 @@
-//! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
-//! inside.
+//! Translation of a plan into device passes: one shader for each pass, and where each pass's numbers come from and go
+//! to. This module knows nothing of the device's internals.
 
 use std::borrow::Cow;
 
@@ -18,16 +18,18 @@ use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::api::error::Error;
 use crate::api::loss::LossCell;
 
-/// A way that all lanes go.
+/// Pass of all lanes through one shader.
 #[derive(Debug)]
 pub(super) enum DevicePass {
-    /// From what lanes are given to some of their results: for each number that the shader comes to, the column that it belongs to.
+    /// From the lane inputs to some of the results. `columns` has the result column of each number that the shader
+    /// returns.
     To { lanes: DeviceLanes, columns: Vec<usize> },
-    /// From the results to where lanes have begun, which must be as it was: beside columns those cells that all lanes share.
+    /// From the results back to the initial state, which must be restored; `shared` are the values of cells that all
+    /// lanes share.
     Again { lanes: DeviceLanes, shared: Vec<u64> },
 }
 
-/// All ways of a plan, in their order.
+/// Returns all passes of a plan, in order.
 pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<DevicePass>, Error> {
     let results = || plan.results.iter().enumerate();
     let cells: Vec<(usize, ShaderCell)> = results()
@@ -54,7 +56,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     }
 }
 
-/// The way back to where lanes have begun.
+/// Returns the pass that runs from the results back to the initial state.
 fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);
@@ -74,8 +76,8 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
 
-/// There and back for losses that are final in the same place: their derivatives and values, all at once if that is possible. `first` is the number of the first
-/// of them.
+/// Returns forward and reverse sweeps for losses with the same turning point, in one pass if possible. `first` is the
+/// index of the first loss.
 fn slopes(
     device: &BatchDevice,
     plan: &LanePlan,
@@ -98,7 +100,8 @@ fn slopes(
     match to(device, plan, LaneWay::Gradient { losses: cells }, asked) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
-        // What they can't do together, be it that it takes too much memory, each may.
+        // One pass for all losses may fail, for example because it needs too much memory. Then each loss gets its own
+        // pass.
         Err(_) => {
             let alone = (first..).zip(losses.chunks(1)).map(|alone| slopes(device, plan, alone));
             Ok(alone.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
@@ -120,7 +123,7 @@ fn to(
     Ok(DevicePass::To { lanes, columns })
 }
 
-/// The reason that keeps lanes from being executed, as the caller is told who has asked for it.
+/// Converts a device error into the error that the caller of the batch gets.
 pub(super) fn failed(error: BatchError) -> Error {
     match error {
         BatchError::Interrupted => Error::Interrupted,
@@ -141,14 +144,14 @@ fn of_class(class: Class, address: usize) -> ShaderCell {
 }
 
 impl DevicePass {
-    /// How many loops are carried out by a switch on this way.
+    /// Returns the number of loops that the pass executes by a dispatch switch.
     pub fn switched_loops(&self) -> u32 {
         let (DevicePass::To { lanes, .. } | DevicePass::Again { lanes, .. }) = self;
         lanes.switched()
     }
 
-    /// Sends lanes on this way: what they have come to is in the results, and what has become of each is given back. Those that are open haven't arrived on a
-    /// way before: what becomes of them here is of no use.
+    /// Runs the pass. Writes the lanes' numbers to `results`, and returns the status of each lane. Open lanes failed
+    /// in an earlier pass; their outcome here is ignored.
     pub fn run(
         &self,
         inputs: &[&[u64]],
@@ -190,7 +193,8 @@ impl DevicePass {
     }
 }
 
-/// Results as what lanes are given: in the place of those of lanes that haven't arrived, which are anything, those of one that has.
+/// Returns the results as inputs of the next pass. Open lanes have arbitrary results, so a completed lane's replace
+/// theirs.
 fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]>> {
     let open: Vec<usize> = (0..).zip(is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
     let closed = is_open.iter().position(|is_open| !is_open);

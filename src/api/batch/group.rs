@@ -1,5 +1,5 @@
-//! Lanes that go side by side on a core: groups of a few, by code that makes a step for all of them. A group that has to be given up leaves its lanes to
-//! go alone, so that nothing depends on who lies beside whom. Derivatives only.
+//! SIMD groups of lanes on a CPU core. A group that is abandoned leaves its lanes to run alone, so a lane's results
+//! don't depend on its neighbors. Groups compute derivatives only.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,32 +19,32 @@ use crate::api::loss::LossCell;
 use crate::api::trip::in_one_go;
 use crate::api::workspace::Workspace;
 
-/// The most ways for which code is made, since each takes time.
+/// Maximum number of group routes to compile, because each takes time.
 const MOST_WAYS: usize = 4;
 
-/// The most numbers in the cells of a group: more of them wouldn't stay near the processor, and lanes alone take a quarter of their memory.
+/// Maximum numbers in the cells of a group. Larger groups miss the cache; single lanes need a quarter of the memory.
 const MOST_NUMBERS: usize = 1 << 18;
 
-/// Fewer lanes don't make up for the time that code for groups takes. Where there are assertions groups are made wherever they can be, so that tests go
-/// through them.
+/// Minimum number of lanes that repays compiling code for groups. Builds with assertions use groups whenever
+/// possible, so that tests cover them.
 const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 };
 
-/// The code of a plan for groups.
+/// Compiled SIMD-group code of a plan.
 #[derive(Debug)]
 pub(super) struct PlanGroups {
-    /// For some losses that follow each other: the number of the first one, and their ways.
+    /// For each run of consecutive losses: the index of the first loss, and its group routes.
     ways: Vec<(usize, Arc<GroupRoutes>)>,
-    /// The columns that lanes are given, in the order of their cells.
+    /// Input columns, in the order of their cells.
     columns: Vec<usize>,
 }
 
 impl PlanGroups {
-    /// Whether code pays for itself with so many lanes.
+    /// Returns true if `lanes` lanes repay compiling the code.
     pub fn is_worth_it(lanes: usize) -> bool {
         lanes >= FEWEST_LANES
     }
 
-    /// Compiles it. None where groups can't go there, or take too much.
+    /// Compiles the code. Returns `None` if groups can't run the plan, or need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
         let together: Vec<(usize, &[LossCell])> = plan.together(LossCell::turns_with).collect();
@@ -55,7 +55,7 @@ impl PlanGroups {
         {
             return None;
         }
-        // Code that is there already serves whatever order columns come in.
+        // Sorted cells let compiled code serve any order of input columns.
         let mut given: Vec<(Class, usize, usize)> =
             plan.inputs.iter().enumerate().map(|(n, cell)| (cell.class, cell.cell, n)).collect();
         given.sort_unstable();
@@ -71,35 +71,37 @@ impl PlanGroups {
     }
 }
 
-/// Groups of one thread. What they come to is kept until there is some of it, so that columns are written in stretches.
+/// SIMD groups of one thread. Results are buffered, so that columns are written in longer runs.
 #[derive(Debug)]
 pub(super) struct ThreadGroups<'g> {
     groups: &'g PlanGroups,
-    /// For each of their ways.
+    /// Buffers for each of the routes.
     rooms: Vec<GroupRoom>,
     most_steps: u64,
-    /// How many were begun in this order of a piece, and how many of them weren't done: they parted, or were given up.
+    /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
     begun: usize,
     undone: usize,
-    /// The rows of the piece. Places below are places in this order.
+    /// Permutation of the chunk's rows. A place is a position in this order.
     order: LaneOrder,
-    /// Whether no order of this piece is any good for groups.
+    /// True if no order of this chunk makes groups converge.
     is_hopeless: bool,
     given: GivenRows,
     kept: KeptRows,
 }
 
-/// So many lanes, of a place and behind, have their results now, or have to go alone.
+/// Decision about the first lanes from a place on: they have results, or must run alone.
 pub(super) enum GroupLanes {
     Done(usize),
     Alone(usize),
 }
 
-/// Where so many groups of an order weren't done, and more than half of them, the lanes behind them are put into another one.
+/// Minimum number of unfinished groups before the remaining lanes are reordered; also more than half must be
+/// unfinished.
 const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 impl<'g> ThreadGroups<'g> {
-    /// Of lanes that begin as a workspace does, but for what they are given. None where they can't, or where there is no memory for groups.
+    /// Creates groups that start with the state of `call`, except for lane inputs. Returns `None` if groups can't
+    /// start there, or there is no memory for them.
     pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
         let room = |(first, ways): &(usize, Arc<GroupRoutes>)| {
             let own = plan.losses.get(*first..*first + ways.rows())?;
@@ -125,19 +127,19 @@ impl<'g> ThreadGroups<'g> {
         })
     }
 
-    /// Begins a piece of so many rows.
+    /// Begins a chunk of `lanes` rows.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         (self.begun, self.undone, self.is_hopeless) = (0, 0, false);
         (self.given.places, self.kept.rows) = (0..0, 0);
         self.order.begin(lanes, inputs);
     }
 
-    /// The row at a place.
+    /// Returns the row at a place.
     pub fn row(&self, place: usize) -> usize {
         self.order.row(place)
     }
 
-    /// Puts the rows from a place on into another order where groups of them mostly weren't done.
+    /// Reorders the rows from a place on if most of their groups were unfinished.
     pub fn reorder(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) {
         if self.is_hopeless || self.undone < MANY || self.undone * 2 <= self.begun {
             return;
@@ -146,14 +148,14 @@ impl<'g> ThreadGroups<'g> {
         (self.begun, self.undone, self.given.places) = (0, 0, 0..0);
     }
 
-    /// Carries out the first ones of some lanes, whose results are kept, or says which ones have to go alone.
+    /// Executes the first of the given lanes as a group and buffers the results, or says how many must run alone.
     pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
         if self.is_hopeless {
             return GroupLanes::Alone(places.len());
         }
         self.given.read(&places, &self.order, inputs);
         let mut lanes = places.len().min(GROUP);
-        // One lane is quicker alone.
+        // A single lane is faster outside a group.
         while lanes > 1 {
             self.begun += 1;
             let end = self.go(plan, places.start, lanes);
@@ -170,7 +172,7 @@ impl<'g> ThreadGroups<'g> {
         GroupLanes::Alone(lanes)
     }
 
-    /// Has a group go all ways, whose last lanes are the last one again where there are fewer.
+    /// Runs a group through all routes. If there are fewer lanes than the group has, the last lane is repeated.
     fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
         for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
             for (n, &column) in self.groups.columns.iter().enumerate() {
@@ -197,18 +199,18 @@ impl<'g> ThreadGroups<'g> {
         GroupEnd::Done
     }
 
-    /// Whether what is kept has to be written before a group begins at a place.
+    /// Returns true if the buffered results must be written before a group begins at `place`.
     pub fn is_full(&self, place: usize) -> bool {
         self.kept.is_full(place)
     }
 
-    /// Writes what is kept.
+    /// Writes the buffered results.
     pub fn write(&mut self, results: &mut [&mut [u64]]) {
         self.kept.write(&self.order, results);
     }
 }
 
-/// The numbers of a group; the last one stands for those that aren't there.
+/// Returns the numbers of a group, with the last number repeated for missing lanes.
 #[inline]
 fn in_group(numbers: &[u64]) -> InGroup<u64> {
     match numbers.first_chunk() {
@@ -220,10 +222,10 @@ fn in_group(numbers: &[u64]) -> InGroup<u64> {
     }
 }
 
-/// So many rows are read at a time, and kept before they are written.
+/// Number of rows that are read at once, and buffered before they are written.
 const KEPT: usize = 64;
 
-/// What rows at places that follow each other are given.
+/// Input numbers of rows at consecutive places.
 #[derive(Debug)]
 struct GivenRows {
     places: Range<usize>,
@@ -235,7 +237,7 @@ impl GivenRows {
         Ok(GivenRows { places: 0..0, columns: stretches(columns)? })
     }
 
-    /// Reads the rows at the first ones of some places, unless a group of them is there.
+    /// Reads the rows from the start of `places` on, unless a whole group of them has already been read.
     fn read(&mut self, places: &Range<usize>, order: &LaneOrder, inputs: &[&[u64]]) {
         let group = places.start..places.end.min(places.start + GROUP);
         if self.places.start <= group.start && group.end <= self.places.end {
@@ -253,25 +255,25 @@ impl GivenRows {
         }
     }
 
-    /// The numbers of a column for so many lanes, of a place and behind.
+    /// Returns the numbers of a column for `lanes` lanes from `place` on.
     fn of(&self, column: usize, place: usize, lanes: usize) -> &[u64] {
         let first = place - self.places.start;
         self.columns.get(column).and_then(|rows| rows.get(first..first + lanes)).unwrap_or_default()
     }
 }
 
-/// So many zeros for each of some columns.
+/// Allocates zeroed rows for each of some columns.
 fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
     ask::filled([0; ROWS], columns)
 }
 
-/// Results of rows at places that follow each other.
+/// Buffered results of rows at consecutive places.
 #[derive(Debug)]
 struct KeptRows {
-    /// The first place.
+    /// The first buffered place.
     first: usize,
     rows: usize,
-    /// Of each column as many as are kept, and room for a whole group behind them.
+    /// Buffered rows of each column, plus space for one whole group after them.
     columns: Vec<[u64; KEPT + GROUP]>,
 }
 
@@ -284,14 +286,14 @@ impl KeptRows {
         self.rows >= KEPT || self.rows > 0 && self.first + self.rows != place
     }
 
-    /// Puts the numbers of a group behind those that are kept.
+    /// Puts the numbers of a group after the buffered ones.
     #[inline]
     fn put(&mut self, column: usize, bits: InGroup<u64>) {
         let kept = self.columns.get_mut(column).and_then(|column| column.get_mut(self.rows..));
         kept.and_then(|rows| rows.first_chunk_mut()).into_iter().for_each(|rows| *rows = bits);
     }
 
-    /// Keeps what was put for so many lanes, of a place and behind.
+    /// Adds `lanes` lanes from `place` on to the buffer; [`KeptRows::put`] has already stored the numbers.
     fn add(&mut self, place: usize, lanes: usize) {
         if self.rows == 0 {
             self.first = place;

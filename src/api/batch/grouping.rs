@@ -1,16 +1,16 @@
-//! Columns of results as the arrays that they are cells of, by their names. Knows no numbers.
+//! Grouping of result columns into arrays by their names. This module knows no numbers.
 
-/// Columns that are one array: all cells of a name, or one that stands alone.
+/// Columns that form one array: all cells of a name, or a single cell.
 pub struct ArrayColumns {
     pub name: String,
-    /// Its lengths behind the number of lanes.
+    /// Lengths of the array's dimensions, without the lane dimension.
     pub lengths: Vec<u64>,
-    /// The places of the columns.
+    /// Indices of the columns.
     pub columns: Vec<usize>,
 }
 
-/// Columns by the arrays that they are cells of, in the order of the first of each. Cells of one array that don't make a whole one
-/// stay what they are.
+/// Groups columns by their arrays, in the order of each array's first column. Cells of an incomplete array stay
+/// single columns.
 pub fn grouped(names: &[&str]) -> Vec<ArrayColumns> {
     let mut arrays: Vec<(ArrayColumns, Vec<Vec<u64>>)> = Vec::new();
     for (n, name) in names.iter().enumerate() {
@@ -27,7 +27,7 @@ pub fn grouped(names: &[&str]) -> Vec<ArrayColumns> {
     arrays.into_iter().flat_map(|(array, seen)| shaped(array, &seen, names)).collect()
 }
 
-/// `residual[1]/X[2]` is `residual/X` at 1 and 2.
+/// Splits a column name into base and indices: `residual[1]/X[2]` becomes `residual/X` and 1, 2.
 fn split(name: &str) -> (String, Vec<u64>) {
     let (mut base, mut indices, mut number) = (String::new(), Vec::new(), None);
     for sign in name.chars() {
@@ -44,7 +44,7 @@ fn split(name: &str) -> (String, Vec<u64>) {
     (base, indices)
 }
 
-/// One array, if its columns are all of its cells in their order; else each column for itself.
+/// Returns one array if its columns are all cells in order; otherwise each column alone.
 fn shaped(array: ArrayColumns, seen: &[Vec<u64>], names: &[&str]) -> Vec<ArrayColumns> {
     let depth = seen.first().map_or(0, Vec::len);
     let lengths: Vec<u64> = (0..depth)

@@ -1,4 +1,4 @@
-//! One lane in a workspace: it is given its numbers, goes its way, and its results are read. Knows no other lane.
+//! Execution of one lane in a workspace: set inputs, run, read results. This module knows no other lane.
 
 #[cfg(feature = "gpu")]
 use reviver_compile::start::RouteStart;
@@ -12,7 +12,7 @@ use crate::api::error::Error;
 use crate::api::gradient::certain;
 use crate::api::workspace::{Gifts, Workspace};
 
-/// A workspace for the lanes of a plan, with what they share in it.
+/// Creates a workspace for the lanes of a plan, with the shared inputs set.
 pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
     let mut call = plan.executable.workspace()?;
     call.limit_steps(plan.options.most_steps);
@@ -27,13 +27,13 @@ pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
     for (cell, bits) in &plan.shared {
         put(gifts, cell, *bits);
     }
-    // Whether all of an array is given was looked at when the plan was made.
+    // The plan has already checked that every array is given as a whole.
     let given = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
     given.for_each(|cell| gifts.missing.retain(|&n| n != cell.global));
     Ok(call)
 }
 
-/// What a run in a direction begins with in a workspace.
+/// Returns the start state of a run in direction `travel` in a workspace.
 #[cfg(feature = "gpu")]
 pub(super) fn start(call: Workspace, travel: Travel) -> Option<RouteStart> {
     match travel {
@@ -54,7 +54,7 @@ fn put(gifts: &mut Gifts, cell: &LaneCell, bits: u64) {
     }
 }
 
-/// Gives a workspace the numbers of a lane, by their columns.
+/// Sets the inputs of a lane in a workspace; `number` returns the value for a column index.
 pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize) -> Option<u64>) {
     if let Some(gifts) = gifts(call, plan.task.travel()) {
         for (column, cell) in plan.inputs.iter().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize)
     }
 }
 
-/// What a lane is given, and where its results go: its place in columns.
+/// One lane: its number, and its row in the input and result columns.
 pub(super) struct LaneRow<'l, 'r> {
     pub lane: u64,
     pub row: usize,
@@ -71,7 +71,7 @@ pub(super) struct LaneRow<'l, 'r> {
     pub results: &'l mut [&'r mut [u64]],
 }
 
-/// Carries out a lane. Its results are 0 if it fails.
+/// Executes a lane. Its results are 0 if it fails.
 pub(super) fn carry_out(
     call: &mut Workspace,
     plan: &LanePlan,
@@ -117,7 +117,7 @@ fn go(
     }
 }
 
-/// Reads results where a run has arrived.
+/// Reads the results after a completed run.
 fn read(call: &Workspace, plan: &LanePlan, lane: &mut LaneRow<'_, '_>) {
     let state = call.machine.state();
     for (column, there) in plan.results.iter().zip(lane.results.iter_mut()) {
@@ -140,7 +140,7 @@ fn note_leftovers(call: &Workspace, lane: u64, outcome: &mut BlockOutcome) -> Re
     Ok(())
 }
 
-/// Goes back to where a lane has begun, which must be as it was.
+/// Checks that nothing is left over, then runs back to the start, which must be restored.
 fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
     let garbage = call.leftovers()?;
     if !garbage.is_empty() {
@@ -152,7 +152,7 @@ fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
     }
 }
 
-/// Notes what makes derivatives doubtful, which is an error where no doubt is allowed.
+/// Notes unverified derivatives, or returns an error if the batch doesn't allow them.
 fn note_trust(plan: &LanePlan, lane: u64, trust: &Trust, outcome: &mut BlockOutcome) -> Result<(), Error> {
     if let Err(doubt) = certain(&plan.executable.shared, trust) {
         match plan.options.allows_doubt {
@@ -166,7 +166,7 @@ fn note_trust(plan: &LanePlan, lane: u64, trust: &Trust, outcome: &mut BlockOutc
     Ok(())
 }
 
-/// Each loss and its derivatives.
+/// Computes each loss and its derivatives.
 fn differentiate(
     call: &mut Workspace,
     plan: &LanePlan,

@@ -1,5 +1,4 @@
-//! Numbers of lanes, column by column: what they are given, by name, and what they came to. Knows names and number systems; carries out
-//! nothing.
+//! Lane inputs and results, as named columns. This module knows names and number systems; it executes nothing.
 
 use std::borrow::Cow;
 
@@ -18,7 +17,7 @@ use crate::api::error::Error;
 use crate::api::executable::Executable;
 use crate::api::numbers::take_reals;
 
-/// What the lanes of a batch are given: a column for each cell, with a number for each lane, and numbers that all lanes share.
+/// Inputs of a batch: for each input cell a column with a number for each lane, and values that all lanes share.
 #[derive(Clone, Debug, Default)]
 pub struct LaneInputs<'a> {
     lanes: usize,
@@ -27,22 +26,23 @@ pub struct LaneInputs<'a> {
 }
 
 impl<'a> LaneInputs<'a> {
-    /// So many lanes, which aren't given anything yet.
+    /// Creates inputs for `lanes` lanes, without any values.
     pub fn new(lanes: usize) -> LaneInputs<'a> {
         LaneInputs { lanes, ..LaneInputs::default() }
     }
 
-    /// How many there are.
+    /// Returns the number of lanes.
     pub fn len(&self) -> usize {
         self.lanes
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no lanes.
     pub fn is_empty(&self) -> bool {
         self.lanes == 0
     }
 
-    /// Gives a real cell (`x`, `A[3]`) a number in each lane: the nearest one of the program's system, as [`Workspace::give_reals`] does.
+    /// Gives a real cell (`x`, `A[3]`) a number in each lane. Each is rounded to the program's number system, as
+    /// [`Workspace::give_reals`] does.
     ///
     /// [`Workspace::give_reals`]: crate::Workspace::give_reals
     #[must_use]
@@ -56,26 +56,26 @@ impl<'a> LaneInputs<'a> {
         self.column(cell, GivenNumbers::Ints(values.into()))
     }
 
-    /// Gives a cell of either class a number in each lane, as the bits that a state has there: of an integer its two's complement in 64
-    /// bits.
+    /// Gives a cell of either class a number in each lane, as the bits that a state stores. Integers are in 64-bit
+    /// two's complement.
     #[must_use]
     pub fn bits_of(self, cell: &str, values: impl Into<Cow<'a, [u64]>>) -> LaneInputs<'a> {
         self.column(cell, GivenNumbers::Bits(values.into()))
     }
 
-    /// Gives all lanes the same reals: a scalar one, an array one for each cell.
+    /// Gives a name the same reals in all lanes: one number for a scalar, one per cell for an array.
     #[must_use]
     pub fn shared_reals(self, name: &str, values: impl Into<Cow<'a, [f64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Reals(values.into()))
     }
 
-    /// Gives all lanes the same integers.
+    /// Gives a name the same integers in all lanes.
     #[must_use]
     pub fn shared_ints(self, name: &str, values: impl Into<Cow<'a, [i64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Ints(values.into()))
     }
 
-    /// Gives all lanes the same numbers, as bits.
+    /// Gives a name the same numbers in all lanes, as bits.
     #[must_use]
     pub fn shared_bits_of(self, name: &str, values: impl Into<Cow<'a, [u64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Bits(values.into()))
@@ -95,7 +95,7 @@ impl<'a> LaneInputs<'a> {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The columns as the cells of a plan have them.
+    /// Converts the columns to the bits of the plan's cells.
     pub(super) fn bits(&self, plan: &LanePlan) -> Result<Vec<Cow<'_, [u64]>>, Error> {
         let columns = self.columns.iter().zip(&plan.inputs).map(|((name, numbers), cell)| {
             if numbers.len() != self.lanes {
@@ -110,7 +110,8 @@ impl<'a> LaneInputs<'a> {
         columns.collect()
     }
 
-    /// What all lanes share: cells with their bits. What is declared to be shared and isn't given has its `default`.
+    /// Returns the cells that all lanes share, with their bits. A cell that is declared `shared` and isn't given has
+    /// its `default`.
     pub(super) fn shared_bits(
         &self,
         executable: &Executable,
@@ -141,7 +142,7 @@ impl<'a> LaneInputs<'a> {
     }
 }
 
-/// What is declared to be shared, has a `default`, and isn't given.
+/// Returns the cells of declarations that are shared, have a `default`, and aren't given.
 fn by_default(executable: &Executable, given: &[(LaneCell, u64)]) -> Vec<(LaneCell, u64)> {
     let (program, begin) = (executable.program(), &executable.shared.begin);
     let globals = program.module().globals.iter().enumerate();
@@ -175,7 +176,7 @@ fn bits_of<'n>(
     })
 }
 
-/// What the lanes of a batch came to. A lane that failed has no results: its numbers are 0 in every column.
+/// Results of the lanes of a batch. A failed lane has no results; its numbers are 0 in every column.
 #[derive(Debug)]
 pub struct LaneResults {
     lanes: usize,
@@ -191,7 +192,7 @@ pub struct LaneResults {
 struct ResultNumbers {
     name: String,
     class: Class,
-    /// Whether it can be asked for, and not its sum alone.
+    /// True if callers can read the column; false if only its sum is requested.
     is_shown: bool,
     bits: Vec<u64>,
 }
@@ -225,39 +226,39 @@ impl LaneResults {
         (self.outcome, self.sums) = (outcome, sums);
     }
 
-    /// Every column of the plan, as bits.
+    /// Returns every column of the plan, as bits.
     #[cfg(feature = "arrow")]
     pub(super) fn all_bits(&self) -> Vec<&[u64]> {
         self.columns.iter().map(|column| &column.bits[..]).collect()
     }
 
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     pub fn len(&self) -> usize {
         self.lanes
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no lanes.
     pub fn is_empty(&self) -> bool {
         self.lanes == 0
     }
 
-    /// The names of the columns, in the order of the program's declarations.
+    /// Returns the column names, in the order of the program's declarations.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter(|column| column.is_shown).map(|column| column.name.as_str())
     }
 
-    /// A column as the bits that a state has, of integers their two's complement.
+    /// Returns a column as the bits that a state stores; integers are in two's complement.
     ///
     /// # Errors
-    /// There is no such column.
+    /// [`Error`] if there is no such column.
     pub fn bits(&self, name: &str) -> Result<&[u64], Error> {
         self.column(name).map(|column| &column.bits[..])
     }
 
-    /// A column of reals, each as the nearest `f64`.
+    /// Returns a column of reals, each as the nearest `f64`.
     ///
     /// # Errors
-    /// There is no such column, or it has integers.
+    /// [`Error`] if there is no such column, or it has integers.
     pub fn reals(&self, name: &str) -> Result<Vec<f64>, Error> {
         let column = self.column_of(name, Class::Real)?;
         let mut values = vec![0.0; column.bits.len()];
@@ -265,50 +266,54 @@ impl LaneResults {
         Ok(values)
     }
 
-    /// A column of integers.
+    /// Returns a column of integers.
     ///
     /// # Errors
-    /// There is no such column, or it has reals.
+    /// [`Error`] if there is no such column, or it has reals.
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, Error> {
         let column = self.column_of(name, Class::Int)?;
         Ok(column.bits.iter().map(|&bits| bits as i64).collect())
     }
 
-    /// The lanes that failed, in the order of their numbers; none unless lanes go on where another one has failed.
+    /// Returns the failed lanes, in the order of their numbers. Empty unless
+    /// [`BatchOptions::keeps_going`](super::BatchOptions::keeps_going).
     pub fn failures(&self) -> &[LaneFailure] {
         &self.outcome.failures
     }
 
-    /// Whether a lane has come to its results.
+    /// Returns true if the lane completed and has results.
     pub fn has_arrived(&self, lane: usize) -> bool {
         let failures = &self.outcome.failures;
         lane < self.lanes && failures.binary_search_by_key(&(lane as u64), |failure| failure.lane).is_err()
     }
 
-    /// Lanes whose derivatives may be wrong, where that is no failure.
+    /// Returns the lanes with unverified derivatives, if the batch allows these.
     pub fn doubtful(&self) -> &NotedLanes {
         &self.outcome.doubtful
     }
 
-    /// Lanes whose way back was made again with a history, because floats had lost bits.
+    /// Returns the lanes that needed their reverse sweep recomputed with a history because of rounding.
     pub fn mended(&self) -> &NotedLanes {
         &self.outcome.mended
     }
 
-    /// Lanes that have left something behind that should have been used up: their results are what they are all the same.
+    /// Returns the lanes that ended with leftovers in cells, tapes or stacks that should be empty. Their results are
+    /// valid.
     pub fn leftovers(&self) -> &NotedLanes {
         &self.outcome.leftovers
     }
 
-    /// Of a gradient, sums over all lanes: of the loss, and of the derivatives by what all lanes share. A lane that failed counts as 0.
+    /// Returns the sums of a gradient over all lanes: the loss, and its derivatives by shared inputs. A failed lane
+    /// counts as 0.
     pub fn sums(&self) -> &[SumOverLanes] {
         &self.sums
     }
 
-    /// One of the sums, as the nearest `f64`: of `y` the loss's, of `w'`, `A'[3]` a derivative's.
+    /// Returns one of the sums as the nearest `f64`. `y` names the sum of a loss; `w'` or `A'[3]` that of a
+    /// derivative.
     ///
     /// # Errors
-    /// There is no such sum.
+    /// [`Error`] if there is no such sum.
     pub fn sum(&self, name: &str) -> Result<f64, Error> {
         let found = self.sums.iter().find(|sum| sum.name == name);
         let Some(found) = found else { return Err(self.unknown(name)) };

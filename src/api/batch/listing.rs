@@ -1,4 +1,4 @@
-//! Which devices there are, and what each was found to do. Carries out no lanes.
+//! List of available devices with their capabilities. This module executes no lanes.
 
 #[cfg(feature = "gpu")]
 use reviver_batch::{Adapters, DeviceInfo};
@@ -8,30 +8,30 @@ use super::gpu;
 use super::probes::ProbeKeeper;
 use crate::api::engine::native_code;
 
-/// A device that there is.
+/// An available device with its capability probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedDevice {
-    /// What it is chosen by.
+    /// Name by which users choose the device.
     pub name: String,
     pub kind: DeviceKind,
-    /// What it was found to do: questions with their answers.
+    /// Capability probe: questions with the device's answers.
     pub answers: Vec<(String, String)>,
-    /// Why it carries out no lanes, if it doesn't.
+    /// Reason why the device can't execute lanes; `None` if it can.
     pub unusable: Option<String>,
 }
 
-/// What a device is.
+/// Kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// The cores of this machine.
+    /// The CPU cores of this machine.
     Processor,
     Graphics,
-    /// A driver that stands in for a graphics processor.
+    /// A software driver that emulates a GPU.
     Software,
 }
 
 impl DeviceKind {
-    /// In one word.
+    /// Returns the kind as one word.
     pub fn name(self) -> &'static str {
         match self {
             DeviceKind::Processor => "processor",
@@ -41,7 +41,8 @@ impl DeviceKind {
     }
 }
 
-/// All devices that there are, the processor first. Each is opened and asked, which takes a moment, and what it answers is kept.
+/// Returns all available devices, the CPU first. Opens and probes each device, which takes a moment, and stores the
+/// probes with `keeper`.
 pub fn devices(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     std::iter::once(processor()).chain(others(keeper)).collect()
 }
@@ -52,13 +53,13 @@ fn others(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     adapters.infos().map(|info| graphics(&adapters, info, keeper)).collect()
 }
 
-/// This build reaches none.
+/// Returns nothing, because this build has no GPU support.
 #[cfg(not(feature = "gpu"))]
 fn others(_: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     Vec::new()
 }
 
-/// The cores of this machine, for which no driver is loaded.
+/// Returns the entry of the CPU; loads no driver.
 pub fn processor() -> ListedDevice {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let native = native_code().err().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"));

@@ -1,6 +1,7 @@
-//! Many lanes: one program at very many inputs, forward, back and for its derivatives. A lane is a run like any other, and comes to the
-//! bits that it comes to alone; lanes know nothing of each other, so that their order and their number of threads change nothing. What is
-//! asked of lanes is in [`plan`], what they are given and come to in [`lanes`], who carries them out in [`device`].
+//! Batches: one program at very many inputs, forward, backward and for derivatives. A lane is one call, and its
+//! results are bit-identical to those of a single call. Lanes are independent, so their order and the number of
+//! threads don't change results. [`plan`] describes the computation of each lane, [`lanes`] the inputs and results,
+//! and [`device`] the interface of devices.
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -38,7 +39,7 @@ use lanes::{LaneInputs, LaneResults};
 use plan::LaneTask;
 use prepared::PreparedBatch;
 
-/// A program, and who carries out its lanes. Calls may be made from several threads at once.
+/// A program and the device that executes its lanes. Several threads may call a batch at once.
 #[derive(Clone, Debug)]
 pub struct Batch {
     executable: Executable,
@@ -46,16 +47,17 @@ pub struct Batch {
     options: BatchOptions,
 }
 
-/// What holds for each lane of a batch.
+/// Options that apply to every lane of a batch.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
-    /// The most steps that a lane may make in one direction.
+    /// Maximum number of steps of a lane in each direction.
     pub most_steps: u64,
-    /// Whether lanes go on where another one has failed. If not, the batch fails with the failing lane that has the least number.
+    /// True to continue after a lane has failed. Otherwise the batch ends with the error of the lowest failed lane.
     pub keeps_going: bool,
-    /// Whether derivatives come although values that count were lost ([`Error::Doubtful`]); if not, such a lane fails.
+    /// True to return derivatives although relevant values were lost; otherwise such a lane fails with
+    /// [`Error::Doubtful`].
     pub allows_doubt: bool,
-    /// Set by who wants the batch to stop: lanes look at it every now and then, and it ends with [`Error::Interrupted`].
+    /// Flag that stops the batch when set. Lanes poll it regularly, and the batch ends with [`Error::Interrupted`].
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -66,54 +68,54 @@ impl Default for BatchOptions {
 }
 
 impl BatchOptions {
-    /// Whether somebody wants the batch to stop.
+    /// Returns true if the interrupt flag is set.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 
 impl Batch {
-    /// Lanes of a program on a device.
+    /// Creates a batch that runs a program on a device.
     pub fn new(executable: &Executable, device: Device) -> Batch {
         Batch { executable: executable.clone(), device, options: BatchOptions::default() }
     }
 
-    /// With other options.
+    /// Returns the batch with other options.
     #[must_use]
     pub fn with(self, options: BatchOptions) -> Batch {
         Batch { options, ..self }
     }
 
-    /// Runs each lane from its inputs to its results: a column for each cell that is a result.
+    /// Runs each lane from its inputs to its results. The results have a column for each result cell.
     ///
     /// # Errors
-    /// A column that is missing, none of the program's, or has a number that doesn't fit; and, unless the others are to go on, the first
-    /// lane that failed ([`Error::Lane`]).
+    /// A column that is missing, unknown to the program, or has a number that doesn't fit. Unless lanes continue
+    /// after a failure, also the first failed lane ([`Error::Lane`]).
     pub fn run(&self, lanes: &LaneInputs) -> Result<LaneResults, Error> {
         self.whole(LaneTask::Run, lanes)
     }
 
-    /// Runs each lane from its results back to its inputs.
+    /// Runs each lane backward from its results to its inputs.
     ///
     /// # Errors
-    /// As [`Batch::run`].
+    /// The errors of [`Batch::run`].
     pub fn back(&self, lanes: &LaneInputs) -> Result<LaneResults, Error> {
         self.whole(LaneTask::Back, lanes)
     }
 
-    /// Runs each lane from its inputs to its results and back again; a lane that isn't restored has failed.
+    /// Runs each lane from its inputs to its results and back again. A lane fails if its start isn't restored.
     ///
     /// # Errors
-    /// As [`Batch::run`].
+    /// The errors of [`Batch::run`].
     pub fn round_trip(&self, lanes: &LaneInputs) -> Result<LaneResults, Error> {
         self.whole(LaneTask::RoundTrip, lanes)
     }
 
-    /// The value of a loss in each lane (`y`), and its derivatives by real inputs (`x'`): by some cells, or by all where none are named.
-    /// Of an input that all lanes share there is one derivative, the sum of those of the lanes ([`LaneResults::sums`]).
+    /// Computes a loss (`y`) and its derivatives (`x'`) in each lane, by the cells `by`, or by all real inputs if `by` is
+    /// empty. A shared input has one derivative, the sum over all lanes ([`LaneResults::sums`]).
     ///
     /// # Errors
-    /// As [`Batch::run`].
+    /// The errors of [`Batch::run`].
     pub fn gradient(
         &self,
         loss: &LossCell,
@@ -123,11 +125,11 @@ impl Batch {
         self.whole(LaneTask::Gradient { loss: loss.clone(), by: by.to_vec() }, lanes)
     }
 
-    /// All derivatives of some reals by real inputs in each lane, with a pass back for each of the former: a column `y/x` for the
-    /// derivative of `y` by `x`, beside a column for each value.
+    /// Computes all derivatives of some reals by real inputs in each lane, with a reverse sweep for each output.
+    /// Column `y/x` has the derivative of `y` by `x`; each value has a column, too.
     ///
     /// # Errors
-    /// As [`Batch::run`].
+    /// The errors of [`Batch::run`].
     pub fn jacobian(
         &self,
         of: &[RealCells],
@@ -137,11 +139,11 @@ impl Batch {
         self.whole(LaneTask::Jacobian { of: of.to_vec(), by: by.to_vec() }, lanes)
     }
 
-    /// Makes everything ready for lanes that come in blocks, from a file, say: `columns` are the cells that each lane has a number of its
-    /// own for, and `shared` the lanes' common ones, with their numbers.
+    /// Prepares a task for lanes that arrive in blocks, for example from a file. `columns` are the cells with a
+    /// number in each lane; `shared` has the cells and numbers that all lanes share.
     ///
     /// # Errors
-    /// What can't be asked, or a cell that can't be given, is missing, or is named twice.
+    /// A task that isn't possible; a cell that can't be given, is missing, or is named twice.
     pub fn prepare(
         &self,
         task: LaneTask,

@@ -1,14 +1,14 @@
-//! Why a device carries out no lanes. Knows no device.
+//! Errors of device selection and of devices that can't execute a batch.
 
 use thiserror::Error;
 
-/// Why there is no such device, or why it carries out no lanes.
+/// Reason why there is no such device, or why it can't execute the lanes.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {
     #[error("this build of Reviver reaches no device but the processor: the feature `gpu` adds the others")]
     Build,
-    /// A shader makes the adjoint of one loss 1.
+    /// Seeds are refused because a shader's reverse sweep starts with a seed of 1 for a single loss.
     #[cfg(feature = "gpu")]
     #[error("devices differentiate single losses, and seeds were given")]
     Seeds,

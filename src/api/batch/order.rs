@@ -1,5 +1,5 @@
-//! The order in which a thread takes the lanes of a piece: as they come, or by what they are given, so that lanes that take the same branches are
-//! neighbours. Knows no group.
+//! Order in which a thread takes the lanes of a chunk: as given, or sorted by inputs. Sorting makes lanes that take
+//! the same branches neighbors. This module knows no SIMD groups.
 
 use std::cmp::Ordering;
 
@@ -7,19 +7,20 @@ use reviver_isa::instruction::Class;
 
 use super::plan::LanePlan;
 
-/// So many columns are tried, one after the other, each as the one that counts most.
+/// Maximum number of columns that are tried as the primary sort key.
 const MOST_COLUMNS: usize = 4;
 
-/// The order of one piece's rows, and how the rows of the next one are put into order.
+/// Permutation of a chunk's rows, and the sort key for the next chunk.
 #[derive(Debug)]
 pub(super) struct LaneOrder {
-    /// The columns that lanes are given, those of integers first: they mostly have few values, and other columns order the lanes of each.
+    /// Input columns, integer columns first. Integers mostly have few values, and other columns sort the lanes of
+    /// each value.
     columns: Vec<(usize, Class)>,
-    /// The one that counts most, by its place among these. None where lanes are taken as they come.
+    /// Index in `columns` of the primary sort key; `None` if lanes stay in their given order.
     by: Option<usize>,
-    /// Whether each column was tried in vain.
+    /// True if every column was tried without success.
     is_settled: bool,
-    /// The row at each place of the order; empty where lanes are taken as they come.
+    /// Row at each place of the order; empty if lanes stay in their given order.
     rows: Vec<usize>,
 }
 
@@ -31,7 +32,7 @@ impl LaneOrder {
         LaneOrder { columns, by: None, is_settled: false, rows: Vec::new() }
     }
 
-    /// Begins a piece of so many rows, in an order like the one that was tried last.
+    /// Begins a chunk of `lanes` rows, sorted by the key that was tried last.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         self.rows.clear();
         if let Some(by) = self.by {
@@ -40,17 +41,18 @@ impl LaneOrder {
         }
     }
 
-    /// The row at a place.
+    /// Returns the row at a place.
     pub fn row(&self, place: usize) -> usize {
         if self.rows.is_empty() { place } else { self.rows.get(place).copied().unwrap_or(place) }
     }
 
-    /// Whether rows are taken as they come.
+    /// Returns true if rows are in their given order.
     pub fn is_plain(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Tries another order for the rows from a place on. False where each was tried: then the next pieces are taken as they come.
+    /// Sorts the rows from a place on by the next key. Returns false if every key was tried; later chunks then stay
+    /// unsorted.
     pub fn change(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) -> bool {
         let next = self.by.map_or(0, |by| by + 1);
         if self.is_settled || next >= self.columns.len().min(MOST_COLUMNS) {
@@ -65,7 +67,7 @@ impl LaneOrder {
         true
     }
 
-    /// Sorts the rows from a place on: by one column, and where that has the same number by the others.
+    /// Sorts the rows from a place on by column `by`; the other columns break ties.
     fn sort(&mut self, by: usize, place: usize, inputs: &[&[u64]]) {
         let first = self.columns.get(by).into_iter();
         let others = self.columns.iter().enumerate().filter(|(n, _)| *n != by).map(|(_, column)| column);
@@ -79,7 +81,7 @@ impl LaneOrder {
                 a.cmp(&b)
             };
             let unequal = columns.iter().map(of_column).find(|order| order.is_ne());
-            // Rows that are given the same stay as they are.
+            // Rows with equal inputs keep their order.
             unequal.unwrap_or(Ordering::Equal).then(a.cmp(b))
         };
         if let Some(rows) = self.rows.get_mut(place..) {
@@ -88,7 +90,8 @@ impl LaneOrder {
     }
 }
 
-/// Less where a number is less; those of floats as IEEE 754's `totalOrder` has them, which is some order in any number system.
+/// Maps bits to an integer that sorts like the number. Floats sort by the `totalOrder` of IEEE 754; other reals in
+/// some total order.
 fn rank(bits: u64, class: Class) -> i64 {
     let bits = bits.cast_signed();
     match class {
@@ -125,7 +128,7 @@ mod tests {
         order.begin(5, &inputs);
         assert!(order.is_plain());
         assert_eq!(rows(&order, 5), [0, 1, 2, 3, 4]);
-        // Those in front of the place keep theirs.
+        // Rows before the place keep their order.
         assert!(order.change(1, 5, &inputs));
         assert_eq!(rows(&order, 5), [0, 1, 4, 2, 3]);
         order.begin(5, &inputs);

@@ -1,5 +1,5 @@
-//! What a batch asks of each lane, as cells: which it is given numbers for, which are read where it has arrived, and what is differentiated
-//! by what. Carries out nothing.
+//! Plan of a batch: the input cells, the result cells, and the derivatives to compute in each lane. This module
+//! executes nothing.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
@@ -12,25 +12,26 @@ use crate::api::error::Error;
 use crate::api::executable::Executable;
 use crate::api::loss::{self, LossCell};
 
-/// What is asked of each lane.
+/// Computation that each lane performs.
 #[derive(Clone, Debug)]
 pub enum LaneTask {
-    /// From the inputs to the results.
+    /// Run from the inputs to the results.
     Run,
-    /// From the results to the inputs.
+    /// Run backward from the results to the inputs.
     Back,
-    /// From the inputs to the results, and back again.
+    /// Run from the inputs to the results and back again.
     RoundTrip,
-    /// From the results to the inputs, and to the results again.
+    /// Run from the results to the inputs, and forward to the results again.
     RoundTripBack,
-    /// The value of a loss (of a seeded sum the values of its cells) and its derivatives by some reals; by all real inputs where none are named.
+    /// Value of a loss, and its derivatives by some reals, or by all real inputs if `by` is empty. A seeded sum has
+    /// the values of its cells.
     Gradient { loss: LossCell, by: Vec<RealCells> },
-    /// Some reals, and their derivatives by others.
+    /// Values of some reals, and their derivatives by others.
     Jacobian { of: Vec<RealCells>, by: Vec<RealCells> },
 }
 
 impl LaneTask {
-    /// The direction in which lanes begin.
+    /// Returns the direction in which lanes start.
     pub fn travel(&self) -> Travel {
         match self {
             LaneTask::Back | LaneTask::RoundTripBack => Travel::Backward,
@@ -39,79 +40,80 @@ impl LaneTask {
     }
 }
 
-/// A cell that lanes are given a number for.
+/// Input cell of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneCell {
-    /// `x`, `A[3]`, `M[1,2]`.
+    /// Cell name, such as `x`, `A[3]`, `M[1,2]`.
     pub name: String,
     pub class: Class,
-    /// The number of the global, and where the cell lies among those of its class.
+    /// Index of the global declaration; `cell` is the index among the cells of its class.
     pub global: usize,
     pub cell: usize,
 }
 
-/// A number that lanes come to.
+/// Result number of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
-    /// Of a cell its name; of a derivative `x'`, or `y/x` where there are several that are differentiated.
+    /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian.
     pub name: String,
     pub class: Class,
     pub source: ResultSource,
 }
 
 impl ResultColumn {
-    /// True of a derivative, false of a value.
+    /// Returns true for a derivative, false for a value.
     pub fn is_derivative(&self) -> bool {
         matches!(self.source, ResultSource::Adjoint { .. })
     }
 }
 
-/// Where a number is read.
+/// Source of a result number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultSource {
-    /// In a cell where the run has arrived.
+    /// Cell of the final state, by its index in its class.
     Cell(usize),
-    /// The value of a cell of a loss: by the number of the loss among those of the plan, and of the cell among those of the loss.
+    /// Value of a cell of a loss. `loss` is the index of the loss in the plan, `seeded` that of the cell in the loss.
     Value { loss: usize, seeded: usize },
-    /// The derivative of a loss by a real at the start.
+    /// Derivative of a loss by a real of the start state.
     Adjoint { loss: usize, cell: usize },
 }
 
-/// What a column tells of the loss that it is of.
+/// Content of a column that belongs to a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossColumn {
-    /// The value of a cell, by its number among those of the loss.
+    /// Value of a cell, by its index in the loss.
     Value(usize),
-    /// The derivative by a real at the start.
+    /// Derivative by a real of the start state, by its cell index.
     Adjoint(usize),
 }
 
-/// Everything that is asked of each lane of a batch.
+/// Complete description of the computation in each lane of a batch.
 #[derive(Debug)]
 pub struct LanePlan {
     pub executable: Executable,
     pub task: LaneTask,
     pub options: BatchOptions,
-    /// The cells of the columns that lanes are given, in their order.
+    /// Cells of the input columns, in column order.
     pub inputs: Vec<LaneCell>,
-    /// The cells that all lanes share, with the bits of their numbers.
+    /// Cells that all lanes share, with the bits of their numbers.
     pub shared: Vec<(LaneCell, u64)>,
-    /// What is differentiated.
+    /// Losses to differentiate, in order.
     pub losses: Vec<LossCell>,
-    /// What lanes come to.
+    /// Result columns of each lane.
     pub results: Vec<ResultColumn>,
-    /// Which of these are summed over the lanes: derivatives by what all lanes share, which have no column of their own afterwards, and
-    /// the loss.
+    /// Indices of the results that are summed over all lanes: the loss, and derivatives by shared inputs. The latter
+    /// have no result column.
     pub summed: Vec<usize>,
-    /// For each loss the places of the columns that are told of it.
+    /// For each loss, its result columns.
     told: Vec<Vec<(usize, LossColumn)>>,
 }
 
-/// The most losses that are differentiated at once, since each takes registers.
+/// Maximum number of losses in one reverse sweep; each needs registers.
 const MOST_ROWS: usize = 4;
 
 impl LanePlan {
-    /// Losses that follow each other and may be differentiated at once, as `may` says of two: the number of the first of them, and they.
+    /// Groups consecutive losses that one sweep may differentiate, as `may` decides for neighbors. Each item has the
+    /// index of its first loss.
     pub(super) fn together(
         &self,
         may: fn(&LossCell, &LossCell) -> bool,
@@ -152,12 +154,12 @@ impl LanePlan {
         Ok(plan)
     }
 
-    /// Whether native code of the processor leads all the way, there and back.
+    /// Returns true if native code covers the whole run, forward and backward.
     pub fn is_native(&self) -> bool {
         self.executable.is_native() && self.losses.iter().all(LossCell::is_native)
     }
 
-    /// The places of the columns that are told of a loss.
+    /// Returns the result columns of a loss.
     pub(super) fn columns_of(&self, loss: usize) -> &[(usize, LossColumn)] {
         self.told.get(loss).map_or(&[], Vec::as_slice)
     }
@@ -175,7 +177,7 @@ impl LanePlan {
         told
     }
 
-    /// Columns of results as somebody sees them: without those that only their sum is asked of.
+    /// Returns the result columns that callers see, without those that only feed a sum.
     pub fn shown(&self) -> impl Iterator<Item = (usize, &ResultColumn)> {
         let is_sum =
             |n, column: &ResultColumn| column.is_derivative() && self.summed.binary_search(&n).is_ok();
@@ -204,7 +206,7 @@ impl LanePlan {
         }
     }
 
-    /// The values of what is differentiated.
+    /// Returns the value columns of the losses.
     fn values(&self) -> Vec<ResultColumn> {
         let program = self.executable.program();
         let named = self.losses.iter().enumerate().flat_map(|(n, loss)| {
@@ -216,7 +218,7 @@ impl LanePlan {
         named.collect()
     }
 
-    /// The cells that something is differentiated by, with their names.
+    /// Returns the cells to differentiate by, with their names.
     fn by(&self, cells: &[RealCells]) -> Result<Vec<(String, usize)>, Error> {
         let shared = &self.executable.shared;
         let all = loss::inputs(&shared.program, shared.id, &shared.begin)?;
@@ -231,7 +233,7 @@ impl LanePlan {
         Ok(named.collect())
     }
 
-    /// The columns that are summed: of a gradient alone, whose loss is one number for each lane.
+    /// Returns the indices of the summed columns. Only gradients have sums, because they have one loss in each lane.
     fn sums(&self) -> Vec<usize> {
         if !matches!(self.task, LaneTask::Gradient { .. }) {
             return Vec::new();
@@ -248,7 +250,7 @@ impl LanePlan {
     }
 }
 
-/// The cell of a column's name.
+/// Resolves a column name to an input cell.
 fn lane_cell(executable: &Executable, name: &str, travel: Travel) -> Result<LaneCell, Error> {
     let found = named(executable, name)?;
     let program = executable.program();
@@ -266,7 +268,7 @@ fn lane_cell(executable: &Executable, name: &str, travel: Travel) -> Result<Lane
     Ok(of_cell(program, declared, found.global, found.element, found.range().start))
 }
 
-/// The cells of a name, whatever their class is.
+/// Returns the cells of a name, of either class.
 pub(super) fn named(executable: &Executable, name: &str) -> Result<NamedCells, Error> {
     match executable.ints(name) {
         Err(Error::Class { .. }) => executable.reals(name).map(|cells| cells.0),
@@ -284,7 +286,7 @@ pub(super) fn of_cell(
     LaneCell { name: program.cell_name(global, element), class: declared.class, global, cell }
 }
 
-/// Whether each cell is given at most once, and all that a lane can't do without.
+/// Checks that each cell is given at most once, and that no required cell is missing.
 fn check_given(
     program: &Program,
     travel: Travel,
@@ -323,13 +325,11 @@ fn check_given(
     if names.is_empty() { Ok(()) } else { Err(Error::MissingColumns { names }) }
 }
 
-/// The losses of a task, in order.
+/// Returns the losses of a task, in order.
 fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Error> {
     let program = executable.program();
     match task {
-        LaneTask::Gradient { loss, .. } if loss.shared.of.id != executable.shared.id => {
-            Err(Error::Foreign)
-        }
+        LaneTask::Gradient { loss, .. } if loss.shared.of.id != executable.shared.id => Err(Error::Foreign),
         LaneTask::Gradient { loss, .. } => Ok(vec![loss.clone()]),
         LaneTask::Jacobian { of, .. } => {
             if of.iter().any(|cells| cells.0.executable != executable.shared.id) {
@@ -345,7 +345,7 @@ fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Err
     }
 }
 
-/// The cells of some roles where a run has arrived.
+/// Returns result columns for the final state of all globals with a wanted role.
 fn ends(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ResultColumn> {
     let globals = program.module().globals.iter().enumerate().filter(|(_, global)| wanted(global.role));
     let columns = globals.flat_map(|(n, global)| {

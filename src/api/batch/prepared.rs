@@ -1,4 +1,4 @@
-//! A batch that is ready, and lanes that come to it block by block: what they share is summed on the way. Reads no file.
+//! Prepared batches, which execute lanes block by block and sum over all lanes. This module reads no files.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::sum::{LaneSum, TooLarge};
 use crate::api::error::Error;
 use crate::api::gradient::approximate;
 
-/// A batch that is ready to be given lanes.
+/// Batch that is compiled for a task and ready for lanes.
 #[derive(Debug)]
 pub struct PreparedBatch {
     plan: Arc<LanePlan>,
@@ -26,26 +26,27 @@ impl PreparedBatch {
         Ok(PreparedBatch { plan, lanes })
     }
 
-    /// What is asked of each lane.
+    /// Returns the plan, the description of each lane's computation.
     pub fn plan(&self) -> &LanePlan {
         &self.plan
     }
 
-    /// What the device is called that carries lanes out.
+    /// Returns the name of the device that executes the lanes.
     pub fn device(&self) -> &str {
         self.lanes.device()
     }
 
-    /// How many loops of the program a device carries out by a switch, as [`PreparedLanes::switched_loops`] has it.
+    /// Returns the number of loops that the device executes by a dispatch switch, as
+    /// [`PreparedLanes::switched_loops`] defines.
     pub fn switched_loops(&self) -> u32 {
         self.lanes.switched_loops()
     }
 
-    /// Compares the derivatives that a lane came to with dual numbers and with differences of runs near by. `inputs` and
+    /// Compares the derivatives of a lane with those of dual numbers and of finite differences. `inputs` and
     /// `results` are the lane's numbers, one for each column of the plan.
     ///
     /// # Errors
-    /// A trap or the step limit in a run over dual numbers, no memory, somebody stops it.
+    /// A trap or the step limit in the run over dual numbers, memory exhaustion, or an interrupt.
     pub fn check(&self, inputs: &[u64], results: &[u64]) -> Result<Check, Error> {
         let plan = &*self.plan;
         let mut call = workspace(plan)?;
@@ -68,37 +69,37 @@ impl PreparedBatch {
         check_rows(&subject, &losses, &origins, &rows).map_err(failed)
     }
 
-    /// Begins with lane 0.
+    /// Starts the batch at lane 0.
     pub fn begin(&self) -> RunningBatch<'_> {
         let sums = self.plan.summed.iter().map(|_| LaneSum::default()).collect();
         RunningBatch { batch: self, lanes: 0, sums }
     }
 }
 
-/// A batch of which some lanes are done.
+/// Batch of which some lanes are done.
 #[derive(Debug)]
 pub struct RunningBatch<'b> {
     batch: &'b PreparedBatch,
-    /// How many.
+    /// Number of completed lanes.
     lanes: u64,
     sums: Vec<LaneSum>,
 }
 
-/// A sum over all lanes, by the name of its column: as the bits of the program's reals.
+/// Sum over all lanes, as bits of the program's reals, with the name of its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumOverLanes {
     pub name: String,
-    /// True of a derivative by what all lanes share, false of a value.
+    /// True for a derivative by a shared input, false for a value.
     pub is_derivative: bool,
     pub bits: u64,
 }
 
 impl RunningBatch<'_> {
-    /// Carries out the lanes that follow: a slice for each column of the plan. Unless lanes go on where one has failed, the first of
-    /// those is the error.
+    /// Executes the next lanes of the batch; there is a slice for each column of the plan. Unless lanes continue
+    /// after a failure, the first failed lane is the error.
     ///
     /// # Errors
-    /// As [`super::Batch::run`].
+    /// The errors of [`super::Batch::run`].
     pub fn block(
         &mut self,
         inputs: &[&[u64]],
@@ -123,15 +124,15 @@ impl RunningBatch<'_> {
         Ok(outcome)
     }
 
-    /// How many lanes are done.
+    /// Returns the number of completed lanes.
     pub fn lanes(&self) -> u64 {
         self.lanes
     }
 
-    /// The sums over all lanes until now. One that failed counts as 0.
+    /// Returns the sums over all completed lanes. A failed lane counts as 0.
     ///
     /// # Errors
-    /// A sum that is too large for the number system.
+    /// An error if a sum is too large for the number system.
     pub fn sums(&self) -> Result<Vec<SumOverLanes>, Error> {
         let plan = &*self.batch.plan;
         let system = plan.executable.program().module().real;

@@ -1,17 +1,17 @@
-//! What devices were found to compute rightly, for whoever keeps it from one process to the next: asking a device takes a moment, which
-//! short batches notice. Knows no file.
+//! Storage of capability probes between processes. Probing a device takes a moment, which is noticeable in short
+//! batches. This module knows no files.
 
-/// Keeps texts about devices. What it gives back is believed if it is about the same device with the same driver, and if the same questions were
-/// asked then; else the device is asked anew.
+/// Store for capability probes. The library uses a stored probe only if device, driver and probe version match;
+/// otherwise it probes the device again.
 pub trait ProbeKeeper {
-    /// What was kept for a device, by its name with that of its driver.
+    /// Returns the stored probe of a device, which is named together with its driver.
     fn kept(&self, device: &str) -> Option<String>;
 
-    /// Keeps a text, in place of the one that it had for this device.
+    /// Stores a device's probe, replacing any earlier one.
     fn keep(&self, device: &str, text: &str);
 }
 
-/// Keeps nothing.
+/// Store that keeps no probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeepsNothing;
 

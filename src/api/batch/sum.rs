@@ -1,23 +1,23 @@
-//! Sums over lanes that depend on nothing but the lanes: a fixed tree over their numbers. Lanes 2k and 2k + 1 are added, then pairs of
-//! pairs, and so on; what is left over at the end joins from the last to the first. So the bits are the same for every number of
-//! threads, block and device. Knows no lane's meaning.
+//! Pairwise sums over lanes in a fixed tree by lane number. Lanes 2k and 2k + 1 are added, then pairs of pairs, and
+//! so on. Incomplete parts at the end are added from the last to the first. Therefore the bits don't depend on
+//! threads, blocks or device.
 
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 
-/// The sum of one number of each lane, as far as it has come.
+/// Partial sum of one number over the lanes so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneSum {
-    /// How many lanes each whole part of the tree has, as a power of two, and its sum: the larger ones first.
+    /// Complete subtrees, larger ones first: log₂ of the number of lanes, and the sum.
     parts: Vec<(u32, u64)>,
 }
 
-/// The sum is no number of the system.
+/// Error of a sum that exceeds the range of the number system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
 impl LaneSum {
-    /// Adds the numbers of lanes that follow those that were added.
+    /// Adds the numbers of the next lanes.
     pub fn add(&mut self, system: RealSystem, lanes: &[u64]) -> Result<(), TooLarge> {
         match system {
             RealSystem::F64 => self.add_in(F64, lanes),
@@ -38,7 +38,7 @@ impl LaneSum {
         Ok(())
     }
 
-    /// The sum of all; 0 of none.
+    /// Returns the total; 0 for no lanes.
     pub fn total(&self, system: RealSystem) -> Result<u64, TooLarge> {
         match system {
             RealSystem::F64 => self.total_in(F64),

@@ -1,4 +1,4 @@
-//! `reviver course check`: an exercise, or all of them, and the hint that fits.
+//! `reviver course check`: grades one exercise or all, and shows the hint that fits.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     verdict
 }
 
-/// The folder of exercises, and the exercise that is meant, if it is one.
+/// Returns the folder of exercises, and the requested exercise if there is one.
 fn wanted<'e>(
     options: &CourseCheck,
     exercises: &'e [Exercise],
@@ -44,7 +44,7 @@ fn wanted<'e>(
     if let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(argument)) {
         return Ok((folder, Some(exercise)));
     }
-    // Shells complete paths, of the file as well.
+    // Shells complete paths, even that of the file.
     let path = Path::new(argument);
     let path = if path.ends_with(START) { path.parent().unwrap_or(path) } else { path };
     let path = if path == Path::new("") { Path::new(".") } else { path };
@@ -64,7 +64,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
         ));
     }
     let names = || exercises.iter().map(|exercise| &*exercise.name);
-    // A part of the name is enough to mean it.
+    // A part of the name is enough for a suggestion.
     let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
     match nearest(argument, names()).or_else(part) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
@@ -74,7 +74,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
     }
 }
 
-/// What comes behind an exercise.
+/// Returns the exercise after the graded one.
 fn next<'e>(exercises: &'e [Exercise], grade: &Grade) -> Option<&'e Exercise> {
     exercises.iter().find(|exercise| exercise.number > grade.exercise.number)
 }

@@ -1,4 +1,4 @@
-//! Copying what is part of the program into a folder, beside which everything stays that is there already.
+//! Copies embedded files into a folder, and keeps files that already exist.
 
 use std::fs;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::{output, read, streams};
 #[derive(Default)]
 pub struct Copied {
     pub written: usize,
-    /// They were there already.
+    /// Count of files that already existed.
     pub kept: usize,
 }
 
-/// The folder that copies go to.
+/// Checks the name of the target folder.
 ///
 /// # Errors
-/// Its name means a stream.
+/// The name `-` means a stream.
 pub fn check_folder(folder: &Path) -> Fallible {
     if folder == Path::new("-") {
         let failure = Failure::usage("`-` is no folder: everywhere else it is a stream");
@@ -37,10 +37,10 @@ fn make_folder(path: &Path) -> Fallible {
 }
 
 impl Copied {
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file, and creates its folders.
     ///
     /// # Errors
-    /// It can't be written.
+    /// An error if the file can't be written.
     pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Fallible {
         path.parent().map_or(Ok(()), make_folder)?;
         match read::files().output(path, Replaces::Nothing) {
@@ -54,7 +54,7 @@ impl Copied {
         Ok(())
     }
 
-    /// Prints the counts as an object, with the folder and the exercises in it.
+    /// Prints the counts as a JSON object, with the folder and its exercises.
     pub fn print(&self, place: &str, exercises: &[Exercise]) -> Fallible {
         let mut members = Object::default();
         members.insert("folder", place);

@@ -1,4 +1,4 @@
-//! The folders of a class, as they are named: what is no folder, or can't be read, is skipped with a note.
+//! Folders of a class, as named by the caller. Paths that aren't readable folders are skipped with a note.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,23 @@ use crate::course::set::Exercise;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::{read, streams};
 
-/// The folders that can be graded, and how many were skipped.
+/// Folders that can be graded, and the count of skipped paths.
 pub struct Folders {
     pub folders: Vec<CourseFolder>,
     pub skipped: Skipped,
 }
 
-/// The number of named things that were skipped.
+/// Count of named paths that were skipped.
 pub struct Skipped(usize);
 
-/// Extensions of archives.
+/// File extensions of archives.
 const ARCHIVES: [&str; 8] = ["zip", "tar", "gz", "tgz", "7z", "rar", "xz", "bz2"];
 
 impl Folders {
+    /// Selects the folders that can be graded.
+    ///
     /// # Errors
-    /// There is nothing of a name, or nothing that can be graded.
+    /// A path doesn't exist, or there is no folder to grade.
     pub fn of(paths: &[PathBuf], exercises: &[Exercise]) -> Fallible<Folders> {
         if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_err()) {
             return Err(Failure::usage(format_args!("there is no folder {}", read::shown(path))));
@@ -50,8 +52,10 @@ impl Folders {
 }
 
 impl Skipped {
+    /// Returns the verdict on skipped paths.
+    ///
     /// # Errors
-    /// Something was skipped.
+    /// An error if a path was skipped.
     pub fn verdict(&self) -> Fallible {
         match self.0 {
             0 => Ok(()),
@@ -66,7 +70,7 @@ impl Skipped {
     }
 }
 
-/// Why a path isn't graded.
+/// Returns the reason why a path can't be graded, or `None` if it can.
 fn unusable(path: &Path) -> Option<String> {
     if path.is_dir() {
         return fs::read_dir(path).err().map(|error| format!("it can't be read: {error}"));
@@ -80,7 +84,7 @@ fn unusable(path: &Path) -> Option<String> {
     })
 }
 
-/// A folder in a folder that has exercises, as archives are unpacked.
+/// Returns a folder with exercises inside a folder; unpacked archives have such an extra level.
 fn inside(path: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
     let entries = fs::read_dir(path).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

@@ -1,4 +1,4 @@
-//! `reviver course grade`: a folder of exercises in a process of its own, for `report`.
+//! `reviver course grade`: grades one folder of exercises in a separate process, for `report`.
 
 use reviver_assembler::limits::AssemblyLimits;
 use reviver_expectations::settings::TestLimits;

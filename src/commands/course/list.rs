@@ -1,4 +1,4 @@
-//! `reviver course`: the exercises, with what is passed in the present folder.
+//! `reviver course`: lists the exercises, and which of them are passed in the current folder.
 
 use std::path::Path;
 

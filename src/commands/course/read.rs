@@ -1,4 +1,4 @@
-//! `reviver course read`: the book, a chapter at a time.
+//! `reviver course read`: shows the book, one chapter at a time.
 
 use std::num::NonZeroUsize;
 
@@ -36,7 +36,7 @@ fn called<'c>(chapters: &'c [Chapter], argument: &str) -> Fallible<&'c Chapter> 
     chapters.iter().find(|chapter| chapter.is_called(argument)).ok_or_else(|| {
         let failure = Failure::usage(format_args!("the book has no chapter `{argument}`"));
         let names = || chapters.iter().map(|chapter| &*chapter.name);
-        // A part of the name is enough to mean it.
+        // A part of the name is enough for a suggestion.
         let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
         match nearest(argument, names()).or_else(part) {
             Some(near) => failure.help(format_args!("did you mean `{near}`?")),

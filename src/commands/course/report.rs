@@ -1,4 +1,4 @@
-//! `reviver course report`: the folders of a class as rows of a table. Each is graded in a process of its own.
+//! `reviver course report`: grades the folders of a class, each in a separate process, and writes a table.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
                 if let Some(rows) = &mut rows {
                     rows.add(&table.rows(&folder)?)?;
                 }
-                // With a table on standard output there is no room for more.
+                // A table on standard output excludes the summaries.
                 if options.output.is_some() && !json {
                     streams::print(&folder.summary())?;
                 }
@@ -85,7 +85,7 @@ fn check(options: &CourseReport, json: bool) -> Fallible {
     Ok(())
 }
 
-/// A table that has every row as soon as it is known: a file is written anew, whole, with each folder.
+/// Table that is complete at any time: the file is rewritten as a whole after each folder.
 struct GrowingTable<'o> {
     path: &'o Path,
     kind: &'static reviver_files::FileKind,
@@ -113,7 +113,7 @@ impl<'o> GrowingTable<'o> {
     }
 }
 
-/// The options by which the folders of a class are graded.
+/// Options for grading the folders of a class.
 struct ClassGrading<'o> {
     options: &'o CourseReport,
     exercises: &'static [Exercise],
@@ -137,13 +137,13 @@ impl ClassGrading<'_> {
         Ok(GradedFolder { name: read::shown(&folder.path), grades })
     }
 
-    /// The lines and points that an exercise asks, a teacher's lines included.
+    /// Returns the lines and points of an exercise, including a teacher's lines.
     fn asked(&self, exercise: &Exercise) -> Score {
         let hidden = self.hidden.and_then(|hidden| hidden.of(exercise)).map(|hidden| &hidden.expectations);
         Score::asked(std::iter::once(&exercise.expectations).chain(hidden))
     }
 
-    /// The arguments of a child.
+    /// Returns the arguments of a child process.
     fn command(&self, folder: &Path, from: usize) -> Vec<OsString> {
         let CourseReport { judged, limits, .. } = self.options;
         let mut arguments: Vec<OsString> = ["course", "grade", "--from"].map(OsString::from).to_vec();

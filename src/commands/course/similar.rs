@@ -1,4 +1,4 @@
-//! `reviver course similar`: pairs of folders whose programs are equal up to names and layout.
+//! `reviver course similar`: lists pairs of folders with programs that are equal except for names and layout.
 
 use crate::cli::CourseSimilar;
 use crate::course::set::exercises;

@@ -1,4 +1,4 @@
-//! `reviver course solutions`: what no student gets, for a teacher.
+//! `reviver course solutions`: writes the files that only teachers get.
 
 use super::copied::{Copied, check_folder};
 use crate::cli::CourseSolutions;

@@ -1,4 +1,4 @@
-//! `reviver course start`: a fresh set of exercises, and the programs that the book runs.
+//! `reviver course start`: writes a fresh set of exercises, and the programs that the book runs.
 
 use std::path::Path;
 

@@ -1,15 +1,15 @@
-//! What a record batch says of its bytes, held against them: who makes arrays of it may believe it then. Knows the types of columns that
-//! lanes have, and no others.
+//! Validation of a record batch's metadata against its bytes, so that arrays can be built from it safely. Only the
+//! column types of lanes are supported.
 
 use arrow_ipc::{CompressionType, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use super::messages::BrokenArrow;
 
-/// What LZ4 makes of one byte is at most so many.
+/// Upper bound on the decompressed bytes for each byte of LZ4 data.
 const LARGEST_RATIO: i64 = 256;
 
-/// Looks at everything that a batch claims.
+/// Validates all lengths and offsets of a batch.
 pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(), BrokenArrow> {
     let is_compressed = match batch.compression().map(|compression| compression.codec()) {
         None => false,
@@ -40,7 +40,7 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Lengths of arrays with their numbers of nulls, and places of bytes, in the order of the columns.
+/// Array lengths with null counts, and buffer locations, in the order of the columns.
 struct BatchClaims<'b> {
     nodes: std::vec::IntoIter<(i64, i64)>,
     buffers: std::vec::IntoIter<(i64, i64)>,
@@ -52,7 +52,7 @@ const FEW: &str = "a batch lacks a part of it";
 const SHORT: &str = "a batch has fewer numbers of it than it says";
 
 impl BatchClaims<'_> {
-    /// A column, or the elements of one of lists, that has to have at least so many.
+    /// Checks a column, or the elements of a list column, for at least `least` entries.
     fn column(&mut self, data_type: &DataType, least: i64) -> Result<(), &'static str> {
         let (length, nulls) = self.nodes.next().ok_or(FEW)?;
         if length < least || !(0..=length).contains(&nulls) {
@@ -70,7 +70,7 @@ impl BatchClaims<'_> {
         self.buffer(length.checked_mul(width).ok_or(SHORT)?)
     }
 
-    /// Bytes that have to be at least so many, once they are no longer compressed.
+    /// Checks that a buffer has at least `least` bytes after decompression.
     fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
         const OUTSIDE: &str = "a batch has numbers of it outside of its bytes";
         let (offset, length) = self.buffers.next().ok_or(FEW)?;
@@ -81,7 +81,7 @@ impl BatchClaims<'_> {
             _ if !self.is_compressed || bytes.is_empty() => length,
             None => return Err(SHORT),
             Some(count) => match i64::from_le_bytes(*count) {
-                // So it says that they aren't.
+                // A length of -1 means that the buffer isn't compressed.
                 -1 => length - 8,
                 count if (0..=length.saturating_mul(LARGEST_RATIO)).contains(&count) => count,
                 _ => return Err("a batch claims more numbers of it than its bytes can hold"),

@@ -1,4 +1,4 @@
-//! Files of Arrow by their table of contents, which stands at the end and says where each record batch is. Knows no columns.
+//! Random-access Arrow files, read through the footer, which locates each record batch. This module knows no columns.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -7,15 +7,15 @@ use arrow_schema::Schema;
 use super::messages::{ArrowMessage, BrokenArrow, NO_CONTENTS, bytes, contents, exact, schema};
 use crate::lanes::opened::{FILE_MARK, MESSAGE_MARK};
 
-/// A file of record batches.
+/// Reader of a file of record batches.
 pub struct ArrowTable<R> {
     source: R,
-    /// Where those batches are that weren't read yet.
+    /// Offsets of the batches that weren't read yet.
     offsets: std::vec::IntoIter<i64>,
 }
 
 impl<R: Read + Seek> ArrowTable<R> {
-    /// Reads the table of contents.
+    /// Reads the footer and the schema.
     pub fn open(mut source: R) -> Result<(ArrowTable<R>, Schema), BrokenArrow> {
         let table = table(&mut source)?;
         let contents = contents(&table)?;
@@ -24,7 +24,7 @@ impl<R: Read + Seek> ArrowTable<R> {
         Ok((ArrowTable { offsets: offsets.collect::<Vec<_>>().into_iter(), source }, schema))
     }
 
-    /// The batch that follows; none at the end.
+    /// Returns the next batch; `None` at the end.
     pub fn next(&mut self) -> Result<Option<ArrowMessage>, BrokenArrow> {
         const ASTRAY: &str = "its table of contents leads to something that isn't a record batch";
         let Some(offset) = self.offsets.next() else { return Ok(None) };
@@ -37,7 +37,7 @@ impl<R: Read + Seek> ArrowTable<R> {
     }
 }
 
-/// The bytes of the table: its length and the mark of files stand behind it.
+/// Returns the bytes of the footer, which its length and the file mark follow.
 fn table(source: &mut (impl Read + Seek)) -> Result<Vec<u8>, BrokenArrow> {
     let mut end = [0; 10];
     let whole = source.seek(SeekFrom::End(0))?;

@@ -1,4 +1,4 @@
-//! Lanes out of record batches, one batch after the other, whatever the length of the file or stream.
+//! Lanes from record batches, read batch by batch, for files and streams of any length.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use crate::failure::{Failure, Fallible};
 use crate::lanes::counted::CountedReader;
 use crate::lanes::{LaneReader, OpenLanes};
 
-/// A file or a stream of record batches.
+/// Reader of a file or stream of record batches.
 pub struct ArrowInput {
     file: String,
     length: Option<u64>,
@@ -31,26 +31,27 @@ pub struct ArrowInput {
     seen: Rc<Cell<u64>>,
     schema: SchemaRef,
     columns: ArrowColumns,
-    /// The batch at hand: the numbers of each cell, how many lanes it has, and how many of these were read.
+    /// Numbers of each cell in the current batch; `lanes` is the batch's length, and `used` the count of lanes
+    /// already returned.
     numbers: Vec<ArrowNumbers>,
     lanes: usize,
     used: usize,
-    /// How many lanes the batches before it have, and how many batches there were.
+    /// Count of lanes in earlier batches; `batches` is the count of all batches so far.
     before: u64,
     batches: usize,
-    /// Whether everything has been read; and whether the end was said.
+    /// True if everything has been read; `has_end` is true if there was an end marker.
     is_over: bool,
     has_end: bool,
 }
 
-/// Where record batches come from.
+/// Source of record batches.
 enum ArrowMessages {
     Stream(ArrowStream<CountedReader<Box<dyn Read>>>),
     File(ArrowTable<CountedReader<OpenInput>>),
 }
 
 impl ArrowInput {
-    /// Reads what stands in front of the batches.
+    /// Reads everything before the first batch.
     pub fn begin(open: OpenLanes) -> Fallible<ArrowInput> {
         let (file, length, seen) = (open.file.clone(), open.length, Rc::new(Cell::new(0)));
         let counted = seen.clone();
@@ -79,7 +80,7 @@ impl ArrowInput {
         })
     }
 
-    /// Turns to the batch that follows, if there is one.
+    /// Loads the next batch. Returns false at the end.
     fn turn(&mut self) -> Fallible<bool> {
         if self.is_over {
             return Ok(false);
@@ -103,11 +104,11 @@ impl ArrowInput {
         Ok(true)
     }
 
-    /// Looks at what stands behind the last batch. Whether the end was said comes back.
+    /// Checks the bytes after the last batch. Returns true if there was an end marker.
     fn end(&mut self) -> Result<bool, BrokenArrow> {
         let ArrowMessages::Stream(messages) = &mut self.messages else { return Ok(true) };
         let has_end = messages.finish(self.batches)?;
-        // Of standard input nobody waits for more than the end that was said.
+        // For a pipe of unknown length, the end marker is sufficient; waiting for more might block.
         match self.length.is_some_and(|length| self.seen.get() < length) {
             true => {
                 let what = "something stands behind its end: streams that follow each other aren't one";
@@ -117,7 +118,7 @@ impl ArrowInput {
         }
     }
 
-    /// A number of the batch at hand that is none of the cell.
+    /// Failure for a number of the current batch that the cell can't hold.
     fn unfit(&self, program: &Program, cell: &LaneCell, numbers: &ArrowNumbers, row: usize) -> Failure {
         let module = program.module();
         let error = Error::NotANumber {
@@ -185,7 +186,7 @@ fn broken(file: &str, error: &BrokenArrow) -> Failure {
         .help("is it whole? record batches are read from Arrow's IPC files and streams")
 }
 
-/// What the columns are refused for. `before` are the lanes of the batches before this one.
+/// Failure for refused columns. `before` is the count of lanes in earlier batches.
 fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
     let error = match error {
         ArrowRefused::Null { name, lane } => {
@@ -197,7 +198,7 @@ fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
     Failure::usage(format_args!("{file}: {error}"))
 }
 
-/// The record batch of a message.
+/// Decodes the record batch of a message.
 fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::RecordBatch, BrokenArrow> {
     let head = message.head()?;
     if !matches!(head.version(), MetadataVersion::V4 | MetadataVersion::V5) {

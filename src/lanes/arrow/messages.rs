@@ -1,4 +1,4 @@
-//! The messages of Arrow, each with the bytes that it speaks of, and streams of them: where they begin and end. Knows no columns.
+//! Arrow IPC messages with their bodies, and the framing of streams. This module knows no columns.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::lanes::opened::{FILE_MARK, MESSAGE_MARK};
 
-/// What keeps record batches from being read.
+/// Reason why record batches can't be read.
 #[derive(Debug, Error)]
 pub enum BrokenArrow {
     #[error("it is cut short {0}")]
@@ -28,20 +28,20 @@ impl BrokenArrow {
     }
 }
 
-/// A message: what it says, and the bytes that it speaks of.
+/// IPC message: metadata and body.
 pub struct ArrowMessage {
     head: Vec<u8>,
     pub body: Buffer,
 }
 
 impl ArrowMessage {
-    /// What it says, of which nothing was believed yet but its form.
+    /// Returns the metadata, of which only the encoding is validated yet.
     pub fn head(&self) -> Result<Message<'_>, BrokenArrow> {
         arrow_ipc::root_as_message(&self.head)
             .map_err(|error| BrokenArrow::Wrong(format!("what it says of a part of it is broken ({error})")))
     }
 
-    /// Reads a message whose mark was read; there is none where the end is said.
+    /// Reads a message after its mark; `None` for the end marker.
     pub fn behind_mark(source: &mut impl Read) -> Result<Option<ArrowMessage>, BrokenArrow> {
         let mut length = [0; 4];
         exact(source, &mut length, "in front of a message")?;
@@ -58,16 +58,16 @@ impl ArrowMessage {
     }
 }
 
-/// A stream of messages. It may be a file that goes by: a stream between two marks, with a table of contents behind it.
+/// Stream of messages. A file read sequentially is also one: a stream between two file marks, with a footer.
 pub struct ArrowStream<R> {
     source: R,
     is_file: bool,
-    /// Whether the end was said, and not only the last of the bytes read.
+    /// True if an end marker was read, instead of just the end of the bytes.
     has_end: bool,
 }
 
 impl<R: Read> ArrowStream<R> {
-    /// Reads what stands in front of the record batches.
+    /// Reads everything before the first record batch.
     pub fn begin(mut source: R) -> Result<(ArrowStream<R>, Schema), BrokenArrow> {
         let mut mark = [0; 4];
         if filled(&mut source, &mut mark)? == 0 {
@@ -86,7 +86,7 @@ impl<R: Read> ArrowStream<R> {
         Ok((ArrowStream { source, is_file, has_end: false }, schema))
     }
 
-    /// The message that follows; none at the end.
+    /// Returns the next message; `None` at the end.
     pub fn next(&mut self) -> Result<Option<ArrowMessage>, BrokenArrow> {
         let mut mark = [0; 4];
         match filled(&mut self.source, &mut mark)? {
@@ -101,8 +101,8 @@ impl<R: Read> ArrowStream<R> {
         }
     }
 
-    /// Looks at what stands behind the last message: in a file the table of contents, which has to have so many batches. Whether the
-    /// end was said comes back.
+    /// Checks the bytes after the last message: a file must have a footer with `batches` batches. Returns true if
+    /// there was an end marker.
     pub fn finish(&mut self, batches: usize) -> Result<bool, BrokenArrow> {
         if !self.is_file {
             return Ok(self.has_end);
@@ -125,13 +125,13 @@ impl<R: Read> ArrowStream<R> {
 }
 
 const NO_ARROW: &str = "it doesn't begin as record batches do";
-/// The longest table of contents that is read: it has some 24 bytes for each record batch.
+/// Maximum length of a footer, which has about 24 bytes for each record batch.
 const LONGEST_CONTENTS: u64 = 1 << 30;
-/// Said of a file that doesn't end as one.
+/// Error of a file without a footer.
 pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("behind its last record batch");
 
-/// Goes to the first message of a file of whose mark a part is still to be read. What lies between them are zeros: up to eight bytes by
-/// most writers, by others to as many as numbers are aligned to.
+/// Skips to the first message of a file, after part of the file mark has been read. Between them there is zero
+/// padding: up to eight bytes from most writers, up to the alignment of the data from others.
 fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> {
     const LONGEST_FILLER: usize = 1 << 12;
     let mut word = [0; 4];
@@ -153,13 +153,13 @@ fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> 
     ))
 }
 
-/// What a table of contents says.
+/// Parses a file's footer.
 pub fn contents(bytes: &[u8]) -> Result<arrow_ipc::Footer<'_>, BrokenArrow> {
     arrow_ipc::root_as_footer(bytes)
         .map_err(|error| BrokenArrow::Wrong(format!("its table of contents is broken ({error})")))
 }
 
-/// The columns that are named somewhere.
+/// Decodes the schema of a message or footer.
 pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArrow> {
     let named = named.ok_or_else(|| BrokenArrow::wrong("it doesn't name its columns"))?;
     if !named.endianness().equals_to_target_endianness() {
@@ -170,7 +170,7 @@ pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArro
     try_fb_to_schema(named).map_err(|error| BrokenArrow::Wrong(error.to_string()))
 }
 
-/// So many bytes. Only what is there takes memory, whatever was claimed.
+/// Reads `length` bytes. Memory grows with the bytes that are there, so a false length is harmless.
 pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result<Vec<u8>, BrokenArrow> {
     const AT_ONCE: u64 = 1 << 26;
     let sure = usize::try_from(length.min(AT_ONCE)).unwrap_or(0);
@@ -179,7 +179,7 @@ pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result
     if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
 }
 
-/// Reads as many bytes as there are, at most all that are asked for; says how many.
+/// Fills a buffer as far as there are bytes, and returns their count.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut read = Vec::new();
     ask::read_to_end(&mut source.take(bytes.len() as u64), &mut read)?;
@@ -187,7 +187,7 @@ fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(read.len())
 }
 
-/// Reads all bytes that are asked for.
+/// Fills a buffer, or returns an error if there are too few bytes.
 pub fn exact(source: &mut impl Read, bytes: &mut [u8], place: &'static str) -> Result<(), BrokenArrow> {
     if filled(source, bytes)? == bytes.len() { Ok(()) } else { Err(BrokenArrow::Cut(place)) }
 }

@@ -1,5 +1,5 @@
-//! Lanes as files and streams of Arrow's record batches: what is in front of the batches and behind them, and bytes that nobody has to
-//! believe. What the columns are in cells is the library's to know ([`reviver::batch::arrow`]).
+//! Lanes as Arrow files and streams: framing, and validation of all metadata. The library converts columns to cells
+//! ([`reviver::batch::arrow`]).
 
 mod claims;
 mod contents;

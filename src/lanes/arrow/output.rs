@@ -1,4 +1,4 @@
-//! Results as record batches, one for each block of lanes, written as they come.
+//! Results as record batches, one for each block of lanes, written as they are computed.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use crate::kinds::BATCH_MARK;
 use crate::lanes::{ArrowForm, DoneBlock, LaneTarget, LaneWriter};
 use crate::output::told::Object;
 
-/// A file or a stream of record batches.
+/// Writer of a file or stream of record batches.
 pub struct ArrowOutput {
     results: ArrowResults,
     writer: BatchWriter,
@@ -42,7 +42,7 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the end.
+    /// Writes the end marker or footer.
     fn end(&mut self) -> Result<(), ArrowError> {
         match self {
             BatchWriter::File(writer) => writer.finish(),
@@ -59,10 +59,10 @@ impl BatchWriter {
 }
 
 impl ArrowOutput {
-    /// Writes the names of the columns.
+    /// Writes the schema of the results.
     pub fn begin(target: LaneTarget, form: ArrowForm, plan: &LanePlan) -> Fallible<ArrowOutput> {
         let results = ArrowResults::of(plan);
-        // By its mark an earlier output is recognized.
+        // This metadata identifies the file as an earlier output.
         let mut metadata = results.schema().metadata().clone();
         metadata.insert("writer".to_owned(), BATCH_MARK.to_owned());
         let schema = &results.schema().as_ref().clone().with_metadata(metadata);
@@ -78,7 +78,7 @@ impl ArrowOutput {
     }
 }
 
-/// What the platform says, or what the arrays do.
+/// Extracts the system's error, or wraps Arrow's.
 fn unwritten(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,

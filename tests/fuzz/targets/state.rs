@@ -1,4 +1,4 @@
-//! Any bytes as a saved state, its checksum repaired: decode and go on, both ways.
+//! Fuzz target: bytes as a saved state with a repaired checksum; decode, and continue in both directions.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| reviver_lab::fuzz::sealed_state(bytes));

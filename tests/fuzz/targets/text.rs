@@ -1,4 +1,4 @@
-//! Any bytes as a text: parse and format.
+//! Fuzz target: bytes as a text; parse and format.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| reviver_lab::fuzz::text(bytes));

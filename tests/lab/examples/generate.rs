@@ -1,4 +1,4 @@
-//! Prints the generated program of a seed, as the tests make it.
+//! Prints the generated program of a seed, as the tests use it.
 
 use reviver_lab::generate::{Profile, program};
 

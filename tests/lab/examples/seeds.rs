@@ -1,5 +1,5 @@
-//! Writes the seeds of the fuzz targets into a folder: `seeds tests/fuzz/corpus`. Texts are committed;
-//! images and states follow their formats, so they are made afresh.
+//! Writes seeds of the fuzz targets to a folder: `seeds tests/fuzz/corpus`. Texts are committed; images and states
+//! depend on their formats, so they are generated.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! C text of several programs in one file: compiled by the system's compiler in one run, and asked over standard input.
+//! C text of several programs in one file, compiled once and queried over standard input.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, RealSystem, Role};
 use reviver_vm::{Program, State};
 
-/// The C compiler of this system: `$CC`, or else `cc`, `gcc` or `clang`. Says on standard output if there is none.
+/// Returns the C compiler of this system: `$CC`, otherwise `cc`, `gcc` or `clang`. Prints a note if there is none.
 pub fn compiler() -> Option<String> {
     let named = std::env::var("CC").ok();
     let known = named.into_iter().chain(["cc", "gcc", "clang"].map(str::to_owned));
@@ -24,13 +24,13 @@ pub fn compiler() -> Option<String> {
     found
 }
 
-/// Compiles a C file.
+/// Compiles a C file with all warnings as errors.
 ///
 /// # Errors
-/// The compiler's output, warnings included.
+/// Output of the compiler, including warnings.
 pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -> Result<(), String> {
     let usual = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror"];
-    // A compiler that doesn't link warns of what it would link with.
+    // A compiler that doesn't link warns about unused libraries.
     let library = if options.contains(&"-c") { None } else { Some("-lm") };
     let mut command = Command::new(compiler);
     command.args(usual).args(options).arg("-o").arg(output).arg(source).args(library);
@@ -40,7 +40,7 @@ pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -
     if answer.status.success() && said.is_empty() { Ok(()) } else { Err(said) }
 }
 
-/// Returns true if a compiler accepts options and links a program that runs.
+/// Returns true if a compiler accepts options, and links a program that runs.
 pub fn links(compiler: &str, options: &[&str]) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("empty.c");
@@ -50,23 +50,23 @@ pub fn links(compiler: &str, options: &[&str]) -> bool {
         && Command::new(program).status().is_ok_and(|status| status.success())
 }
 
-/// The C function that is asked.
+/// C function to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CAsked {
-    /// The form of the way from the beginning to the end, on a state as it is.
+    /// Compiled forward form, without checks of its arguments.
     There,
-    /// The form of the way back.
+    /// Compiled backward form, without checks of its arguments.
     Back,
-    /// The public functions, which check what they are given and copy results on success.
+    /// Public functions, which check their arguments and copy results on success.
     Gradient,
     Forward,
     Backward,
 }
 
-/// A state that a C function begins with.
+/// Query: a C function and its start state.
 #[derive(Clone, Debug)]
 pub struct CQuestion {
-    /// The program's number.
+    /// Index of the program.
     pub program: usize,
     pub function: CAsked,
     pub ints: Vec<i64>,
@@ -82,16 +82,16 @@ impl CQuestion {
     }
 }
 
-/// What a run came to.
+/// Outcome of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CAnswer {
     pub status: i64,
     pub steps: i64,
-    /// Erased bits, discarded bits, drops.
+    /// Counts of erased bits, discarded bits, and drops.
     pub counts: [u64; 3],
     pub ints: Vec<i64>,
     pub reals: Vec<u64>,
-    /// Of a gradient the loss and the derivatives, in the order of the parameters.
+    /// Loss and derivatives of a gradient, in the order of the parameters.
     pub adjoints: Vec<u64>,
 }
 
@@ -102,10 +102,10 @@ pub struct CompiledPrograms {
 }
 
 impl CompiledPrograms {
-    /// Compiles programs; with a gradient where there is a loss.
+    /// Compiles programs, with gradients for those that have a loss.
     ///
     /// # Panics
-    /// The compiler refuses the text, or warns.
+    /// Panics if the compiler refuses the text, or warns.
     pub fn new(compiler: &str, options: &[&str], programs: &[(&Program, &CText, bool)]) -> CompiledPrograms {
         let texts: Vec<CText> = programs.iter().map(|(_, text, _)| (*text).clone()).collect();
         let mut source = CText::source_of(&texts);
@@ -133,7 +133,7 @@ impl CompiledPrograms {
         CompiledPrograms { folder, executable }
     }
 
-    /// Answers questions, in their order.
+    /// Answers queries, in order.
     pub fn ask(&self, questions: &[CQuestion]) -> Vec<CAnswer> {
         let mut input = String::new();
         for question in questions {
@@ -169,7 +169,7 @@ fn read(line: &str, question: &CQuestion) -> CAnswer {
     CAnswer { status, steps, counts, ints, reals, adjoints: numbers.collect() }
 }
 
-/// The globals that a gradient is given.
+/// Returns the globals that a gradient takes as inputs.
 pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     program
         .module()
@@ -179,7 +179,7 @@ pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
         .filter(|(_, global)| global.role.is_given() && global.shape.cells() > 0)
 }
 
-/// The C function that answers questions about a program.
+/// Returns the C function that answers queries about a program.
 fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     let p = text.prefix();
     let (ints, reals) = program.flow().layout().static_cells();
@@ -208,7 +208,7 @@ fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     )
 }
 
-/// The C type of a number that callers pass.
+/// Returns the C type of a number in the public functions.
 fn passed(program: &Program, class: Class) -> String {
     match class {
         Class::Int => format!("int{}_t", program.module().word.bits()),
@@ -216,7 +216,7 @@ fn passed(program: &Program, class: Class) -> String {
     }
 }
 
-/// Statements that copy the cells of a global from the memory `m` to an array, `a` and the global's number.
+/// Returns statements that copy a global's cells from the memory `m` to an array, named `a` and the global's index.
 fn copied_out(program: &Program, n: usize, class: Class) -> String {
     let (cells, of, array) = (program.cells(n), passed(program, class), array(class));
     let (count, start) = (cells.len(), cells.start);
@@ -229,7 +229,7 @@ fn array(class: Class) -> &'static str {
     if class == Class::Int { "ints" } else { "reals" }
 }
 
-/// Statements that call a public function with arrays of the caller, and copy these back to the memory.
+/// Returns statements that call a public function with arrays of the caller, and copy these back to the memory.
 fn public_asked(program: &Program, p: &str, function: &str) -> String {
     let globals = program.module().globals.iter().enumerate();
     let public = globals.filter(|(_, global)| global.role != Role::Private && global.shape.cells() > 0);
@@ -247,7 +247,7 @@ fn public_asked(program: &Program, p: &str, function: &str) -> String {
     format!("{before}        status = {p}_{function}(&m{arguments});\n{after}")
 }
 
-/// Statements that ask for the gradient and print it.
+/// Returns statements that compute the gradient and print it.
 fn gradient_asked(program: &Program, p: &str) -> String {
     let kind = kind(program.module().real);
     let (mut text, mut arguments, mut outputs) = (String::new(), String::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Judging many programs by a law, and reporting the first that breaks it as a small program.
+//! Checks of many programs against a law, with a shrunk program in the report of the first violation.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,10 +10,10 @@ use crate::laws::Law;
 use crate::shrink::shrink;
 use crate::subject::Subject;
 
-/// The program of a seed, ready to run.
+/// Returns the program of a seed, ready to run.
 ///
 /// # Panics
-/// If it doesn't assemble: then the generator or the assembler is wrong.
+/// Panics if it doesn't assemble, which is a fault of the generator or the assembler.
 pub fn subject(seed: u64) -> Subject {
     subject_on(REFERENCE, seed)
 }
@@ -26,10 +26,10 @@ fn subject_on(engine: Engine, seed: u64) -> Subject {
     }
 }
 
-/// Seeds of the programs to test: `0..usual`, or the number or range in `REVIVER_CAMPAIGN`, such as `20000..30000`.
+/// Returns the seeds to test: `0..usual`, or the number or range in `REVIVER_CAMPAIGN`, such as `20000..30000`.
 ///
 /// # Panics
-/// If the variable holds anything else, because an empty campaign would look like a successful one.
+/// Panics if the variable has any other value, because an empty campaign would look successful.
 pub fn seeds(usual: u64) -> Range<u64> {
     let Ok(asked) = std::env::var("REVIVER_CAMPAIGN") else { return 0..usual };
     let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
@@ -41,16 +41,16 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
-/// Number of random cases to try: `usual`, or the number of seeds of the campaign.
+/// Returns the number of random cases to try: `usual`, or the number of seeds of the campaign.
 pub fn programs(usual: u64) -> u64 {
     let Range { start, end } = seeds(usual);
     end.saturating_sub(start)
 }
 
-/// Judges the programs of some seeds, on every engine as many as it takes.
+/// Checks the programs of some seeds, on every engine its share of them.
 ///
 /// # Panics
-/// With the law, the engine, the seed and a small program if one breaks the law.
+/// Panics with law, engine, seed, and a shrunk program if the law is violated.
 pub fn judge(law: Law, seeds: Range<u64>) {
     for &engine in ALL {
         for seed in engine.share(seeds.clone()) {
@@ -61,10 +61,10 @@ pub fn judge(law: Law, seeds: Range<u64>) {
     }
 }
 
-/// Judges the programs at the edges of the rules, on every engine all of them.
+/// Checks all corner cases on every engine.
 ///
 /// # Panics
-/// With the law, the engine and the program if one breaks the law.
+/// Panics with law, engine and program if the law is violated.
 pub fn judge_corners(law: Law) {
     let corners = corners::all();
     for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners.iter().map(move |c| (e, c))) {
@@ -77,7 +77,7 @@ pub fn judge_corners(law: Law) {
     }
 }
 
-/// What a law says about a program; a panic counts as a broken law.
+/// Returns the verdict of a law on a program; a panic counts as a violation.
 pub fn verdict(law: Law, subject: &Subject) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(|| (law.check)(subject)))
         .unwrap_or_else(|_| Err("checking it panicked".into()))

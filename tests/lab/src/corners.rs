@@ -1,9 +1,9 @@
-//! Small programs at the edges of the rules, one rule each: they trap, or just don't. Random programs
-//! rarely come here; every law holds here too. And each function once, by its row.
+//! Corner cases: small programs at the limits of one rule each, which trap or just don't. Random programs rarely
+//! reach them. Each function also occurs once.
 
 use reviver_isa::function::{Form, Function};
 
-/// What each program is about, and its text.
+/// Returns each program with its subject.
 pub fn all() -> Vec<(&'static str, String)> {
     let written = WRITTEN.iter().map(|&(what, text)| (what, text.to_owned()));
     written
@@ -11,7 +11,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Every function of integers, where signs matter.
+/// Returns a program with every integer function, on operands with different signs.
 fn of_integers() -> String {
     let of = |f: &&Function| **f != Function::Always && f.forms().any(|form| form == Form::Int);
     let lines =
@@ -19,7 +19,7 @@ fn of_integers() -> String {
     format!(".inout a = -7, b = 2, y\n{}", lines.collect::<String>())
 }
 
-/// Every function that reals come out of, at numbers where all of them have values and derivatives, in both orders.
+/// Returns a program with every function to reals, where values and derivatives exist, in both orders of sources.
 fn of_reals() -> String {
     let line = |function: Function, names| format!("add.{} y{}\n", function.name(), sources(function, names));
     let lines = Function::ALL.iter().flat_map(|&function| {
@@ -36,7 +36,7 @@ fn of_reals() -> String {
     format!(".inout x: real = 0.5, z: real = 2, n = 3, y: real\n{}", lines.collect::<String>())
 }
 
-/// The sources of a function, each behind a comma.
+/// Returns the sources of a function, each after a comma.
 fn sources(function: Function, names: [&str; 2]) -> String {
     names.iter().take(function.arity()).map(|name| format!(", {name}")).collect()
 }
@@ -284,7 +284,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     (
         "a comparison that flips on the way back",
-        // Both bodies come to 1.5, so that the values say nothing of it.
+        // Both branches result in 1.5, so the values don't reveal the divergence.
         ".inout loss: real, a: real = 0.3, b: real = 0.3, w: real = 5\nif b >= a\nadd.mul loss, w, b\nelse\n\
          add loss, 1.5\nfi b >= a\nadd a, 0.1\nadd a, 0.7\n",
     ),
@@ -298,7 +298,7 @@ mod tests {
     use crate::subject::Subject;
     use reviver_vm::Travel;
 
-    /// A function behind one that traps would not be tried.
+    /// A function after a trapping one would not be tested.
     #[test]
     fn all_functions_have_values_where_they_are_tried() {
         for text in [of_integers(), of_reals()] {

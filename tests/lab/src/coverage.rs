@@ -1,5 +1,5 @@
-//! What runs of programs have exercised: rows, forms, outcomes of branches, kinds of operands, depths
-//! of calls. It watches a machine step by step and asks its module; knows no generator.
+//! Coverage of runs: rows, forms, branch outcomes, kinds of operands, call depths. Observes a machine step by step,
+//! and its module. This module knows no generator.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use reviver_vm::{Machine, Travel};
 
 use crate::run::{End, travel};
 
-/// Everything seen so far, each thing as a short text.
+/// Observed features, each as a short text.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     seen: BTreeSet<String>,
-    /// Steps over instructions on reals, and those of them in gradient mode.
+    /// Steps of instructions on reals; `carrying_steps` are those in gradient mode.
     real_steps: u64,
     carrying_steps: u64,
 }
@@ -26,12 +26,12 @@ impl Coverage {
         self.seen.contains(what)
     }
 
-    /// What of a list has not been seen.
+    /// Returns the features of a list that were not observed.
     pub fn missing(&self, wanted: impl IntoIterator<Item = String>) -> Vec<String> {
         wanted.into_iter().filter(|what| !self.has(what)).collect()
     }
 
-    /// How many percent of the steps over instructions on reals were made in gradient mode.
+    /// Returns the percentage of steps on reals in gradient mode.
     pub fn percent_in_gradient_mode(&self) -> u64 {
         self.carrying_steps * 100 / self.real_steps.max(1)
     }
@@ -40,7 +40,7 @@ impl Coverage {
         self.seen.insert(what.into());
     }
 
-    /// What lies on declared stacks where a run begins or has arrived.
+    /// Records whether declared stacks have values at an end of a run.
     fn stacks(&mut self, machine: &Machine, end: &str) {
         let globals = machine.program().module().globals.iter().enumerate();
         for (n, global) in globals.filter(|(_, global)| global.shape == Shape::Stack) {
@@ -49,7 +49,7 @@ impl Coverage {
         }
     }
 
-    /// Runs a machine forward and notes what its steps exercise.
+    /// Runs a machine forward, and records the features of its steps.
     pub fn watch(&mut self, mut machine: Machine, longest: u64) -> End {
         self.stacks(&machine, "at the start");
         for _ in 0..longest {
@@ -73,7 +73,7 @@ impl Coverage {
         End::Budget
     }
 
-    /// Notes the step that a machine has just made.
+    /// Records the features of the step just executed.
     fn step(&mut self, machine: &Machine, (position, inverted): (u32, bool), depth: usize) {
         let program = machine.program().clone();
         let at = if inverted { position - 1 } else { position };
@@ -103,7 +103,7 @@ impl Coverage {
         }
     }
 
-    /// What a step in gradient mode did to adjoints.
+    /// Records the effect of a step in gradient mode on adjoints.
     fn carried(&mut self, machine: &Machine, before: (u32, bool), changed: bool, dropped: bool) {
         let (instruction, update) = acted(machine, before);
         self.carrying_steps += u64::from(is_on_reals(machine, before));
@@ -121,7 +121,7 @@ impl Coverage {
         for deep in 1..=state.calls.len().min(4) {
             self.see(format!("call depth {deep}"));
         }
-        // Two uncalls one inside the other make the machine run forward again.
+        // Nested uncalls make the machine run forward again.
         let inside: Vec<bool> =
             state.calls.iter().map(|call| call.inverted).chain([state.inverted]).collect();
         let turns = inside.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -136,7 +136,7 @@ impl Coverage {
         }
     }
 
-    /// A half that was tested, and the half where the jump arrived.
+    /// Records the branch half that was tested, and the half that the jump reached.
     fn branch(
         &mut self,
         module: &Module,
@@ -229,7 +229,7 @@ impl Coverage {
     }
 }
 
-/// The instruction of a step that began here, and the update as it acted.
+/// Returns the instruction at the given start of a step, and the update as executed.
 fn acted(machine: &Machine, (position, inverted): (u32, bool)) -> (&Instruction, Update) {
     let at = if inverted { position - 1 } else { position };
     let instruction = &machine.program().module().code[at as usize];
@@ -240,7 +240,7 @@ fn names_adjoint(operand: &Operand) -> bool {
     matches!(operand, Operand::Place(place) if place.adjoint)
 }
 
-/// Whether the instruction of a step that began here changes real cells.
+/// Returns true if the instruction at the given start of a step changes real cells.
 fn is_on_reals(machine: &Machine, (position, inverted): (u32, bool)) -> bool {
     let (instruction, update) = acted(machine, (position, inverted));
     let at = if inverted { position - 1 } else { position };
@@ -250,7 +250,7 @@ fn is_on_reals(machine: &Machine, (position, inverted): (u32, bool)) -> bool {
     update.shape().targets() > 0 && target == Some(Class::Real)
 }
 
-/// How a cell is reached.
+/// Returns the kind of access to a cell.
 fn subscript(module: &Module, procedure: &Procedure, place: &Place) -> &'static str {
     let extent = module.declaration(procedure, place.base).map(|declaration| declaration.extent);
     let computed = place.index.as_deref().is_some_and(|index| index.terms().any(|term| term.cell.is_some()));
@@ -285,13 +285,13 @@ fn function(function: Function, form: Form) -> String {
     format!("{} {form:?}", function.name())
 }
 
-/// A branch half as it acted: run backward, a `from` acts as a `br`.
+/// Names a branch half as executed: backward, a `from` acts as a `br`.
 fn half(acting: Update, condition: Function, class: Class, inverted: bool, outcome: &str) -> String {
     let direction = if inverted { "run backward" } else { "run forward" };
     format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())
 }
 
-/// Every row that the machine carries out, in every form and over every class.
+/// Returns every row that the machine executes, in every form and class.
 pub fn rows() -> Vec<String> {
     let functions = Function::ALL.iter().copied().filter(|f| *f != Function::Always);
     let forms = functions.flat_map(|f| f.forms().map(move |form| function(f, form)));
@@ -299,7 +299,7 @@ pub fn rows() -> Vec<String> {
     forms.chain(updates).collect()
 }
 
-/// The classes over which the machine carries out an update.
+/// Returns the classes over which the machine executes an update.
 fn update_rows(update: Update) -> Vec<String> {
     let both = [Class::Int, Class::Real];
     let legal = |class: Class| {
@@ -316,13 +316,13 @@ fn update_rows(update: Update) -> Vec<String> {
         }
         OperandShape::Condition => both.map(|class| row(update, class)).to_vec(),
         OperandShape::Call | OperandShape::Tasks => vec![update.name().to_owned()],
-        // Branches are counted by outcome, switches by programs of their own; a bound is no step of its own.
+        // Branches are counted by outcome, switches by separate programs; a boundary isn't a separate step.
         OperandShape::Branch | OperandShape::Boundary | OperandShape::Switch => Vec::new(),
     }
 }
 
-/// Both outcomes of every branch half in both directions: a `br` jumps or is passed, a `from` is
-/// reached by the jump or passed.
+/// Returns both outcomes of every branch half in both directions. A `br` jumps or is passed; a `from` is reached by
+/// the jump or passed.
 pub fn outcomes() -> Vec<String> {
     let mut all = Vec::new();
     for inverted in [false, true] {
@@ -339,7 +339,7 @@ pub fn outcomes() -> Vec<String> {
     all
 }
 
-/// What gradient mode does: each kind of transport, drops, both ways through a rule, operands.
+/// Returns features of gradient mode: each kind of transport, drops, both directions through a rule, operands.
 pub fn gradients() -> Vec<String> {
     let carrying = ["add", "sub", "neg", "swap", "rot", "irot", "vacate"];
     let moving = ["push", "pop", "read", "unread", "write", "unwrite"];
@@ -366,7 +366,7 @@ pub fn gradients() -> Vec<String> {
     carries.chain(rest.map(str::to_owned)).collect()
 }
 
-/// Declared stacks of both classes that are given, or are results, with values and without.
+/// Returns features of declared stacks: both classes, as inputs and results, with and without values.
 pub fn stacks() -> Vec<String> {
     let mut all = Vec::new();
     for class in ["int", "real"] {
@@ -384,7 +384,7 @@ pub fn stacks() -> Vec<String> {
     all
 }
 
-/// Depths, places and ways to pass them.
+/// Returns call depths, kinds of operands, and ways to pass them.
 pub fn places() -> Vec<String> {
     let mut all: Vec<String> = [
         "call depth 1",

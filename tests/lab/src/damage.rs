@@ -1,27 +1,26 @@
-//! Damaging bytes on purpose: single bits, random edits, and edits that hide behind a repaired
-//! checksum. Knows where an image and a state file keep their checksums and lengths; knows nothing of
-//! what they mean.
+//! Deliberate damage to bytes: single bits, random edits, and edits with a repaired checksum. This module knows where
+//! images and state files store checksums and lengths, not what their content means.
 
 use reviver_assembler::image;
 use reviver_isa::codec;
 
 use crate::rng::Rng;
 
-/// Bytes of an image before its section table, and of each entry of that table.
+/// Bytes of an image before its section table; `ENTRY` is the size of a table entry.
 const TABLE: usize = 20;
 const ENTRY: usize = 20;
-/// Bytes of a state file before what its checksum covers, and the checksum's place.
+/// Bytes of a state file before its checksummed body.
 const STATE_BODY: usize = 14;
 const STATE_CHECKSUM: std::ops::Range<usize> = 10..14;
 
-/// The bytes with one bit flipped.
+/// Returns the bytes with one bit flipped.
 pub fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[bit / 8] ^= 1 << (bit % 8);
     bytes
 }
 
-/// One to four random edits.
+/// Applies one to four random edits.
 pub fn edited(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..rng.within(1..=4) {
@@ -40,7 +39,7 @@ fn edit(rng: &mut Rng, bytes: &mut Vec<u8>) {
     match rng.below(8) {
         0 | 1 => bytes[at] ^= 1 << rng.below(8),
         2 => bytes[at] = rng.bits() as u8,
-        // Lengths and variants are small numbers; 251 to 255 begin longer ones.
+        // Lengths and variants are small numbers; 251 to 255 start longer encodings.
         3 => bytes[at] = *rng.pick(&[0, 1, 2, 0x7f, 0x80, 250, 251, 252, 253, 254, 255]),
         4 => bytes[at] = bytes[at].wrapping_add(*rng.pick(&[1, 255])),
         5 => drop(bytes.drain(run)),
@@ -53,7 +52,7 @@ fn edit(rng: &mut Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-/// An image with one section edited, its table and its checksum made to fit.
+/// Edits one section of an image, and repairs its table and checksum.
 pub fn resealed_image(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     let mut sections = sections(bytes);
     let chosen = rng.below(sections.len());
@@ -72,7 +71,7 @@ pub fn resealed_image(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     image
 }
 
-/// The sections of a sound image: id and content.
+/// Returns the sections of a valid image: identifier and content.
 fn sections(image: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     let number = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().unwrap()) as usize;
     let count = u32::from_le_bytes(image[16..20].try_into().unwrap()) as usize;
@@ -93,7 +92,7 @@ pub fn seal_image(image: &mut [u8]) {
     }
 }
 
-/// A state file with its body edited and its checksum repaired.
+/// Edits the body of a state file, and repairs its checksum.
 pub fn resealed_state(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     let body = edited(rng, &bytes[STATE_BODY..]);
     let mut state = bytes[..STATE_BODY].to_vec();
@@ -110,7 +109,7 @@ pub fn seal_state(state: &mut [u8]) {
     }
 }
 
-/// A text with lines left out, doubled, exchanged or edited.
+/// Omits, duplicates, swaps or edits lines of a text.
 pub fn edited_text(rng: &mut Rng, text: &str) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
     for _ in 0..rng.within(1..=4) {

@@ -1,5 +1,5 @@
-//! The engines: whoever moves a machine's state. Each test that runs programs runs them on every engine of
-//! the list, and says which one it was that failed. To test one more engine is to add it to the list.
+//! Engines that execute a machine. Tests run their programs on every engine in the list, and name the engine that
+//! fails. To test another engine, add it to the list.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use reviver_vm::stops::Stops;
 use reviver_vm::travel::{Leg, Stop};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
-/// An engine under test.
+/// Engine that tests run programs on.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     pub name: &'static str,
-    /// Of so many things to try it is given one, so that a slow engine doesn't hold the tests up.
+    /// The engine gets every `every`-th case, so that a slow engine doesn't delay the tests.
     every: usize,
-    /// How many threads make tasks, always.
+    /// Fixed number of threads for tasks.
     pub threads: u32,
-    /// Prepares a program to be run; none where the machine's own interpreter runs it.
+    /// Prepares a program to run; `None` selects the machine's own interpreter.
     pub prepare: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
-    /// The same with checks left out; none where it checks everything.
+    /// Prepares an unchecked run; `None` if the engine always checks.
     pub unchecked: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
-/// Forms as they are built.
+/// Returns an engine that evaluates SSA functions without optimization.
 fn forms(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
     Some(Arc::new(Driver::new(program, Evaluator).improving(&[]).checking(level)))
 }
@@ -36,7 +36,7 @@ fn native(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> 
     Some(Arc::new(Driver::new(program, jit).checking(level)))
 }
 
-/// Every engine. The first one is the reference.
+/// All engines; the first is the reference.
 pub const ALL: &[Engine] = &[
     Engine { name: "the interpreter", every: 1, threads: 1, prepare: |_| None, unchecked: |_| None },
     Engine {
@@ -69,16 +69,16 @@ pub const ALL: &[Engine] = &[
     },
 ];
 
-/// The engine that users have.
+/// Engine that users have by default.
 pub const REFERENCE: Engine = ALL[0];
 
 impl Engine {
-    /// What it is given of many things to try.
+    /// Returns the engine's share of the cases.
     pub fn share<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         all.into_iter().step_by(self.every)
     }
 
-    /// Has it move a machine.
+    /// Makes the engine run a machine.
     pub fn drive(self, mut machine: Machine) -> Machine {
         if let Some(runner) = (self.prepare)(machine.program()) {
             machine.run_by(runner);
@@ -87,14 +87,14 @@ impl Engine {
         machine
     }
 
-    /// Has it make the passes of what is differentiated.
+    /// Makes the engine run the passes of a differentiation.
     pub fn differentiate(self, subject: differentiate::Subject) -> differentiate::Subject {
         differentiate::Subject { runner: (self.prepare)(&subject.program), threads: self.threads, ..subject }
     }
 }
 
-/// The interpreter, where every step is a run of its own, and the state becomes bytes and is read again, ever
-/// more rarely: nothing that a longer run may remember from step to step is there.
+/// Interpreter with a separate run for every step. The state is also encoded and decoded, at growing intervals.
+/// Nothing that a longer run might remember between steps survives.
 #[derive(Debug)]
 struct Stepwise;
 
@@ -120,7 +120,8 @@ impl Runner for Stepwise {
     }
 }
 
-/// The state as a state file tells it. Whoever wants nothing shown counts more steps as shown than a file does.
+/// Returns the state as decoded from a state file. A file doesn't store that values of `show` are suppressed, so that
+/// is copied.
 fn reread(machine: &mut Machine) -> State {
     let shown = std::mem::take(&mut machine.state_mut().counters.shown);
     let bytes =

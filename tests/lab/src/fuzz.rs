@@ -1,5 +1,4 @@
-//! What must hold for any bytes at all: the bodies of the fuzz targets, as plain functions that
-//! return if all is well and panic if not.
+//! Properties of arbitrary bytes: the bodies of the fuzz targets, as functions that panic on a violation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,12 +16,12 @@ use crate::engine::{ALL, Engine};
 use crate::run::{End, travel};
 use crate::subject::{self, Subject, load};
 
-/// Steps that a program found by chance is run for.
+/// Number of steps that a random program runs.
 const STEPS: u64 = 1000;
-/// Programs with more cells are not run: a few bytes can declare gigabytes.
+/// Maximum number of cells of programs that are run, because a few bytes can declare gigabytes.
 const CELLS: u64 = 1 << 14;
 
-/// Parses a text and formats it. What is formatted is formatted.
+/// Parses and formats a text. Formatting is idempotent.
 pub fn text(bytes: &[u8]) {
     let mut sources = Sources::new();
     let Ok(file) = sources.add_bytes("fuzz.rasm", bytes.to_vec()) else { return };
@@ -36,7 +35,7 @@ pub fn text(bytes: &[u8]) {
     }
 }
 
-/// Assembles a text and, if it is a program, runs it.
+/// Assembles a text, and runs it if it is a program.
 pub fn program(bytes: &[u8]) {
     let assembly = assemble::assemble("fuzz.rasm", bytes.to_vec(), &files::FilesInMemory::new());
     render::render(&assembly.sources, &assembly.diagnostics, false);
@@ -47,13 +46,13 @@ pub fn program(bytes: &[u8]) {
     }
 }
 
-/// What the assembler lets pass is a program.
+/// Every assembled module must pass verification.
 fn assembled(module: Module) {
     let program = load(module).expect("assembled, and yet no program");
     run(&Arc::new(program));
 }
 
-/// Decodes an image and, if it is a program, reassembles and runs it.
+/// Decodes an image; if it is a program, reassembles and runs it.
 pub fn image(bytes: &[u8]) {
     let Ok(module) = image::decode(bytes) else { return };
     assert!(image::encode(&module).unwrap() == bytes, "a module has one image");
@@ -66,8 +65,7 @@ pub fn image(bytes: &[u8]) {
     }
 }
 
-/// A program, wherever it comes from, disassembles to a text that assembles to the same image, byte for
-/// byte.
+/// Checks that a program disassembles to a text that assembles to the same image, byte for byte.
 pub fn reassemble(module: &Module) {
     let text = disassemble(module);
     let again = subject::module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -78,26 +76,26 @@ pub fn reassemble(module: &Module) {
     }
 }
 
-/// The same behind the checksum, which a fuzzer never finds by itself.
+/// Tries an image with a repaired checksum, which a fuzzer would never find by itself.
 pub fn sealed_image(bytes: &[u8]) {
     let mut bytes = bytes.to_vec();
     crate::damage::seal_image(&mut bytes);
     image(&bytes);
 }
 
-/// Decodes a state of the sample program and, if it is one, goes on from it in both directions.
+/// Decodes a state of the sample program; if it is valid, runs on from it in both directions.
 pub fn state(bytes: &[u8]) {
     state_of(&SAMPLE.program, bytes);
 }
 
-/// The same behind the checksum.
+/// Tries a state file with a repaired checksum.
 pub fn sealed_state(bytes: &[u8]) {
     let mut bytes = bytes.to_vec();
     crate::damage::seal_state(&mut bytes);
     state(&bytes);
 }
 
-/// Decodes a state of a program and, if it is one, goes on from it in both directions on every engine.
+/// Decodes a state of a program; if it is valid, runs on from it in both directions on every engine.
 pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
     for (engine, direction) in ways() {
@@ -109,11 +107,11 @@ pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     }
 }
 
-/// The program whose states are decoded: one with everything that a state can hold.
+/// Program for decoding states, with everything that a state can contain.
 pub static SAMPLE: LazyLock<Subject> =
     LazyLock::new(|| Subject::new(include_str!("sample.rasm")).expect("the sample assembles"));
 
-/// The states of a run of the sample program, as bytes.
+/// Returns the encoded states of a run of the sample program.
 pub fn sample_states() -> Vec<Vec<u8>> {
     let mut machine = SAMPLE.machine(true);
     let mut states = Vec::new();
@@ -126,12 +124,12 @@ pub fn sample_states() -> Vec<Vec<u8>> {
     }
 }
 
-/// Each engine in each direction.
+/// Returns each engine with each direction.
 fn ways() -> impl Iterator<Item = (Engine, Travel)> {
     ALL.iter().flat_map(|&engine| [Travel::Forward, Travel::Backward].map(|travel| (engine, travel)))
 }
 
-/// Runs a program from both ends, and back, on every engine: the way back restores the start bit for bit.
+/// Runs a program from both ends and back, on every engine. The start must be restored bit for bit.
 fn run(program: &Arc<Program>) {
     if !is_small(program.module()) {
         return;
@@ -152,14 +150,14 @@ fn run(program: &Arc<Program>) {
     }
 }
 
-/// Travels for a while, and explains the trap, if there is one.
+/// Runs for some steps, and explains a trap if there is one.
 fn go(machine: &mut Machine, direction: Travel) {
     if let End::Trap(trap) = travel(machine, direction, STEPS) {
         explain(machine.program(), machine.state(), trap);
     }
 }
 
-/// Whether the cells of a program, with frames of some open calls, take little memory.
+/// Returns true if the cells of a program, with frames of some open calls, need little memory.
 fn is_small(module: &Module) -> bool {
     let cells = |shape: Shape| shape.cells();
     let globals: u64 =

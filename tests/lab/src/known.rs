@@ -1,5 +1,5 @@
-//! What the oracle knows of a program. A row comes before the oracle knows it: programs are then compared without the
-//! lines that have it, which says more than not to compare them.
+//! Rows that the oracle supports. A new row precedes the oracle's support for it; programs are then compared without
+//! its lines, which tests more than skipping the program.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,34 +11,34 @@ use crate::engine::{Engine, REFERENCE};
 use crate::specimens::{self, Specimen};
 use crate::subject::{Subject, TAPE};
 
-/// The rows that the oracle doesn't know, or that no machine carries out.
+/// Rows that the oracle doesn't support, or that no machine executes.
 pub struct UnknownRows {
     pub updates: HashSet<Update>,
     pub functions: HashSet<Function>,
 }
 
-/// Found by asking the oracle about the smallest program of each row, once, and before any mutant is active.
+/// Determined once by running the oracle on the smallest program of each row, before any mutant is active.
 pub static UNKNOWN: LazyLock<UnknownRows> = LazyLock::new(|| {
     let updates = Update::ALL.iter().filter(|u| is_unknown(|s| s.update == **u && s.function.is_none()));
     let functions = Function::ALL.iter().filter(|f| f.arity() > 0 && is_unknown(|s| s.function == Some(**f)));
     UnknownRows { updates: updates.copied().collect(), functions: functions.copied().collect() }
 });
 
-/// Whether the oracle says of each of the smallest programs of a row that it doesn't know what to do.
+/// Returns true if the oracle skips each of the smallest programs of a row.
 fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
     let specimens = specimens::all();
     let mut texts = specimens.iter().filter(|specimen| row(specimen)).flat_map(|specimen| &specimen.texts);
     texts.all(|text| match Subject::new(text) {
         Ok(_) => compared(REFERENCE, text).is_ok_and(|a| matches!(a.forward.there, Ending::Skipped(_))),
-        // What no machine carries out yet.
+        // No machine executes this row yet.
         Err(_) => true,
     })
 }
 
-/// Runs a program on both machines, once in gradient mode and once not. The agreement is that of the latter.
+/// Runs a program on both machines, with and without gradient mode. Returns the agreement without gradient mode.
 ///
 /// # Errors
-/// What the machines disagree about, or why the text can't be run.
+/// The disagreement, or the reason why the text can't be run.
 pub fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
     let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
     let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
@@ -50,7 +50,7 @@ pub fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
     case(false)
 }
 
-/// Whether the oracle knows the rows of a line.
+/// Returns true if the oracle supports the rows of a line.
 fn is_known(line: &str) -> bool {
     let mnemonic = line.split_whitespace().next().unwrap_or_default();
     let (update, function) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
@@ -62,8 +62,8 @@ fn is_known(line: &str) -> bool {
         && !UNKNOWN.functions.iter().any(applies)
 }
 
-/// A program without the lines whose rows the oracle doesn't know, and how many those were. Where it isn't a
-/// program without them, it keeps them, and won't be compared.
+/// Removes the lines that the oracle doesn't support, and returns the program with their count. If the rest isn't a
+/// valid program, returns the original, which the oracle then skips.
 #[must_use]
 pub fn known(text: &str) -> (String, usize) {
     let rest: Vec<&str> = text.lines().filter(|line| is_known(line)).collect();

@@ -1,5 +1,5 @@
-//! The laws: what holds for every program, whatever it computes. Each is a function from a program
-//! to nothing, or to a sentence that says how it was broken. Knows no generator.
+//! Laws: properties of every program. Each law is a function that returns an error with a sentence if a program
+//! violates it. This module knows no generator.
 
 mod activity;
 mod certain;
@@ -15,14 +15,14 @@ mod unchecked;
 
 use crate::subject::Subject;
 
-/// A law by name.
+/// Law with its name.
 #[derive(Clone, Copy)]
 pub struct Law {
     pub name: &'static str,
     pub check: fn(&Subject) -> Result<(), String>,
 }
 
-/// Every law.
+/// All laws of programs.
 pub const ALL: &[Law] = &[
     Law { name: "there and back", check: motion::there_and_back },
     Law { name: "any walk arrives at the same state", check: motion::any_walk },
@@ -55,12 +55,12 @@ pub const ALL: &[Law] = &[
     Law { name: "formatting changes no program", check: text::formatting },
 ];
 
-/// The law of a name.
+/// Returns the law with a name.
 pub fn named(name: &str) -> Option<Law> {
     ALL.iter().copied().find(|law| law.name == name)
 }
 
-/// An error unless both are equal.
+/// Returns an error unless both values are equal.
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
 }

@@ -1,8 +1,8 @@
-//! The laboratory: what the tests of this repository share. It generates programs, states the laws
-//! that must hold for them, shrinks programs that break one, and damages bytes on purpose.
+//! Test laboratory, shared by the tests of this repository. It generates programs, defines the laws that they must
+//! satisfy, shrinks programs that violate one, and damages bytes deliberately.
 //!
-//! Programs go through the assembler as text, so that a law is about the whole way from text to
-//! state. Nothing that users run depends on this crate.
+//! Programs pass through the assembler as text, so laws cover the whole path from text to state. No user code depends
+//! on this crate.
 
 pub mod c_programs;
 pub mod calls;

@@ -1,8 +1,9 @@
-//! The pairing of tangents with adjoints: the sum of their products over all reals of a state. No step
-//! changes it, whichever way it leads, because adjoints are carried by the inverse transpose of what
-//! carries tangents. So ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, and where that fails, this says at which step.
+//! Pairing of tangents with adjoints: the sum of their products over all reals of a state. Each step preserves it, in
+//! both directions, because adjoints propagate by the inverse transpose of tangents. Hence ⟨Jv, w⟩ = ⟨v, Jᵀw⟩; a
+//! violation has a step.
 //!
-//! Tangents come from a run over dual numbers, adjoints from one in gradient mode. Knows no instruction.
+//! Tangents are from a run over dual numbers, adjoints from a run in gradient mode. This module knows no
+//! instructions.
 
 use std::sync::Arc;
 
@@ -18,22 +19,22 @@ use reviver_vm::{Machine, Program, ShownMark, State, Travel};
 use crate::rng::Rng;
 use crate::run::{End, LONGEST, travel};
 
-/// A machine over dual numbers.
+/// Machine over dual numbers.
 pub type DualMachine = Machine<[u64; 2]>;
 
-/// ⟨tangents, adjoints⟩, with what rounding may do to it.
+/// Pairing ⟨tangents, adjoints⟩, with sizes that bound its rounding error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pairing {
     pub sum: f64,
-    /// The sum of the absolute products.
+    /// Sum of the absolute products.
     pub size: f64,
-    /// The sum of the absolute tangents, and of the absolute adjoints.
+    /// Sum of the absolute tangents; `adjoints` is that of the adjoints.
     pub tangents: f64,
     pub adjoints: f64,
 }
 
 impl Pairing {
-    /// Of the tangents of one state and the adjoints of another, which have the same cells.
+    /// Computes the pairing of one state's tangents with another state's adjoints; both have the same cells.
     pub fn of(program: &Program, dual: &State<[u64; 2]>, state: &State) -> Pairing {
         let mut pairing = Pairing::default();
         let Some(adjoints) = &state.adjoints else { return pairing };
@@ -45,7 +46,7 @@ impl Pairing {
         };
         let tangents = dual.reals.iter().map(tangent).chain(dual.real_stack.iter().map(tangent));
         let tangents = tangents.chain(dual.input.iter().map(entry)).chain(dual.output.iter().map(entry));
-        // What waits for tasks is a part of the adjoints of its cells.
+        // Deferred contributions of tasks belong to the adjoints of their cells.
         let waits = adjoints
             .aside
             .iter()
@@ -59,13 +60,13 @@ impl Pairing {
         pairing
     }
 
-    /// Whether two pairings are equal but for rounding, as one step may round.
+    /// Returns true if two pairings agree within the rounding of one step.
     pub fn agrees(&self, other: &Pairing, system: RealSystem) -> bool {
         let size = self.size + other.size;
         let error = match system {
             RealSystem::F64 => 1e-12 * size,
             RealSystem::F32 => 1e-4 * size,
-            // Every product is rounded to a multiple of the unit, however small its factors are.
+            // Every product is rounded to a multiple of the unit, even for small factors.
             RealSystem::Fixed(bits) => {
                 let (tangents, adjoints) = (self.tangents + other.tangents, self.adjoints + other.adjoints);
                 2f64.powi(4 - i32::from(bits)) * (1.0 + tangents) * (1.0 + adjoints)
@@ -75,7 +76,7 @@ impl Pairing {
     }
 }
 
-/// A number that the number system has, or nearly.
+/// Returns the bits of a number, rounded to the number system.
 pub fn bits(program: &Program, value: f64) -> u64 {
     match program.parse(Class::Real, &format!("{value:?}")) {
         Ok(Value::Real(bits)) => bits,
@@ -83,7 +84,7 @@ pub fn bits(program: &Program, value: f64) -> u64 {
     }
 }
 
-/// A small number; one in eight is 0.
+/// Returns a small number; one in eight is 0.
 fn small(program: &Program, rng: &mut Rng) -> u64 {
     let value = if rng.chance(12) { 0 } else { rng.within(-64..=64) };
     bits(program, value as f64 / 32.0)
@@ -104,7 +105,8 @@ pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
     state.adjoints = Some(adjoints);
 }
 
-/// A machine over dual numbers in the same state, where all globals, and what is on the stack and the input tape, move.
+/// Returns a machine over dual numbers in the same state, with tangents for all globals, the stack and the input
+/// tape.
 pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
     let mut dual = lift::<[u64; 2]>(state).unwrap();
     let globals = program.module().globals.iter().enumerate();
@@ -124,7 +126,7 @@ pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachi
     Machine::resume(Arc::clone(program), dual, Some(Residues::default()))
 }
 
-/// Makes at most `budget` steps over dual numbers.
+/// Runs at most `budget` steps over dual numbers.
 pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) -> End {
     machine.state_mut().counters.shown = ShownMark::SILENT;
     match machine.run(direction, budget) {
@@ -134,8 +136,8 @@ pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) ->
     }
 }
 
-/// Runs forward as far as dual numbers go, and then both machines back side by side, the one with
-/// tangents, the other with adjoints: the pairing stays as it is. How many steps were compared.
+/// Runs forward as far as dual numbers allow, then both machines backward, one with tangents, the other with
+/// adjoints. Checks that the pairing stays constant, and returns the number of compared steps.
 ///
 /// # Errors
 /// The step at which the pairing changes.
@@ -153,7 +155,7 @@ pub fn kept_on_the_way_back(
     seed_adjoints(program, machine.state_mut(), rng);
     let mut before = Pairing::of(program, dual.state(), machine.state());
     for step in (0..steps).rev() {
-        // A transport out of range ends the way back.
+        // An overflow of an adjoint ends the reverse sweep.
         if let End::Trap(_) = travel(&mut machine, Travel::Backward, 1) {
             return Ok(steps - step - 1);
         }
@@ -168,8 +170,8 @@ pub fn kept_on_the_way_back(
     Ok(steps)
 }
 
-/// Runs both machines forward from the beginning, with adjoints from the first step on, as long as nothing
-/// is thrown away: the pairing stays as it is. How many steps were compared.
+/// Runs both machines forward from the start with adjoints, as long as nothing is discarded. Checks that the pairing
+/// stays constant, and returns the number of compared steps.
 ///
 /// # Errors
 /// The step at which the pairing changes.

@@ -1,9 +1,9 @@
-//! A small deterministic random number generator: one seed means one program, on every platform and
-//! in every later version, so that a seed in a failure report stays good. Knows nothing of programs.
+//! Small deterministic random number generator. A seed gives the same program on every platform and in every later
+//! version, so seeds in failure reports stay valid. This module knows no programs.
 
 use std::ops::RangeInclusive;
 
-/// SplitMix64: a counter, and a bijection that stirs it.
+/// SplitMix64: a counter, mixed by a bijection.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -12,7 +12,7 @@ impl Rng {
         Rng(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -21,23 +21,23 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.bits() % end as u64) as usize
     }
 
-    /// Within a range that holds fewer than 2⁶³ integers.
+    /// Returns a number in a range of fewer than 2⁶³ integers.
     pub fn within(&mut self, range: RangeInclusive<i64>) -> i64 {
         let span = range.end().wrapping_sub(*range.start()) as u64 + 1;
         range.start().wrapping_add((self.bits() % span) as i64)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < percent as usize
     }
 
-    /// One of a slice that isn't empty.
+    /// Returns a random element of a nonempty slice.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }

@@ -1,20 +1,19 @@
-//! Running programs the way laws look at them: whole runs with every state's digest, and travel that
-//! doesn't stop at what is shown.
+//! Runs of programs for laws: traces with the digest of every state, and runs that don't stop at shown values.
 
 use reviver_vm::digest::{Digest, state_digest};
 use reviver_vm::{Machine, Stop, Trap, Travel};
 
 use crate::subject::Subject;
 
-/// Runs that take longer are cut off here; generated programs are far shorter.
+/// Step limit of runs; generated programs are much shorter.
 pub const LONGEST: u64 = 20_000;
 
-/// How a run ended.
+/// Reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// It arrived.
+    /// The end of the program was reached.
     Bound,
-    /// It was cut off.
+    /// The step limit was reached.
     Budget,
     Trap(Trap),
 }
@@ -25,7 +24,7 @@ impl End {
     }
 }
 
-/// Makes at most `budget` steps, however often something is shown on the way.
+/// Runs at most `budget` steps, without stopping at shown values.
 pub fn travel(machine: &mut Machine, travel: Travel, budget: u64) -> End {
     let target = machine.state().step + travel.sign() * budget as i64;
     loop {
@@ -39,28 +38,28 @@ pub fn travel(machine: &mut Machine, travel: Travel, budget: u64) -> End {
     }
 }
 
-/// A run from the beginning, step by step.
+/// Trace of a run from the start, step by step.
 pub struct Trace {
-    /// The digest of the state at each step, the first one before any.
+    /// Digest of the state after each step, preceded by that of the start.
     pub digests: Vec<Digest>,
     pub end: End,
-    /// Where the run stopped.
+    /// Machine in the run's final state.
     pub machine: Machine,
 }
 
 impl Trace {
-    /// Number of steps made.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u64 {
         self.digests.len() as u64 - 1
     }
 }
 
-/// Runs forward from the beginning.
+/// Runs forward from the start.
 pub fn trace(subject: &Subject, exact: bool) -> Trace {
     follow(subject.machine(exact), Travel::Forward)
 }
 
-/// Runs to the bound, or until a trap, and notes every state.
+/// Runs to the end of the program or to a trap, and records every state.
 pub fn follow(mut machine: Machine, direction: Travel) -> Trace {
     let mut digests = vec![state_digest(machine.state())];
     loop {

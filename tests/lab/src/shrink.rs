@@ -1,10 +1,10 @@
-//! From a program that breaks a law to a small one that breaks it too.
+//! Shrinker: reduces a program that violates a law to a small one that still does.
 //!
-//! It works on lines and knows only how blocks are spelled: it leaves out lines and whole blocks,
-//! takes blocks away from around their bodies, and simplifies operands, as long as the failure stays.
-//! A candidate that doesn't assemble doesn't fail, so it needs no grammar.
+//! It works on lines, and only knows the keywords of blocks. It removes lines and whole blocks, unwraps block bodies,
+//! and simplifies operands, as long as the failure persists. Candidates that don't assemble don't fail, so no grammar
+//! is needed.
 
-/// The smallest text that was found to fail still. `fails` says whether a text does.
+/// Returns the smallest text found that still fails. `fails` returns true if a text fails.
 pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
     let mut shrinker = Shrinker { lines: text.lines().map(str::to_owned).collect(), fails };
     loop {
@@ -22,7 +22,7 @@ pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// The most lines of a short run.
+/// Maximum number of lines of a short run.
 const SHORT_RUN: usize = 8;
 
 struct Shrinker<F> {
@@ -35,7 +35,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         lines.join("\n") + "\n"
     }
 
-    /// Takes a candidate over if it still fails.
+    /// Adopts a candidate if it still fails.
     fn try_lines(&mut self, candidate: Vec<String>) -> bool {
         let smaller = candidate != self.lines && (self.fails)(&self.text(&candidate));
         if smaller {
@@ -44,12 +44,12 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         smaller
     }
 
-    /// The lines but for some.
+    /// Returns the lines without some of them.
     fn except(&self, leave_out: impl Fn(usize) -> bool) -> Vec<String> {
         self.lines.iter().enumerate().filter(|(n, _)| !leave_out(*n)).map(|(_, line)| line.clone()).collect()
     }
 
-    /// Leaves out whole blocks, procedures among them.
+    /// Removes whole blocks, including procedures.
     fn without_blocks(&mut self) {
         let mut start = 0;
         while start < self.lines.len() {
@@ -61,7 +61,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Leaves out runs of lines, long ones first.
+    /// Removes runs of lines, long ones first.
     fn without_runs(&mut self) {
         let mut length = self.lines.len() / 2;
         while length > 0 {
@@ -76,8 +76,8 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Leaves out a few lines that follow each other, wherever they begin, or only the branches among them: a loop
-    /// made of labels is four lines, and so is a choice.
+    /// Removes short runs of lines at every position, or only the branches among them: a loop or choice made of
+    /// labels has four lines.
     fn without_short_runs(&mut self) {
         for length in 2..=SHORT_RUN {
             let mut start = 0;
@@ -91,7 +91,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Leaves out a macro's own lines and those that use it: what it does, main does then.
+    /// Removes a macro's first and last lines and its uses, so that its body becomes part of main.
     fn without_definitions(&mut self) {
         let mut start = 0;
         while start < self.lines.len() {
@@ -107,7 +107,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Leaves out a block's own lines and keeps its body.
+    /// Removes a block's keyword lines, and keeps its body.
     fn without_frames_of_blocks(&mut self) {
         let mut start = 0;
         while start < self.lines.len() {
@@ -130,7 +130,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// A ladder without its first case: its `else if` begins it.
+    /// Returns a ladder without its first case; the first `else if` then begins it.
     fn without_first_of_ladder(&self, start: usize, middle: usize, end: usize) -> Option<Vec<String>> {
         let (before, rest) = self.lines.get(middle).filter(|line| is_else_if(line))?.split_once("else")?;
         let mut lines = self.lines.clone();
@@ -140,7 +140,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         Some(lines)
     }
 
-    /// Leaves out two lines at once: the halves of branch pairs, a push and its pop.
+    /// Removes two lines at once: halves of a branch pair, or a push and its pop.
     fn without_pairs(&mut self) {
         let mut first = 0;
         while first < self.lines.len() {
@@ -157,7 +157,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
 
     fn simpler_lines(&mut self) {
         for n in 0..self.lines.len() {
-            // Each simplification makes a line plainer; the bound only guards against going in circles.
+            // Each simplification makes a line plainer; the limit only prevents endless cycles.
             for _ in 0..32 {
                 let candidates = simpler(&self.lines[n]);
                 if !candidates.iter().any(|line| self.try_line(n, line)) {
@@ -173,7 +173,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         self.try_lines(candidate)
     }
 
-    /// The line that closes the block that this line opens.
+    /// Returns the line that closes the block opened by this line.
     fn end_of_block(&self, start: usize) -> Option<usize> {
         let (opener, _, closer) = block_of(&self.lines[start])?;
         let mut depth = 0;
@@ -188,7 +188,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         })
     }
 
-    /// The `else`, `loop` or `apply` of a block.
+    /// Returns the `else`, `loop` or `apply` of a block.
     fn middle_of_block(&self, start: usize, end: usize) -> Option<usize> {
         let (_, middle, _) = block_of(&self.lines[start])?;
         let mut inside = start + 1;
@@ -202,7 +202,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
     }
 }
 
-/// How blocks are spelled: first word, the word between two bodies, last word.
+/// Keywords of blocks: opening word, word between two bodies, closing word.
 const BLOCKS: [(&str, &str, &str); 8] = [
     (".proc", "", ".end"),
     (".macro", "", ".endm"),
@@ -214,7 +214,7 @@ const BLOCKS: [(&str, &str, &str); 8] = [
     ("push", "", "pop"),
 ];
 
-/// The first word of a line, behind its label.
+/// Returns the first word of a line, after its label.
 fn word(line: &str) -> &str {
     let statement =
         line.split_once(':').filter(|(label, _)| is_name(label.trim())).map_or(line, |(_, rest)| rest);
@@ -225,8 +225,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A `from` with a label in front is half of a branch pair and opens nothing. An `else if` opens an `if`, which has
-/// its own `fi`.
+/// Returns true if a line opens a block. A `from` after a label is half of a branch pair and opens none. An `else if`
+/// opens an `if` with its own `fi`.
 fn opens(line: &str, opener: &str) -> bool {
     line.split_whitespace().next() == Some(opener) || opener == "if" && is_else_if(line)
 }
@@ -235,18 +235,18 @@ fn is_else_if(line: &str) -> bool {
     line.split_whitespace().take(2).eq(["else", "if"])
 }
 
-/// Whether a line is a branch or a labelled come-from.
+/// Returns true if a line is a `br`, or a `from` after a label.
 fn is_half_of_pair(line: &str) -> bool {
     let is_labelled = || line.split_whitespace().next() != Some("from");
     word(line) == "br" || word(line) == "from" && is_labelled()
 }
 
-/// How the block is spelled that a line opens.
+/// Returns the keywords of the block that a line opens.
 fn block_of(line: &str) -> Option<(&'static str, &'static str, &'static str)> {
     BLOCKS.into_iter().find(|(opener, _, _)| opens(line, opener))
 }
 
-/// Whether two lines may only make sense together.
+/// Returns true if two lines may only be valid together.
 fn related(first: &str, second: &str) -> bool {
     const PAIRS: [(&str, &str); 9] = [
         ("br", "from"),
@@ -262,7 +262,7 @@ fn related(first: &str, second: &str) -> bool {
     PAIRS.contains(&(word(first), word(second)))
 }
 
-/// The same line with less in it, the greatest simplification first.
+/// Returns simpler versions of a line, the greatest simplification first.
 fn simpler(line: &str) -> Vec<String> {
     let mut candidates = Vec::new();
     let code = line.split(';').next().unwrap_or("").trim_end();
@@ -283,7 +283,7 @@ fn simpler(line: &str) -> Vec<String> {
     candidates
 }
 
-/// A condition without one side of an `and` or `or`, or without a pair of parentheses.
+/// Returns a condition without one operand of an `and` or `or`, or without a pair of parentheses.
 fn without_part_of_condition(line: &str) -> Vec<String> {
     let mut candidates = Vec::new();
     for connective in [" and ", " or "] {
@@ -302,8 +302,8 @@ fn without_part_of_condition(line: &str) -> Vec<String> {
     candidates
 }
 
-/// Where the part of a condition begins that a text ends with: behind its parenthesis, a connective or a comma, or
-/// behind the statement's word.
+/// Returns the start of a text's last operand of a condition: after its parenthesis, a connective, a comma, or the
+/// statement's first word.
 fn start_of_part(text: &str) -> usize {
     let mut depth = 0;
     let begins = |(at, c): (usize, char)| {
@@ -319,12 +319,12 @@ fn start_of_part(text: &str) -> usize {
     text.char_indices().rev().find_map(begins).unwrap_or(0)
 }
 
-/// How long the part of a condition is that a text begins with.
+/// Returns the length of the operand of a condition at the start of a text.
 fn length_of_part(text: &str) -> usize {
     length_until(text, |rest| rest.starts_with(" and ") || rest.starts_with(" or "))
 }
 
-/// How long a text is up to the parenthesis that closes what it is inside of, or to what ends it.
+/// Returns the length of a text up to the unmatched closing parenthesis, or to the end that `ends` detects.
 fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
     let mut depth = 0;
     let end = text.char_indices().find(|&(at, c)| {
@@ -334,7 +334,7 @@ fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
-/// `add.mul y, a, b` as `add y, a`
+/// Rewrites `add.mul y, a, b` to `add y, a`.
 fn without_function(line: &str) -> Option<String> {
     let mnemonic = word(line);
     let (update, _) = mnemonic.split_once('.').filter(|(update, _)| !update.is_empty())?;
@@ -343,8 +343,8 @@ fn without_function(line: &str) -> Option<String> {
     Some(operands)
 }
 
-/// The extents of the operands of a line: what stands between blanks, commas and parentheses, an
-/// element with its indices.
+/// Returns the spans of a line's operands, which blanks, commas and parentheses separate; an element includes its
+/// indices.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
     let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '{' | '}');
     let (mut start, mut brackets) = (None, 0);
@@ -363,13 +363,13 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
     tokens.into_iter().skip(1)
 }
 
-/// The line with one operand replaced by something plainer.
+/// Returns versions of the line with one operand simplified.
 fn simpler_token(line: &str, start: usize, end: usize) -> Vec<String> {
     let put = |text: &str| format!("{}{text}{}", &line[..start], &line[end..]);
     plainer(&line[start..end]).iter().map(|text| put(text)).collect()
 }
 
-/// Plainer operands, the plainest first. Nothing is plainer than itself, so simplifying ends.
+/// Returns plainer operands, the plainest first. None is plainer than itself, so simplification terminates.
 fn plainer(token: &str) -> Vec<String> {
     if let Ok(number) = token.parse::<i64>() {
         let smaller = [0, 1, number / 2].into_iter().filter(|n| n.unsigned_abs() < number.unsigned_abs());
@@ -406,7 +406,7 @@ mod tests {
         }
     }
 
-    /// A choice made of labels, around what is to stay: no two of its lines can be left out without the others.
+    /// A choice made of labels around code to keep: each of its lines can only be removed with all others.
     #[test]
     fn branches_go_together() {
         let text =
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(shrink(text, fails), ".inout x\nadd x, 1\n");
     }
 
-    /// Each `if` of a ladder has its own `fi`: whatever is left out, both go.
+    /// Each `if` of a ladder has its own `fi`, and both are removed together.
     #[test]
     fn ladders_become_smaller_from_either_end() {
         let text = ".inout x, y\n if x == 1\n  add y, 1\n else if x == 2\n  add y, 2\n else if x == 3\n  add y, 3\n \

@@ -1,47 +1,47 @@
-//! The smallest programs: for each row and class a few lines in which the row must be seen to do something.
-//! They are made of the rows, so that a new row has its own without being asked for; a new action is asked
-//! for by the compiler. Knows no engine.
+//! Specimens: for each row and class a few lines in which the row must have an observable effect. They are generated
+//! from the rows, so new rows are included automatically; a new action is a compile error here. This module knows no
+//! engine.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Direction, Over, Store, TaskBound, Update};
 
-/// By what a step over an instruction can be seen to do something.
+/// Observable effect of a step over an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Something of the state is another than before, besides where the machine stands.
+    /// The state changes in more than the machine's position.
     Changes,
-    /// It traps.
+    /// The step ends in a trap.
     Refuses,
-    /// It leads elsewhere than to the next instruction.
+    /// The step continues elsewhere than at the next instruction.
     Jumps,
-    /// The run stops, to print a value.
+    /// The run stops to print a value.
     Shows,
 }
 
-/// A row, over one class if there is a choice, and programs in one of which it has an effect.
+/// Row with a class if there is a choice, and programs of which one must show the effect.
 #[derive(Clone, Debug)]
 pub struct Specimen {
     pub row: String,
-    /// The update that acts.
+    /// Update of the row.
     pub update: Update,
-    /// What it applies, where that is what the specimen is of.
+    /// Function of the row, if the specimen tests a function.
     pub function: Option<Function>,
     pub class: Option<Class>,
     pub effect: Effect,
     pub texts: Vec<String>,
 }
 
-/// Numbers that an instruction's cells begin with: the target's, and those of two sources.
+/// Initial numbers of an instruction's cells: the target's, and those of two sources.
 const NUMBERS: [[i64; 3]; 5] = [[3, 2, 1], [1, 2, 2], [5, 1, 2], [7, -1, 3], [2, 6, -1]];
 
-/// Every row.
+/// Returns the specimens of every row.
 pub fn all() -> Vec<Specimen> {
     let updates = Update::ALL.iter().flat_map(|&update| of_update(update));
     updates.chain(Function::ALL.iter().flat_map(|&function| of_function(function))).collect()
 }
 
-/// The classes of the numbers that there are so far.
+/// Returns the classes of numbers that an update supports so far.
 fn classes(update: Update) -> Vec<Class> {
     let class = |over: &Over| match over {
         Over::Integers => Some(Class::Int),
@@ -106,26 +106,26 @@ fn of_update(update: Update) -> Vec<Specimen> {
             Effect::Refuses,
             vec![format!(".inout a = 1, b\nx: br y, a == 2\nadd b, 1\ny: {name} x, a == 1\n")],
         ),
-        // Going out of a procedure is where its ends are seen, in either direction.
+        // Leaving a procedure shows the effect of its ends, in either direction.
         Action::Begin => alone(Effect::Changes, vec![calling("uncall p(y)")]),
         Action::End => alone(Effect::Changes, vec![calling("call p(y)")]),
         Action::Call(Direction::Forward | Direction::Backward) => {
             alone(Effect::Changes, vec![calling(&format!("{name} p(y)"))])
         }
         Action::Tasks(TaskBound::Opens) => alone(Effect::Refuses, vec![forking("call share(A, n)")]),
-        // Going back, it is the fork.
+        // In a backward run, a join acts as a fork.
         Action::Tasks(TaskBound::Closes) => alone(Effect::Refuses, vec![forking("uncall share(A, n)")]),
         Action::Switch(true) => alone(Effect::Changes, vec![format!(".inout y\n{name}\ngrad.off\n")]),
         Action::Switch(false) => alone(Effect::Changes, vec![format!(".inout y\ngrad.on\n{name}\n")]),
     }
 }
 
-/// A program that calls a procedure.
+/// Returns a program that calls a procedure.
 fn calling(call: &str) -> String {
     format!(".inout n = 1, y, z\n{call}\n.proc p(inout a)\nadd a, 1\n.end\n")
 }
 
-/// A program with tasks that share a cell, which no text tells.
+/// Returns a program with tasks that share a cell, which the text doesn't show.
 fn forking(call: &str) -> String {
     let tasks = "fork\ncall p(v[i])\ncall p(v[0])\njoin\n";
     format!(
@@ -133,9 +133,9 @@ fn forking(call: &str) -> String {
     )
 }
 
-/// What is added is seen in the target.
+/// Returns specimens that add function values to a target.
 fn of_function(function: Function) -> Vec<Specimen> {
-    // `always` stands in conditions only.
+    // The function `always` only occurs in conditions.
     let forms = function.forms().filter(|_| function.arity() > 0);
     let specimen = |form: Form| Specimen {
         row: format!("{} {form:?}", function.name()),
@@ -151,7 +151,7 @@ fn of_function(function: Function) -> Vec<Specimen> {
 fn applied(function: Function, form: Form, [y, a, b]: [i64; 3]) -> String {
     let kind = |class| if class == Class::Int { "" } else { ": real" };
     let (result, first, second) = (kind(form.result()), kind(form.source(0)), kind(form.source(1)));
-    // Most domains have a part between 0 and 1.
+    // Most functions are defined somewhere between 0 and 1.
     let number =
         |n: i64, class| if class == Class::Int { n.to_string() } else { (n as f64 / 4.0).to_string() };
     let (y, a, b) = (y, number(a, form.source(0)), number(b, form.source(1)));

@@ -1,4 +1,4 @@
-//! The shrinker finds the small program in a large one.
+//! The shrinker finds a small program in a large one.
 
 use reviver_lab::generate::{Profile, program};
 use reviver_lab::shrink::shrink;
@@ -7,7 +7,7 @@ use reviver_lab::subject::module;
 use reviver_isa::update::Update;
 use reviver_isa::{Function, Module};
 
-/// A program with an instruction of a kind, shrunk as long as it has one.
+/// Returns a generated program that satisfies `has`, shrunk while it does.
 fn smallest(has: fn(&Module) -> bool) -> String {
     let fails = |text: &str| module(text).is_ok_and(|module| has(&module));
     let texts =
@@ -21,7 +21,7 @@ fn smallest(has: fn(&Module) -> bool) -> String {
 #[test]
 fn one_instruction_stays_alone() {
     let small = smallest(|module| module.code.iter().any(|i| i.function == Function::Atan2));
-    // The instruction, and the declaration of its target if it isn't a register.
+    // One line is the instruction, the other the declaration of its target if that isn't a register.
     assert!(small.lines().count() <= 2, "{small}");
 }
 

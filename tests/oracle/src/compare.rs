@@ -1,5 +1,5 @@
-//! The machine beside the oracle: one text, run by both from end to end and back, everything that
-//! can be seen compared. The only part that knows the machine.
+//! Comparison of the machine with the oracle: both run one text from end to end and back, and everything observable
+//! is compared. Only this module knows the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,59 +17,59 @@ use crate::run::{Inputs, Oracle, seed};
 use crate::walk::Direction;
 use crate::{Settings, tree};
 
-/// Statements that the oracle executes before it gives up.
+/// Default statement limit of the oracle.
 const FUEL: u64 = 2_000_000;
-/// Steps that the machine may make for one statement of the oracle.
+/// Maximum number of machine steps for one oracle statement.
 const STEPS: u64 = 100;
 
-/// A program and what it is given.
+/// Program with its inputs.
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
-    /// The name of the program's file, from which includes are found through `files`.
+    /// Name of the program's file; `files` resolves includes relative to it.
     pub name: &'a str,
     pub text: &'a str,
     pub files: &'a dyn Files,
     pub settings: Settings,
     pub inputs: Inputs<'a>,
     pub fuel: u64,
-    /// Who moves the machine of a program; none where its own interpreter does.
+    /// Returns the runner for a program's machine; `None` selects its own interpreter.
     pub runner: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
-/// How both machines ended.
+/// Common outcome of both machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Finished,
     Trapped(Trap),
-    /// Nothing was compared: the reason.
+    /// Nothing was compared, for this reason.
     Skipped(String),
 }
 
-/// A run to the other end and, if it arrived, from there back.
+/// Run to the other end and, if it completed, back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     pub there: Ending,
     pub back: Option<Ending>,
 }
 
-/// What the two machines agreed on.
+/// Outcome that both machines agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// Forward from the beginning, and back.
+    /// Round trip forward from the start.
     pub forward: Round,
-    /// Backward from the end, given the same, and forward again.
+    /// Round trip backward from the end, with the same inputs.
     pub backward: Round,
 }
 
 impl<'a> Case<'a> {
-    /// A text alone.
+    /// Creates the case of a text without files or inputs.
     pub fn of(text: &'a str) -> Case<'a> {
         static NO_FILES: std::sync::LazyLock<FilesInMemory> = std::sync::LazyLock::new(FilesInMemory::new);
         let (settings, inputs) = (Settings::default(), Inputs::default());
         Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL, runner: |_| None }
     }
 
-    /// The same program with inputs.
+    /// Returns the case with other inputs.
     #[must_use]
     pub fn with(self, inputs: Inputs<'a>) -> Case<'a> {
         Case { inputs, ..self }
@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
     /// Runs the program on both machines.
     ///
     /// # Errors
-    /// What the machines disagree about, or why the text can't be run.
+    /// The disagreement, or the reason why the text can't be run.
     pub fn compare(&self) -> Result<Agreement, String> {
         let program = self.assemble()?;
         let body = tree::read(self.name, self.text, self.files)?;
@@ -156,7 +156,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// One run of the machine, to be compared with the oracle's.
+    /// Runs the machine in one direction, and compares the result with the oracle's.
     fn leg(
         &self,
         machine: &mut Machine,
@@ -201,7 +201,7 @@ fn short(outcome: &Outcome) -> String {
     }
 }
 
-/// Switches gradient mode on, with the adjoints that the oracle gives too.
+/// Switches gradient mode on, with the same adjoints as the oracle's.
 fn seed_adjoints(program: &Program, state: &mut State) {
     state.set_mode(true);
     let bits = |name: &str, n| match program.parse(Class::Real, &format!("{:?}", seed(name, n))) {
@@ -232,7 +232,7 @@ fn seed_adjoints(program: &Program, state: &mut State) {
     }
 }
 
-/// Runs a machine until it can't go on.
+/// Runs a machine to its end, a trap, or the budget.
 fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
     let start = machine.state().step;
     loop {
@@ -252,7 +252,7 @@ fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
     }
 }
 
-/// The coarse class of a trap.
+/// Returns the coarse class of a trap.
 fn class(cause: Cause) -> Trap {
     match cause {
         Cause::Fault(_) | Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_) => Trap::Fault,
@@ -286,7 +286,7 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
         });
         bits.collect()
     };
-    // Adjoints that nothing has needed are 0.
+    // Adjoints that were never needed are 0.
     let adjoint = |list: fn(&Adjoints) -> &Vec<u64>, n: usize| {
         let found = state.adjoints.as_ref().and_then(|adjoints| list(adjoints).get(n).copied());
         Bits::Real(found.unwrap_or(0))
@@ -317,16 +317,16 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
     }
 }
 
-/// The names that the machine calls garbage, each once, as the text has them.
+/// Returns the names of the machine's garbage, each once, as in the text.
 fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     let found = machine.program().garbage(machine.state(), arrived);
-    // An element is named with its index, a second frame variable of one name with a number.
+    // Names of elements have an index; a second frame variable of the same name has a number.
     let name = |name: &str| {
         let bare = name.split(['[', '$', '\'']).next().unwrap_or(name);
         if name.contains('\'') { format!("{bare}'") } else { bare.to_owned() }
     };
     let names: BTreeSet<String> = found.iter().map(|garbage| name(&garbage.name)).collect();
-    // Stacks and tapes that aren't empty are compared entry by entry.
+    // Nonempty stacks and tapes are compared entry by entry.
     let is_cell = |name: &String| ![" stack", " tape"].iter().any(|storage| name.ends_with(storage));
     names.into_iter().filter(is_cell).collect()
 }
@@ -371,7 +371,7 @@ fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether no sum of the program is rounded.
+/// Returns true if no sum of the program is rounded.
 fn is_exact(module: &Module) -> bool {
     let is_int = |class: Class| class == Class::Int;
     module.real.is_exact()

@@ -1,5 +1,5 @@
-//! Constant expressions: exact as they are written, and else what the oracle's machine makes of them in the numbers
-//! that the text declares. Knows no names.
+//! Constant expressions: literals are exact; operations use the oracle's arithmetic in the number system that the
+//! text declares. This module knows no names.
 
 use num_bigint::BigInt;
 use reviver_assembler::tree::{BinaryOperator, UnaryOperator};
@@ -12,23 +12,23 @@ use crate::outcome::{Step, unsupported};
 use crate::real::Real;
 use crate::signature::{common, source_classes, value_class};
 
-/// The numbers that a text declares.
+/// Number formats that a text declares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextNumbers {
     pub(crate) bits: u32,
     pub(crate) system: RealSystem,
 }
 
-/// The value of a constant expression.
+/// Value of a constant expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
-    /// A bit pattern is written in base 2, 8 or 16; it stands for the word that has these bits.
+    /// Integer. A `pattern`, in base 2, 8 or 16, means the word with these bits.
     Int {
         value: BigInt,
         pattern: bool,
     },
     Real(f64),
-    /// What was computed in the numbers of the text.
+    /// Result of an operation in the text's number system.
     Computed(Real),
 }
 
@@ -40,7 +40,7 @@ impl Number {
         }
     }
 
-    /// The value where a real is wanted.
+    /// Returns the value as a real.
     pub(crate) fn to_real(&self, text: TextNumbers) -> Step<Real> {
         match self {
             Number::Int { pattern: true, value } if !fits(value, text.bits) => {
@@ -52,7 +52,7 @@ impl Number {
         }
     }
 
-    /// The value as the float by which it is written down.
+    /// Returns the value as a float, for numbers that are written as text.
     pub(crate) fn to_float(&self, text: TextNumbers) -> Step<f64> {
         match self {
             Number::Real(value) => Ok(*value),
@@ -60,7 +60,7 @@ impl Number {
         }
     }
 
-    /// The value where an integer is wanted.
+    /// Returns the value as an integer.
     pub(crate) fn to_integer(&self) -> Step<BigInt> {
         match self {
             Number::Int { value, .. } => Ok(value.clone()),
@@ -68,12 +68,12 @@ impl Number {
         }
     }
 
-    /// The word that it stands for.
+    /// Returns the value reduced to the word.
     pub(crate) fn to_word(&self, text: TextNumbers) -> Step<BigInt> {
         self.to_integer().map(|value| wrap(value, text.bits))
     }
 
-    /// What it adds to an index: a bit pattern as its word, else as it is written.
+    /// Returns the value as an index offset: a bit pattern as its word, others exactly.
     pub(crate) fn to_offset(&self, text: TextNumbers) -> Step<BigInt> {
         match self {
             Number::Int { pattern: true, .. } => self.to_word(text),
@@ -110,7 +110,7 @@ fn integer(value: i8) -> Number {
     Number::Int { value: value.into(), pattern: false }
 }
 
-/// The function that an operator is.
+/// Returns the function of an operator.
 pub(crate) fn function_of(operator: BinaryOperator) -> Function {
     match operator {
         BinaryOperator::Add => Function::Sum,
@@ -126,14 +126,14 @@ pub(crate) fn function_of(operator: BinaryOperator) -> Function {
     }
 }
 
-/// A function of constants.
+/// Applies a function to constants.
 pub(crate) fn apply(function: Function, sources: &[Number], text: TextNumbers) -> Step<Number> {
     let written: Vec<Class> = sources.iter().map(Number::class).collect();
     let class = value_class(function, &written)?;
     let classes = source_classes(function, class, &written);
     let [a, b] = [sources.first(), sources.get(1)];
     let int = |n: Option<&Number>| n.map_or(Ok(BigInt::ZERO), |n| n.to_word(text));
-    // A part of an expression is added to 0 before it is taken.
+    // Intermediate results are added to 0 before use, as the machine does.
     let real = |n: Option<&Number>| match n {
         None => Ok(Real::zero(text.system)),
         Some(Number::Computed(part)) => Real::function(Function::Sum, &Real::zero(text.system), part),

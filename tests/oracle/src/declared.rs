@@ -1,5 +1,5 @@
-//! What stands outside of bodies: settings, constants, globals, and the heads of procedures and
-//! macros. Resolves no statement.
+//! Declarations outside of bodies: settings, constants, globals, heads of procedures and macros. Resolves no
+//! statements.
 
 use std::collections::HashMap;
 
@@ -17,28 +17,28 @@ use crate::real::Real;
 use crate::scope::Meaning;
 use crate::value::Value;
 
-/// Open calls and entries of a stack or a tape where the program sets no limit.
+/// Default limit of open calls; below are those of entries of a stack and of a tape.
 const DEFAULT_DEPTH: usize = 100_000;
 const DEFAULT_STACK: usize = 1 << 24;
 const DEFAULT_TAPE: usize = 1 << 24;
 
-/// Everything outside of bodies.
+/// Declarations of a program.
 pub(crate) struct Declared<'t> {
     pub(crate) numbers: Numbers,
-    /// The numbers that constants are computed in: the declared ones, whatever the program runs in.
+    /// Number system of constant expressions: the declared one, even if the program runs in another.
     pub(crate) text: TextNumbers,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     names: HashMap<String, Meaning>,
-    /// In order of the text; main, which has no head, comes before them.
+    /// Procedures in text order; main, which has no head, precedes them.
     pub(crate) procedures: Vec<&'t tree::ProcedureNode>,
     pub(crate) macros: HashMap<&'t str, &'t tree::Macro>,
 }
 
 impl<'t> Declared<'t> {
-    /// Reads a program whose includes are in place.
+    /// Reads the declarations of a program with expanded includes.
     pub(crate) fn read(body: &'t Body, settings: Settings) -> Step<Declared<'t>> {
         let (numbers, text) = numbers(body, settings);
         let mut declared = Declared {
@@ -85,7 +85,7 @@ impl<'t> Declared<'t> {
             }
             Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
-            // Settings are read before; the others are for the assembler, and for who tells tapes.
+            // Settings are read earlier; the others only concern the assembler, and the display of tapes.
             Directive::Word { .. }
             | Directive::Real { .. }
             | Directive::Inverse
@@ -137,7 +137,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The shape that lengths declare.
+    /// Returns the shape with the given lengths.
     pub(crate) fn shape(&self, lengths: &[Expression]) -> Step<Shape> {
         let length = |expression: &Expression| self.constant(expression)?.to_length();
         match lengths {
@@ -160,7 +160,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A constant as the content of a cell.
+    /// Converts a constant to the content of a cell.
     pub(crate) fn value(&self, number: &Number, class: Class) -> Step<Value> {
         match class {
             Class::Int => number.to_word(self.text).map(Value::Int),
@@ -168,7 +168,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A real constant in the numbers that the program runs in, in which it is written down in f64.
+    /// Converts a real constant to the number system of the run, by way of f64 if the systems differ.
     fn real(&self, number: &Number) -> Step<Real> {
         match number {
             Number::Computed(_) if self.text.system == self.numbers.system => number.to_real(self.text),
@@ -176,7 +176,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A constant expression where no local name is visible.
+    /// Evaluates a constant expression without local names.
     fn constant(&self, expression: &Expression) -> Step<Number> {
         match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
@@ -209,7 +209,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A global or a constant.
+    /// Returns the meaning of a global or a constant.
     fn find(&self, name: &str) -> Option<Meaning> {
         match self.names.get(name) {
             Some(meaning) => Some(meaning.clone()),
@@ -218,7 +218,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A global, a constant, the mode, or a register, which becomes a global by being named.
+    /// Returns the meaning of a global, a constant, the mode, or a register, which becomes a global by its first use.
     pub(crate) fn outer(&mut self, name: &str) -> Step<Meaning> {
         if let Some(meaning) = self.find(name) {
             return Ok(meaning);
@@ -241,7 +241,7 @@ fn is_number(digits: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// The width, the number system and its tolerance, wherever they are set; and the declared width.
+/// Returns the word width, number system and tolerance of the program, and the declared formats for constants.
 fn numbers(body: &Body, settings: Settings) -> (Numbers, TextNumbers) {
     let (mut word, mut real) = (Word::W64, RealSystem::F64);
     for node in body {

@@ -1,4 +1,4 @@
-//! What expressions stand for: constants, cells, what is computed of them, indices and parts of arrays.
+//! Meanings of expressions: constants, cells, computations, indices and parts of arrays.
 
 use num_bigint::BigInt;
 use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, Subscript, UnaryOperator};
@@ -12,7 +12,7 @@ use crate::resolve::Resolver;
 use crate::scope::Meaning;
 use crate::signature::{source_classes, value_class};
 
-/// A source or a target as it is written: a literal has no class of its own yet.
+/// Source or target as written; a literal has no class yet.
 pub(crate) enum Operand {
     Literal(Number),
     Mode,
@@ -22,7 +22,7 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    /// The class that it is written in.
+    /// Returns the class as written.
     pub(crate) fn class(&self) -> Class {
         match self {
             Operand::Literal(number) => number.class(),
@@ -92,7 +92,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Two constants, an integer scalar plus or minus a constant, or a function of cells.
+    /// Combines two constants, an integer scalar with a constant, or operands of a function.
     fn combine(&self, operator: BinaryOperator, a: Meaning, b: Meaning) -> Step<Meaning> {
         use BinaryOperator::{Add, Subtract};
         match (operator, &a, &b) {
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         self.apply(function_of(operator), vec![a, b])
     }
 
-    /// A function of what is no constant alone.
+    /// Applies a function to operands that aren't all constants.
     fn apply(&self, function: Function, sources: Vec<Meaning>) -> Step<Meaning> {
         let operands = sources.into_iter().map(|source| self.as_operand(source)).collect::<Step<Vec<_>>>()?;
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
@@ -222,7 +222,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A source, its literal read in a class.
+    /// Returns a source, with a literal read as a number of the class.
     pub(crate) fn typed(&self, operand: Operand, class: Class) -> Step<Source> {
         match operand {
             Operand::Literal(number) => self.declared.value(&number, class).map(Source::Constant),
@@ -245,7 +245,7 @@ impl Resolver<'_> {
         self.typed(operand, class)
     }
 
-    /// Elements of an array, to be passed.
+    /// Returns elements of an array as an argument.
     pub(crate) fn part(&mut self, expression: &Expression) -> Step<(Variable, Part)> {
         match self.evaluate(expression)? {
             Meaning::Variable(array) => Ok((array, Part::Whole)),
@@ -255,7 +255,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The adjoint of a cell.
+/// Returns the adjoint of a cell.
 fn adjoint(meaning: Meaning) -> Step<Meaning> {
     match meaning {
         Meaning::Variable(variable) if variable.shape == Shape::Scalar => {
@@ -266,7 +266,7 @@ fn adjoint(meaning: Meaning) -> Step<Meaning> {
     }
 }
 
-/// An integer scalar plus a constant; none of anything else.
+/// Adds a constant to an integer scalar; `None` for anything else.
 fn shifted(meaning: &Meaning, by: BigInt) -> Option<Meaning> {
     match meaning {
         Meaning::Variable(scalar) if scalar.shape == Shape::Scalar && scalar.class == Class::Int => {

@@ -1,6 +1,6 @@
-//! Fixed point as big integers: a number is an integer of units of 2^-fraction, computed exactly,
-//! rounded to even once, and refused if it leaves 64 bits. Elementary functions are not known here,
-//! because the language promises them to one unit only.
+//! Fixed-point arithmetic on big integers. A number is an integer in units of 2^-fraction, computed exactly, rounded
+//! to even once, and refused beyond 64 bits. Elementary functions are unsupported, because the language only promises
+//! them to one unit.
 
 use num_bigint::{BigInt, BigUint};
 use reviver_isa::function::Function;
@@ -8,18 +8,18 @@ use reviver_isa::function::Function;
 use crate::integer::fits;
 use crate::outcome::{Step, Trap, trap, unsupported};
 
-/// Bits of a fixed-point cell.
+/// Width of a fixed-point cell in bits.
 const WIDTH: u32 = 64;
 
-/// The number, if it fits.
+/// Returns the number if it fits; otherwise traps.
 pub(crate) fn admit(value: BigInt) -> Step<BigInt> {
     if fits(&value, WIDTH) { Ok(value) } else { trap(Trap::Fault) }
 }
 
-/// The integer nearest to n / d, ties to even.
+/// Returns the integer nearest to n / d, with ties to even.
 pub(crate) fn nearest(n: &BigInt, d: &BigInt) -> BigInt {
     let (n, d) = if *d < BigInt::ZERO { (-n, -d) } else { (n.clone(), d.clone()) };
-    // The floor of n/d + 1/2, less 1 where that was a tie rounded up to an odd number.
+    // Floor of n/d + 1/2, minus 1 for a tie that was rounded up to an odd number.
     let doubled: BigInt = &n * 2 + &d;
     let denominator: BigInt = &d * 2;
     let floor = floor_quotient(&doubled, &denominator);
@@ -36,7 +36,7 @@ fn one(fraction: u32) -> BigInt {
     BigInt::ONE << fraction
 }
 
-/// A function of fixed-point numbers. A source that it doesn't take is ignored.
+/// Evaluates a function of fixed-point numbers; an unused source is ignored.
 pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, fraction: u32) -> Step<BigInt> {
     let (zero, unit) = (BigInt::ZERO, one(fraction));
     let value = match function {
@@ -62,26 +62,26 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, fraction: u32
     admit(value)
 }
 
-/// The integer nearest to the square root of n; there are no ties, for (k + 1/2)² is not whole.
+/// Returns the integer nearest to the square root of n; ties can't occur, because (k + 1/2)² isn't an integer.
 fn root(n: &BigInt) -> BigInt {
-    // floor(√(4n)) is the root in half units.
+    // The floor of √(4n) is the root in half units.
     let halves: BigInt = n << 2;
     (halves.sqrt() + 1) >> 1
 }
 
-/// A float as an integer times a power of two.
+/// Decomposes a float into an integer and a power of two.
 pub(crate) fn decompose(value: f64) -> (BigInt, i32) {
     let bits = value.to_bits();
     let field = (bits >> 52 & 0x7ff) as i32;
     let explicit = bits & ((1 << 52) - 1);
-    // Subnormal numbers have no leading one, and the exponent of the least normal ones.
+    // Subnormal numbers have no implicit leading one, and the exponent of the smallest normal numbers.
     let (significand, exponent) =
         if field == 0 { (explicit, -1074) } else { (explicit | 1 << 52, field - 1075) };
     let magnitude = BigInt::from(significand);
     (if value < 0.0 { -magnitude } else { magnitude }, exponent)
 }
 
-/// The number nearest to a float.
+/// Returns the number nearest to a float.
 pub(crate) fn of_float(value: f64, fraction: u32) -> Step<BigInt> {
     if !value.is_finite() {
         return trap(Trap::Fault);
@@ -92,7 +92,7 @@ pub(crate) fn of_float(value: f64, fraction: u32) -> Step<BigInt> {
     admit(if shift >= 0 { significand * scale } else { nearest(&significand, &scale) })
 }
 
-/// The number nearest to a decimal text; `None` if it isn't one or doesn't fit.
+/// Returns the number nearest to a decimal text; `None` if it isn't a number or doesn't fit.
 pub(crate) fn of_text(text: &str, fraction: u32) -> Option<BigInt> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),

@@ -1,6 +1,6 @@
-//! Floats: IEEE 754 arithmetic of its own. The elementary functions are the machine's: they are part of what the
-//! language defines to the last bit, and numbers of 320 bits judge them (`isa-spec/tests/elementary`). Results that
-//! are not finite are returned as they are; whoever stores one judges.
+//! Floats: IEEE 754 arithmetic independent of the machine's. Elementary functions are shared with the machine,
+//! because the language defines their bits; tests with 320-bit numbers verify them (`isa-spec/tests/elementary`).
+//! Results that aren't finite are returned; callers check them.
 
 use reviver_isa::function::Function;
 use reviver_isa::number::elementary::{
@@ -12,7 +12,7 @@ macro_rules! float {
         pub(crate) mod $name {
             use super::{Function, exp, inverse_trig, log, power, roots, special, trig, $Native};
 
-            /// A function of reals; `None` if it is none. A source that it doesn't take is ignored.
+            /// Evaluates a function of reals; `None` for other functions. An unused source is ignored.
             pub(crate) fn function(function: Function, a: $float, b: $float) -> Option<$float> {
                 Some(match function {
                     Function::Copy => a,
@@ -56,7 +56,7 @@ macro_rules! float {
                 })
             }
 
-            /// The derivative of a function, where that is an elementary function without a row of its own.
+            /// Returns a derivative that is an elementary function without its own row.
             pub(crate) fn slope(function: Function, a: $float) -> Option<$float> {
                 match function {
                     Function::Erf => Some(special::erf_slope(&$Native, a)),
@@ -65,20 +65,21 @@ macro_rules! float {
                 }
             }
 
-            /// A base to a whole power, which a float may have no room for: its nearest float, and the rest.
+            /// Returns an integer power. The exponent, which a float may not represent, is split into its nearest
+            /// float and the rest.
             pub(crate) fn whole_power(base: $float, exponent: i64) -> $float {
                 let nearest = exponent as $float;
                 let rest = (i128::from(exponent) - nearest as i128) as $float;
                 power::powi(&$Native, base, (nearest, rest), exponent & 1 == 1)
             }
 
-            /// The point (x, y) turned by an angle.
+            /// Rotates the point (x, y) by an angle.
             pub(crate) fn rotate(x: $float, y: $float, angle: $float) -> ($float, $float) {
                 let (sin, cos) = (trig::sin(&$Native, angle), trig::cos(&$Native, angle));
                 (x * cos - y * sin, x * sin + y * cos)
             }
 
-            /// The point (x, y) turned by the negated angle: cos(-θ) = cos θ and sin(-θ) = -sin θ.
+            /// Rotates the point (x, y) by the negated angle: cos(-θ) = cos θ and sin(-θ) = -sin θ.
             pub(crate) fn rotate_back(x: $float, y: $float, angle: $float) -> ($float, $float) {
                 let (sin, cos) = (trig::sin(&$Native, angle), trig::cos(&$Native, angle));
                 (x * cos + y * sin, y * cos - x * sin)

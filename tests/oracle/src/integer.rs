@@ -1,5 +1,5 @@
-//! Integers of the machine as big integers: computed exactly, then reduced to the word. Knows the
-//! language's functions of integers; knows no cells.
+//! Machine integers as big integers: computed exactly, then reduced to the word. This module knows the language's
+//! integer functions, and no cells.
 
 use std::cmp::Ordering;
 
@@ -10,29 +10,29 @@ use reviver_isa::update::Update;
 use crate::order::truth;
 use crate::outcome::{Step, Trap, trap, unsupported};
 
-/// The word of `bits` bits that an integer is congruent to.
+/// Returns the word of `bits` bits that is congruent to an integer.
 pub(crate) fn wrap(value: BigInt, bits: u32) -> BigInt {
     let residue = pattern(&value, bits);
     if residue.bit(u64::from(bits) - 1) { residue - modulus(bits) } else { residue }
 }
 
-/// 2^bits
+/// Returns 2^bits.
 fn modulus(bits: u32) -> BigInt {
     BigInt::ONE << bits
 }
 
-/// The bits of a word, read as an integer that is never negative.
+/// Returns the bits of a word as a nonnegative integer.
 fn pattern(value: &BigInt, bits: u32) -> BigInt {
     value & (modulus(bits) - 1)
 }
 
-/// The least and the greatest word.
+/// Returns true if an integer is in the range of the word.
 pub(crate) fn fits(value: &BigInt, bits: u32) -> bool {
     let half = modulus(bits - 1);
     *value < half && *value >= -half
 }
 
-/// `y` after an update by `f`.
+/// Returns `y` after an update by `f`.
 pub(crate) fn update(update: Update, y: &BigInt, f: &BigInt, bits: u32) -> Step<BigInt> {
     let value = match update {
         Update::Add => y + f,
@@ -46,19 +46,19 @@ pub(crate) fn update(update: Update, y: &BigInt, f: &BigInt, bits: u32) -> Step<
     Ok(wrap(value, bits))
 }
 
-/// Rotating left by n is multiplying by 2^n modulo 2^bits - 1, but for the word of all ones.
+/// Rotates left by n: a multiplication by 2^n modulo 2^bits - 1, except for the word of all ones.
 fn rotate_left(y: &BigInt, amount: &BigInt, bits: u32) -> BigInt {
     let all_ones = modulus(bits) - 1;
     let word = pattern(y, bits);
     if word == all_ones {
         return word;
     }
-    // The width is a power of two, so that the low bits of an amount are its residue.
+    // The width is a power of two, so the low bits of the amount are its residue.
     let amount = amount & BigInt::from(bits - 1);
     word * BigInt::from(2).modpow(&amount, &all_ones) % all_ones
 }
 
-/// A function of integers. Sources that it doesn't take are ignored.
+/// Evaluates a function of integers; unused sources are ignored.
 pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) -> Step<BigInt> {
     if let Some(holds) = truth(function, a.cmp(b)) {
         return Ok(flag(holds));
@@ -102,12 +102,13 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) ->
     Ok(wrap(value, bits))
 }
 
-/// 1 or 0.
+/// Returns 1 for true and 0 for false.
 fn flag(holds: bool) -> BigInt {
     BigInt::from(u8::from(holds))
 }
 
-/// The quotient, rounded down: with the divisor's sign moved to the dividend, truncating rounds what is negative up.
+/// Returns the quotient rounded down. With a positive divisor, a negative dividend needs a correction of the
+/// truncated quotient.
 fn floor(a: &BigInt, b: &BigInt) -> BigInt {
     let (a, b) = if *b < BigInt::ZERO { (-a, -b) } else { (a.clone(), b.clone()) };
     if a >= BigInt::ZERO {
@@ -117,7 +118,7 @@ fn floor(a: &BigInt, b: &BigInt) -> BigInt {
     -(raised / b)
 }
 
-/// A shift's amount, if it leaves any bits.
+/// Returns the shift amount if any bits remain after the shift.
 fn shift(amount: &BigInt, bits: u32) -> Option<u32> {
     u32::try_from(amount).ok().filter(|n| *n < bits)
 }

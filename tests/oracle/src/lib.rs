@@ -1,22 +1,20 @@
-//! An independent oracle: what a `.rasm` program must do, computed another way than the machine
-//! computes it.
+//! Independent oracle: computes the effects of a `.rasm` program differently than the machine.
 //!
-//! It walks the structured syntax tree with big integers and was written from the description of
-//! the language. It shares the parser and the names of things with the rest, and no semantics: it
-//! calls no row, no lowering, no verifier and no inversion, and knows no positions. What it doesn't
-//! know (elementary functions of fixed point, branches from one list of statements
-//! into another) it says.
+//! It walks the structured syntax tree with big integers, and was written from the description of the language. It
+//! shares the parser and names with the rest, but no semantics: no rows, lowering, verifier, inversion, or positions.
+//! It reports unsupported features, such as elementary functions of fixed point, and branches between lists of
+//! statements.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `declared`, `scope`, `expression`, `resolve` | names: from the tree to the `plan` |
+//! | `declared`, `scope`, `expression`, `resolve` | name resolution: from the tree to the `plan` |
 //! | `constant`, `signature` | constants; classes of sources and values |
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
 //! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
-//! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, the expressions that these take |
-//! | `tasks` | calls that touch nothing that another one changes |
-//! | `tree`, `run`, `outcome` | texts in, what a run came to out |
-//! | `compare` | the machine beside the oracle |
+//! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, their expressions |
+//! | `tasks` | calls of which none touches a cell that another changes |
+//! | `tree`, `run`, `outcome` | input texts, runs, and their outcomes |
+//! | `compare` | comparison of the machine with the oracle |
 
 pub mod compare;
 mod constant;
@@ -50,7 +48,7 @@ pub use outcome::{Outcome, Snapshot, Trap};
 pub use run::{Inputs, Oracle};
 pub use walk::Direction;
 
-/// Numbers that a program computes with in place of those that it declares.
+/// Number formats of a run that replace the declared ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
     pub word: Option<Word>,

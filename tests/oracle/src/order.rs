@@ -1,11 +1,11 @@
-//! The six comparisons, told by the order of two values. Knows no values.
+//! The six comparisons, by the order of two values. This module knows no values.
 
 use std::cmp::Ordering;
 
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 
-/// Whether a comparison holds; `None` if the function is none.
+/// Returns true if a comparison holds for an order; `None` if the function isn't a comparison.
 pub(crate) fn truth(function: Function, order: Ordering) -> Option<bool> {
     let holds = match function {
         Function::Eq => order.is_eq(),
@@ -20,7 +20,7 @@ pub(crate) fn truth(function: Function, order: Ordering) -> Option<bool> {
     Some(holds)
 }
 
-/// The comparison that a condition writes as a symbol.
+/// Returns the comparison for a symbol in a condition.
 pub(crate) fn comparison(order: Order) -> Function {
     match order {
         Order::Eq => Function::Eq,
@@ -32,7 +32,7 @@ pub(crate) fn comparison(order: Order) -> Function {
     }
 }
 
-/// The orders for which a condition holds.
+/// Returns true if a condition holds for an order.
 pub(crate) fn holds(wanted: Order, found: Ordering) -> bool {
     truth(comparison(wanted), found) == Some(true)
 }

@@ -1,5 +1,5 @@
-//! Partial derivatives of the functions of reals, as the manual states them, in whatever numbers the
-//! program computes with. Knows no cells and no adjoints.
+//! Partial derivatives of the functions of reals, as the manual defines them, in any number system. This module knows
+//! neither cells nor adjoints.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -27,7 +27,7 @@ fn of(function: Function, a: &Real) -> Step<Real> {
     Real::function(function, a, a)
 }
 
-/// Numbers of one system.
+/// Constants of one number system.
 struct Constants {
     zero: Real,
     one: Real,
@@ -51,12 +51,12 @@ impl Constants {
         })
     }
 
-    /// 1 where something holds, else 0.
+    /// Returns 1 if the condition holds, otherwise 0.
     fn step(&self, holds: bool) -> Real {
         if holds { self.one.clone() } else { self.zero.clone() }
     }
 
-    /// (1 - a)·(1 + a)
+    /// Returns (1 - a)·(1 + a).
     fn one_minus_square(&self, a: &Real) -> Step<Real> {
         product(&difference(&self.one, a)?, &sum(&self.one, a)?)
     }
@@ -70,14 +70,14 @@ fn greater(a: Real, b: Real) -> Step<Real> {
     if a.is_below(&b)? { Ok(b) } else { Ok(a) }
 }
 
-/// p / (a² + b²), with all of them divided by the greater magnitude first.
+/// Returns p / (a² + b²); all are first divided by the larger magnitude to avoid overflow.
 fn over_squares(p: &Real, a: &Real, b: &Real, scale: &Real) -> Step<Real> {
     let (p, a, b) = (quotient(p, scale)?, quotient(a, scale)?, quotient(b, scale)?);
     let squares = sum(&product(&a, &a)?, &product(&b, &b)?)?;
     quotient(&quotient(&p, &squares)?, scale)
 }
 
-/// The derivative by source 0 or 1. A source that the function doesn't take is ignored.
+/// Returns the derivative by source 0 or 1; unused sources are ignored.
 pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step<Real> {
     use Function::*;
     let constants = Constants::beside(a)?;
@@ -140,7 +140,7 @@ pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step
     }
 }
 
-/// b·a^(b - 1), but 0 where b is 0.
+/// Returns b·a^(b - 1), and 0 for b = 0.
 fn power_by_base(constants: &Constants, a: &Real, b: &Real) -> Step<Real> {
     let Constants { zero, one, .. } = constants;
     if !b.equals(zero)? {
@@ -150,7 +150,7 @@ fn power_by_base(constants: &Constants, a: &Real, b: &Real) -> Step<Real> {
     quotient(&product(b, &Real::function(Function::Pow, a, b)?)?, divisor)
 }
 
-/// The derivative of a real to the power of an integer.
+/// Returns the derivative of a real to the power of an integer, by the real.
 pub(crate) fn of_power(base: &Real, exponent: &BigInt) -> Step<Real> {
     let (zero, one) = (BigInt::ZERO, BigInt::from(1));
     let factor = Real::of_integer(exponent, base.system())?;

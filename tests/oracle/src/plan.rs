@@ -1,5 +1,5 @@
-//! A program with its names resolved, still structured as its author wrote it: what the walk
-//! walks. There are no positions in it and no jumps, but for the flat branches of one list.
+//! Plan: a program with resolved names, in its original structure, for the walk. It has neither positions nor jumps,
+//! except flat branches within one list.
 
 use num_bigint::BigInt;
 use reviver_isa::arith::Order;
@@ -11,25 +11,25 @@ use reviver_isa::update::Update;
 use crate::store::Cell;
 use crate::value::Value;
 
-/// A whole program.
+/// Plan of a whole program.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) numbers: Numbers,
-    /// Calls that may be open at a time, and entries of each stack and of each tape.
+    /// Limit of open calls; `stack` and `tape` limit the entries of each stack and tape.
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
-    /// The first is main.
+    /// Procedures, starting with main.
     pub(crate) procedures: Vec<Procedure>,
-    /// Whether the program switches gradient mode itself.
+    /// True if the program switches gradient mode itself.
     pub(crate) switches: bool,
 }
 
-/// The numbers that a program computes with.
+/// Number formats of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    /// The width of integers.
+    /// Width of integers in bits.
     pub(crate) bits: u32,
     pub(crate) system: RealSystem,
     pub(crate) tolerance: f64,
@@ -41,16 +41,16 @@ pub(crate) struct Global {
     pub(crate) class: Class,
     pub(crate) role: Role,
     pub(crate) shape: Shape,
-    /// One value a cell.
+    /// Initial value of each cell.
     pub(crate) initial: Vec<Value>,
     pub(crate) default: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Procedure {
-    /// How each parameter is passed.
+    /// Passing mode of each parameter.
     pub(crate) parameters: Vec<Passing>,
-    /// The procedure that stands in for its adjoint.
+    /// Index of the procedure that replaces its adjoint.
     pub(crate) rule: Option<usize>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
@@ -63,7 +63,7 @@ pub(crate) struct FrameVariable {
     pub(crate) cells: usize,
 }
 
-/// Statements one after the other.
+/// Statements in execution order.
 pub(crate) type Block = Vec<Statement>;
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(crate) enum Statement {
         angle: Source,
     },
     Assert(Condition),
-    /// The partner is a number in the same list.
+    /// Branch; `partner` is an index in the same list.
     Br {
         partner: usize,
         condition: Condition,
@@ -96,17 +96,17 @@ pub(crate) enum Statement {
         condition: Condition,
     },
     Call(Call),
-    /// Calls none of which touches what another one changes, in the order of one thread.
+    /// Tasks, in the order of a single thread. None touches a cell that another changes.
     Tasks(Vec<Call>),
-    /// The same of the rounds of a loop.
+    /// Tasks of a `par for`, one for each iteration.
     TaskRounds(For),
-    /// A call of the procedure whose number a cell holds, among some.
+    /// Call of the procedure with the number in a cell, among some procedures.
     CallVia {
         cell: Place,
         calls: Vec<Call>,
     },
     Show(Source),
-    /// `grad.on` or `grad.off`
+    /// The statement `grad.on` or `grad.off`.
     Switch {
         on: bool,
     },
@@ -127,7 +127,7 @@ pub(crate) enum Statement {
         body: Block,
         apply: Block,
     },
-    /// `local` and `delocal`: the cell comes from 0, or goes back to it.
+    /// A `local` or `delocal`: the cell gets its value from 0, or returns to 0.
     Local {
         cell: Place,
         function: Function,
@@ -138,9 +138,9 @@ pub(crate) enum Statement {
         function: Function,
         sources: Vec<Source>,
     },
-    /// A local array that begins or ends: its cells are 0.
+    /// Start or end of a local array, with all cells 0.
     Vacant(Variable),
-    /// The body of a macro, or its inverse, between the making and unmaking of what it is given.
+    /// Body of a macro, or its inverse, between the computation and uncomputation of its arguments.
     Macro {
         undo: bool,
         values: Vec<(Place, Computed)>,
@@ -153,7 +153,7 @@ pub(crate) struct Call {
     pub(crate) undo: bool,
     pub(crate) procedure: usize,
     pub(crate) arguments: Vec<Argument>,
-    /// Whether others may be made at the same time.
+    /// True if other tasks may run at the same time.
     pub(crate) is_task: bool,
 }
 
@@ -170,7 +170,7 @@ pub(crate) struct For {
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Always,
-    /// Of a join; no way back finds it.
+    /// Condition of a join that forgets, which no backward run can determine.
     Forgotten,
     Compare(Order, Source, Source),
     Not(Box<Condition>),
@@ -179,7 +179,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether `and` or `or` takes part, or an expression: then a flag stands for the condition.
+    /// Returns true for conditions with `and`, `or`, or an expression, which are evaluated into a flag.
     pub(crate) fn is_compound(&self) -> bool {
         match self {
             Condition::Always | Condition::Forgotten => false,
@@ -190,17 +190,17 @@ impl Condition {
     }
 }
 
-/// How many cells a name stands for, and how they are found.
+/// Count of a variable's cells, and how they are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,
     Vector(usize),
     Matrix(usize, usize),
-    /// The length is known at the call.
+    /// Slice with its length known at the call.
     Slice,
-    /// Rows and columns are known at the call.
+    /// Matrix with its dimensions known at the call.
     PassedMatrix,
-    /// The stack of its class, which has no cells.
+    /// Stack of a class, which has no cells.
     Stack,
 }
 
@@ -215,7 +215,7 @@ impl Shape {
     }
 }
 
-/// What a name stands for.
+/// Cells that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variable {
     pub(crate) home: Home,
@@ -223,7 +223,7 @@ pub(crate) struct Variable {
     pub(crate) shape: Shape,
 }
 
-/// Where a variable's cells are, by its number there.
+/// Storage of a variable, with its index there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
     Global(usize),
@@ -231,12 +231,12 @@ pub(crate) enum Home {
     Parameter(usize),
 }
 
-/// One cell.
+/// Reference to one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) variable: Variable,
     pub(crate) index: Vec<Term>,
-    /// The adjoint of the cell instead of the cell.
+    /// True for the adjoint of the cell instead of the cell.
     pub(crate) adjoint: bool,
 }
 
@@ -246,12 +246,12 @@ impl Place {
     }
 }
 
-/// An index or a bound: an integer scalar, or an expression, if any, plus a constant.
+/// Index or bound: an integer scalar or expression, if any, plus a constant.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) scalar: Option<Variable>,
     pub(crate) offset: BigInt,
-    /// Another integer that is added.
+    /// Further summand, an integer expression.
     pub(crate) expression: Option<Box<Source>>,
 }
 
@@ -263,12 +263,12 @@ pub(crate) enum Source {
     Place(Place),
     Computed(Box<Computed>),
     Length(Measured),
-    /// The value of an expression while a statement takes it.
+    /// Value of an expression, held in a cell during a statement.
     Held(Cell),
 }
 
 impl Source {
-    /// Whether something is to be computed for it.
+    /// Returns true if the source contains a computation.
     pub(crate) fn is_computed(&self) -> bool {
         match self {
             Source::Constant(_) | Source::Mode | Source::Held(_) | Source::Length(_) => false,
@@ -278,14 +278,14 @@ impl Source {
     }
 }
 
-/// A length that is known at the call: of a slice, or of a dimension of a matrix.
+/// Length known at the call: of a slice, or of a dimension of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) array: Variable,
     pub(crate) dimension: usize,
 }
 
-/// A function of sources.
+/// Function application to sources.
 #[derive(Clone, Debug)]
 pub(crate) struct Computed {
     pub(crate) function: Function,
@@ -299,7 +299,7 @@ pub(crate) enum Argument {
     Many { array: Variable, part: Part },
 }
 
-/// Which elements of an array are passed.
+/// Selection of an array's elements as an argument.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     Whole,

@@ -1,6 +1,5 @@
-//! Expressions where a statement takes a value: what they are worth while it runs. A value gets a cell of its
-//! own, so that it can have an adjoint; an index is a number. Both must be the same behind the statement, or
-//! going back nobody would find them again.
+//! Values of expressions during a statement. A value gets a separate cell, so that it can have an adjoint; an index
+//! is a number. Both must have the same value after the statement, because a backward run recomputes them there.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -13,7 +12,7 @@ use crate::store::Cell;
 use crate::value::Value;
 use crate::walk::Walk;
 
-/// What a statement takes, until it is over.
+/// Expression values of a statement, until it ends.
 #[derive(Default)]
 pub(crate) struct Prepared {
     values: Vec<HeldValue>,
@@ -27,7 +26,7 @@ struct HeldValue {
 }
 
 impl Walk<'_> {
-    /// A source without expressions: each has a cell. One that stands twice in a statement has one cell.
+    /// Replaces expressions by cells. An expression that occurs twice in a statement has one cell.
     pub(crate) fn held(&mut self, frame: &Frame, source: &Source, all: &mut Prepared) -> Step<Source> {
         let Computed { function, class, sources } = match source {
             Source::Computed(computed) => &**computed,
@@ -37,7 +36,7 @@ impl Walk<'_> {
             }
         };
         let sources = sources.iter().map(|s| self.held(frame, s, all)).collect::<Step<Vec<Source>>>()?;
-        // Words tell zeros apart, and hold a NaN for the same as itself.
+        // Text comparison distinguishes signed zeros, and treats a NaN as equal to itself.
         let is_it = |held: &&HeldValue| {
             held.function == *function && format!("{:?}", held.sources) == format!("{sources:?}")
         };
@@ -50,7 +49,7 @@ impl Walk<'_> {
         Ok(Source::Held(cell))
     }
 
-    /// A place with numbers where it has expressions as indices.
+    /// Returns a place with numbers instead of index expressions.
     pub(crate) fn found(&mut self, frame: &Frame, place: &Place, all: &mut Prepared) -> Step<Place> {
         let index = place.index.iter().map(|term| self.numbered(frame, term, all)).collect::<Step<_>>()?;
         Ok(Place { index, ..place.clone() })
@@ -89,7 +88,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The statement is over: values go back to 0, and indices are asked once more.
+    /// Ends a statement: values return to 0, and indices are evaluated again and compared.
     pub(crate) fn release(&mut self, frame: &Frame, all: &Prepared) -> Step<()> {
         for (expression, value) in &all.indices {
             if self.reach(frame).value(expression)?.int()? != value {

@@ -1,5 +1,4 @@
-//! From names to cells. A reference is the list of the cells that it stands for, so that overlap
-//! and change are questions about lists.
+//! Resolution of names to cells. A reference is a list of its cells, so overlap and equality are list operations.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -14,18 +13,18 @@ use crate::signature::evaluate;
 use crate::store::{Cell, Store, adjoint_of};
 use crate::value::Value;
 
-/// The cells that the names of an open call stand for.
+/// Cells of the names in an open call.
 pub(crate) struct Frame {
-    /// The first cell of each variable.
+    /// First cell of each variable.
     pub(crate) variables: Vec<Cell>,
     pub(crate) references: Vec<Reference>,
 }
 
-/// The cells of an argument, in order. A constant has a cell that nothing else names.
+/// Cells of an argument, in order. A constant has a separate unnamed cell.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Reference {
     cells: Rc<[Cell]>,
-    /// Of a matrix, how many of them are a row.
+    /// Row length, for a matrix.
     columns: Option<usize>,
 }
 
@@ -34,7 +33,7 @@ impl Reference {
         Reference::from(Rc::from(cells))
     }
 
-    /// How many rows of how many cells.
+    /// Returns the number of rows, and the row length.
     fn size(&self) -> Step<(usize, usize)> {
         match self.columns {
             Some(columns) if columns > 0 => Ok((self.len() / columns, columns)),
@@ -63,13 +62,13 @@ impl Deref for Reference {
     }
 }
 
-/// A cell that an instruction names, and the cells that were read to find it.
+/// Resolved cell, and the cells that were read to find it.
 pub(crate) struct Reached {
     pub(crate) cell: Cell,
     pub(crate) indices: Vec<Cell>,
 }
 
-/// Resolves names for one statement.
+/// Resolver of names for one statement.
 pub(crate) struct Reach<'a> {
     pub(crate) store: &'a Store,
     pub(crate) globals: &'a [Cell],
@@ -77,7 +76,7 @@ pub(crate) struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// All cells of a variable.
+    /// Returns all cells of a variable.
     pub(crate) fn cells(&self, variable: Variable) -> Step<Reference> {
         let (list, n) = match variable.home {
             Home::Global(n) => (self.globals, n),
@@ -107,7 +106,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The value of an index or a bound, and the cell that was read for it.
+    /// Returns the value of an index or bound, and the cell that was read for it.
     fn term(&self, term: &Term) -> Step<(BigInt, Option<Cell>)> {
         if let Some(expression) = &term.expression {
             return Ok((self.value(expression)?.int()? + &term.offset, None));
@@ -117,7 +116,7 @@ impl Reach<'_> {
         Ok((self.store.get(cell)?.int()? + &term.offset, Some(cell)))
     }
 
-    /// An index within a length.
+    /// Returns an index within a length.
     fn index(&self, term: &Term, length: usize) -> Step<(usize, Option<Cell>)> {
         let (value, cell) = self.term(term)?;
         match usize::try_from(value).ok().filter(|n| *n < length) {
@@ -126,7 +125,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The cell of a place.
+    /// Returns the cell of a place.
     pub(crate) fn place(&self, place: &Place) -> Step<Reached> {
         let variable = place.variable;
         let cells = self.cells(variable)?;
@@ -150,7 +149,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The cell of a source; none for a constant.
+    /// Returns the cell of a source; `None` for a constant.
     pub(crate) fn source(&self, source: &Source) -> Step<Option<Reached>> {
         match source {
             Source::Constant(_) | Source::Mode | Source::Length(_) => Ok(None),
@@ -160,7 +159,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The value of a source.
+    /// Returns the value of a source.
     pub(crate) fn value(&self, source: &Source) -> Step<Value> {
         match source {
             Source::Constant(value) => Ok(value.clone()),
@@ -185,7 +184,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The cells of an argument; none for a constant, which has no cell yet.
+    /// Returns the cells of an argument; `None` for a constant, which has no cell yet.
     pub(crate) fn argument(&self, argument: &Argument) -> Step<Option<Reference>> {
         match argument {
             Argument::One(source) => Ok(self.source(source)?.map(|reached| Reference::of(&[reached.cell]))),
@@ -222,7 +221,7 @@ impl Reach<'_> {
     }
 }
 
-/// Traps where arguments share cells, unless both are only read.
+/// Traps if arguments share cells, unless both are read-only.
 pub(crate) fn demand_disjoint(references: &[Reference], passed: &[Passing]) -> Step<()> {
     let all: Vec<_> = references.iter().zip(passed).collect();
     for (n, (first, how)) in all.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Reals of each number system, under one name. Knows one real at a time; knows no cells.
+//! Reals of all number systems in one type. This module knows no cells.
 
 use std::cmp::Ordering;
 
@@ -13,12 +13,12 @@ use crate::integer;
 use crate::order::truth;
 use crate::outcome::{Step, Trap, trap, unsupported};
 
-/// A real in the number system of its program.
+/// Real in the number system of its program.
 #[derive(Clone, Debug)]
 pub(crate) enum Real {
     Double(f64),
     Single(f32),
-    /// Units of 2^-fraction.
+    /// Fixed point, in units of 2^-fraction.
     Fixed {
         units: BigInt,
         fraction: u32,
@@ -26,7 +26,7 @@ pub(crate) enum Real {
 }
 
 impl Real {
-    /// The nearest number to a literal.
+    /// Returns the number nearest to a literal.
     pub(crate) fn literal(value: f64, system: RealSystem) -> Step<Real> {
         match system {
             RealSystem::F64 => Ok(Real::Double(value)),
@@ -38,7 +38,7 @@ impl Real {
         }
     }
 
-    /// The nearest number to a decimal text; `None` if it isn't one.
+    /// Returns the number nearest to a decimal text; `None` if the text isn't a number.
     pub(crate) fn parse(text: &str, system: RealSystem) -> Option<Real> {
         match system {
             RealSystem::F64 => text.parse().ok().filter(|v: &f64| v.is_finite()).map(Real::Double),
@@ -58,7 +58,7 @@ impl Real {
         }
     }
 
-    /// The number nearest to an integer of the machine.
+    /// Returns the number nearest to an integer of the machine.
     pub(crate) fn of_integer(value: &BigInt, system: RealSystem) -> Step<Real> {
         let word = || i64::try_from(value).map_or_else(|_| unsupported("integers above 64 bits"), Ok);
         match system {
@@ -71,7 +71,7 @@ impl Real {
         }
     }
 
-    /// The integer part, if it is a word.
+    /// Returns the integer part, if it fits into the word.
     pub(crate) fn to_integer(&self, bits: u32) -> Step<BigInt> {
         let (significand, exponent) = match self {
             Real::Double(value) => fixed::decompose(*value),
@@ -83,7 +83,7 @@ impl Real {
         if integer::fits(&whole, bits) { Ok(whole) } else { trap(Trap::Fault) }
     }
 
-    /// The representation that another machine's cell has.
+    /// Returns the bits that a machine cell has for this number.
     pub(crate) fn bits(&self) -> u64 {
         match self {
             Real::Double(value) => value.to_bits(),
@@ -95,7 +95,7 @@ impl Real {
         }
     }
 
-    /// The same number as a float, if one holds it.
+    /// Returns the number as a float, if one equals it.
     pub(crate) fn to_float(&self) -> Step<f64> {
         match self {
             Real::Double(value) => Ok(*value),
@@ -117,7 +117,7 @@ impl Real {
         }
     }
 
-    /// Whether it is 0, of either sign.
+    /// Returns true for 0 of either sign.
     pub(crate) fn is_zero(&self) -> bool {
         self.is_vacant(0.0)
     }
@@ -130,7 +130,7 @@ impl Real {
         self.is(other, Ordering::is_eq)
     }
 
-    /// What is not a number is neither below anything nor equal to it.
+    /// Compares; NaN is neither less than nor equal to anything.
     fn is(&self, other: &Real, ordered: fn(Ordering) -> bool) -> Step<bool> {
         if [self, other].iter().any(|real| real.is_nan()) {
             return Ok(false);
@@ -146,7 +146,7 @@ impl Real {
         }
     }
 
-    /// Whether a cell that holds it is free.
+    /// Returns true if a cell with this number is vacant.
     pub(crate) fn is_vacant(&self, tolerance: f64) -> bool {
         match self {
             Real::Double(value) => value.abs() <= tolerance,
@@ -155,7 +155,7 @@ impl Real {
         }
     }
 
-    /// Equal, or for floats within a tolerance.
+    /// Returns true for equal numbers, and for floats within a tolerance.
     pub(crate) fn is_close(&self, other: &Real, tolerance: f64) -> bool {
         let distance = match (self, other) {
             (Real::Double(a), Real::Double(b)) => (a - b).abs(),
@@ -175,7 +175,7 @@ impl Real {
         ordering.map_or_else(|| unsupported("a comparison of different systems"), Ok)
     }
 
-    /// A function of reals. A source that it doesn't take is ignored.
+    /// Evaluates a function of reals; an unused source is ignored.
     pub(crate) fn function(function: Function, a: &Real, b: &Real) -> Step<Real> {
         let value = match (a, b) {
             (Real::Double(a), Real::Double(b)) => double::function(function, *a, *b).map(Real::Double),
@@ -189,7 +189,7 @@ impl Real {
         value.map_or_else(|| unsupported(format!("`{function:?}` of reals")), Ok)
     }
 
-    /// A derivative that is an elementary function without a row of its own.
+    /// Returns a derivative that is an elementary function without its own row.
     pub(crate) fn slope(function: Function, a: &Real) -> Step<Real> {
         let value = match a {
             Real::Double(a) => double::slope(function, *a).map(Real::Double),
@@ -199,7 +199,7 @@ impl Real {
         value.map_or_else(|| unsupported(format!("the derivative of `{function:?}`")), Ok)
     }
 
-    /// A comparison of reals, as 0 or 1.
+    /// Returns a comparison of reals as 0 or 1.
     pub(crate) fn test(function: Function, a: &Real, b: &Real) -> Step<BigInt> {
         match truth(function, a.compare(b)?) {
             Some(holds) => Ok(BigInt::from(u8::from(holds))),
@@ -207,7 +207,7 @@ impl Real {
         }
     }
 
-    /// A real to the power of an integer.
+    /// Returns a real to the power of an integer.
     pub(crate) fn power(&self, exponent: &BigInt) -> Step<Real> {
         let Ok(exponent) = i64::try_from(exponent) else {
             return unsupported("an exponent above 64 bits");
@@ -219,7 +219,7 @@ impl Real {
         }
     }
 
-    /// The real after an update by `f`.
+    /// Returns the real after an update by `f`.
     pub(crate) fn updated(&self, update: Update, f: &Real) -> Step<Real> {
         let new = match update {
             Update::Add => Real::function(Function::Sum, self, f)?,
@@ -240,7 +240,7 @@ impl Real {
         }
     }
 
-    /// The point (x, y) turned by an angle, or back.
+    /// Rotates the point (x, y) by an angle, or back.
     pub(crate) fn rotated(x: &Real, y: &Real, angle: &Real, back: bool) -> Step<(Real, Real)> {
         let (x, y) = match (x, y, angle) {
             (Real::Double(x), Real::Double(y), Real::Double(angle)) => {
@@ -258,7 +258,7 @@ impl Real {
         Ok((x.admit()?, y.admit()?))
     }
 
-    /// The real, if it may stand in a cell.
+    /// Returns the real if it may be stored in a cell; otherwise traps.
     pub(crate) fn admit(self) -> Step<Real> {
         let finite = match &self {
             Real::Double(value) => value.is_finite(),

@@ -1,6 +1,5 @@
-//! From the tree to the plan: names become variables, macros become their bodies, labels become
-//! numbers in the list that they stand in. Executes nothing, and checks little: the assembler has
-//! refused what is wrong.
+//! From the tree to the plan: names become variables, macro uses their bodies, labels indices in their lists. Nothing
+//! is executed, and little is checked, because the assembler has already refused errors.
 
 use std::collections::HashMap;
 
@@ -21,10 +20,10 @@ use crate::plan::{
 use crate::scope::{Meaning, Scopes};
 use crate::signature::{common, source_classes, value_class};
 
-/// Macros within macros; more are recursive.
+/// Maximum nesting of macros; deeper nesting is recursion.
 const DEEPEST: usize = 200;
 
-/// Resolves a program whose includes are in place.
+/// Resolves a program with expanded includes.
 pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
     let declared = Declared::read(body, settings)?;
     let trees = declared.procedures.clone();
@@ -39,13 +38,13 @@ pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
     Ok(Plan { numbers, depth, stack, tape, globals, procedures, switches })
 }
 
-/// All that resolution knows; `expression` adds what expressions stand for.
+/// State of the resolution; the module `expression` resolves expressions.
 pub(crate) struct Resolver<'t> {
     pub(crate) declared: Declared<'t>,
     pub(crate) scopes: Scopes,
-    /// The frame of the current procedure so far.
+    /// Frame of the current procedure so far.
     frame: Vec<FrameVariable>,
-    /// Whether gradient mode has been switched anywhere so far.
+    /// True if the program has switched gradient mode so far.
     switches: bool,
 }
 
@@ -68,21 +67,21 @@ impl Resolver<'_> {
         Ok(Procedure { parameters, rule: None, frame: std::mem::take(&mut self.frame), body })
     }
 
-    /// A fresh variable of the frame.
+    /// Adds a variable to the frame, and binds its name.
     fn fresh(&mut self, name: &Name, class: Class, shape: Shape) -> Variable {
         let variable = self.hidden(&name.text, class, shape);
         self.scopes.bind(&name.text, Meaning::Variable(variable));
         variable
     }
 
-    /// The same, which no name of the text means.
+    /// Adds a variable to the frame without a name.
     fn hidden(&mut self, name: &str, class: Class, shape: Shape) -> Variable {
         let variable = Variable { home: Home::Frame(self.frame.len()), class, shape };
         self.frame.push(FrameVariable { name: name.to_owned(), class, cells: shape.cells() });
         variable
     }
 
-    /// A list of statements with a scope of its own.
+    /// Resolves a list of statements in a new scope.
     fn scoped(&mut self, body: &Body) -> Step<Block> {
         self.scopes.enter(false);
         let block = self.list(body);
@@ -119,7 +118,7 @@ impl Resolver<'_> {
         Ok(block)
     }
 
-    /// One line, or one block of lines; nothing if it only declares.
+    /// Resolves a line or a block; `None` if it only declares.
     fn statement(&mut self, node: &StatementNode) -> Step<Option<Statement>> {
         let statement = match &node.statement {
             tree::Statement::Directive(Directive::Ancillas(declarations)) => {
@@ -150,7 +149,7 @@ impl Resolver<'_> {
         Ok(Some(statement))
     }
 
-    /// What a macro's use becomes: the values that it is given, and its body.
+    /// Expands a macro use to the values of its arguments, and its body.
     fn expand(
         &mut self,
         name: &Name,
@@ -214,7 +213,7 @@ impl Resolver<'_> {
         Ok(Statement::For(For { counter, low, high, step, reversed: tree.reversed, body: body? }))
     }
 
-    /// What the first body opens is visible in the second.
+    /// Names of the first body are visible in the second.
     fn compute(&mut self, tree: &tree::Compute) -> Step<Statement> {
         self.scopes.enter(false);
         let body = self.list(&tree.body);
@@ -265,7 +264,7 @@ impl Resolver<'_> {
             Operands::Cells(list) => self.cells(tree, list),
             Operands::Condition(condition) => self.condition(condition).map(Statement::Assert),
             Operands::Branch { condition, .. } => {
-                // The partner is known when the whole list is.
+                // The partner is known after the whole list.
                 let (partner, condition) = (0, self.condition(condition)?);
                 match tree.update {
                     Update::Br => Ok(Statement::Br { partner, condition }),
@@ -313,7 +312,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The sources of a value; none where it is 0.
+    /// Returns the sources of a value; none for 0.
     fn value_sources(
         &mut self,
         tree: &tree::Local,
@@ -326,7 +325,7 @@ impl Resolver<'_> {
         self.typed_sources(tree.function, class, operands)
     }
 
-    /// The function and the sources of a value. Of an expression alone they are those that it applies last.
+    /// Returns the function and the sources of a value. For an expression, they are those of its outermost function.
     fn typed_sources(
         &mut self,
         function: Function,
@@ -353,7 +352,7 @@ impl Resolver<'_> {
                 let operands = self.operands(&[(**a).clone(), (**b).clone()])?;
                 let cells: Vec<Class> = operands.iter().filter_map(Operand::cell_class).collect();
                 let written: Vec<Class> = operands.iter().map(Operand::class).collect();
-                // A literal takes the class of the other side.
+                // A literal has the class of the other side.
                 let class = cells.first().copied().unwrap_or_else(|| common(&written));
                 let [a, b] = exactly(operands)?;
                 Condition::Compare(*order, self.typed(a, class)?, self.typed(b, class)?)
@@ -368,7 +367,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Several calls, or rounds that call.
+    /// Resolves several calls, or a loop of calls, as tasks.
     fn tasks(&mut self, tree: &tree::Tasks) -> Step<Statement> {
         match &tree.kind {
             tree::TaskKind::Calls(calls) => {
@@ -395,7 +394,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Each procedure whose parameters fit may be meant.
+    /// Resolves a call via a cell; the candidates are all procedures with fitting parameters.
     fn call_via(&mut self, tree: &tree::CallVia) -> Step<Statement> {
         let Ok([cell]) = places::<1>(self.operands(std::slice::from_ref(&tree.cell))?) else {
             return unsupported("a call through a constant");
@@ -412,7 +411,7 @@ impl Resolver<'_> {
         Ok(Statement::CallVia { cell, calls })
     }
 
-    /// Whether a procedure has parameters for some arguments.
+    /// Returns true if a procedure's parameters fit the arguments.
     fn takes(&mut self, number: usize, arguments: &[tree::Expression]) -> Step<bool> {
         let parameters = &self.declared.procedures[number].parameters;
         if parameters.len() != arguments.len() {
@@ -431,7 +430,7 @@ impl Resolver<'_> {
                     };
                     of_rank && variable.class == class
                 }
-                // Only what programs of the tests pass otherwise.
+                // Only programs in the tests pass anything else.
                 _ => return unsupported("a call through a cell that is passed anything but variables"),
             };
             if !fits {
@@ -459,7 +458,7 @@ impl Resolver<'_> {
         Ok(Call { undo, procedure, arguments, is_task: false })
     }
 
-    /// The number of a procedure; main is number 0.
+    /// Returns the index of a procedure; main has index 0.
     fn number(&self, name: &Name) -> Step<usize> {
         let found = self.declared.procedures.iter().position(|p| p.name.text == name.text);
         found.map_or_else(|| unsupported(format!("the procedure `{}`", name.text)), |n| Ok(n + 1))

@@ -1,4 +1,4 @@
-//! Runs of the oracle: a program and its inputs in, an outcome out. Knows no other machine.
+//! Runs of the oracle: from a program with inputs to an outcome. This module knows no other machine.
 
 use reviver_assembler::tree::Body;
 use reviver_isa::instruction::Class;
@@ -12,46 +12,45 @@ use crate::resolve::resolve;
 use crate::value::Value;
 use crate::walk::{Direction, Walk};
 
-/// The stack of the thread that walks, which recurses once a block and once a call. It is memory
-/// only as far as it is used.
+/// Stack size of the walking thread, which recurses for each block and call. Memory is only used as needed.
 const STACK: usize = 1 << 29;
 
-/// A program that the oracle can run.
+/// Program that the oracle can run.
 pub struct Oracle {
     plan: Plan,
 }
 
-/// What the user gives at the start.
+/// Inputs of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs<'a> {
-    /// Globals with the texts of their values, one a cell.
+    /// Globals with the texts of their values, one per cell.
     pub values: &'a [(String, Vec<String>)],
-    /// The tape that goes in: forward the input tape in the order of reading, backward the output
-    /// tape in the order of writing. Integers, or reals if they are written as such.
+    /// Tape to give: the input tape in reading order for a forward run, the output tape in writing order for a
+    /// backward run. Texts of reals have a point or an exponent, others are integers.
     pub tape: &'a [String],
-    /// Gradient mode is on, and every real global and every real of the tape has an adjoint: [`seed`].
+    /// True to start in gradient mode, with adjoints from [`seed`] for every real global and every real on the tape.
     pub gradient: bool,
 }
 
-/// The adjoint that cell n of a global is given; on the tape, which has no name, entry n.
+/// Returns the initial adjoint for cell n of a global; for entry n of the tape, the name is empty.
 pub fn seed(name: &str, n: usize) -> f64 {
     let name: usize = name.bytes().map(usize::from).sum();
     (((name + n) * 7 % 11) as f64 - 5.0) / 4.0
 }
 
-/// A run to the other end, and from there back.
+/// Outcome of a run to the other end and back.
 #[derive(Clone, Debug)]
 pub struct Trip {
     pub there: Outcome,
-    /// None if the first run didn't arrive.
+    /// Outcome of the run back; `None` if the first run didn't complete.
     pub back: Option<Outcome>,
 }
 
 impl Oracle {
-    /// Resolves a program, given as its tree with all includes in place.
+    /// Resolves a program, given as its tree with expanded includes.
     ///
     /// # Errors
-    /// What the oracle doesn't know.
+    /// The feature that the oracle doesn't support.
     pub fn new(body: &Body, settings: Settings) -> Result<Oracle, String> {
         match resolve(body, settings) {
             Ok(plan) => Ok(Oracle { plan }),
@@ -59,8 +58,8 @@ impl Oracle {
         }
     }
 
-    /// Runs the program from one end to the other and, if it arrives, back again from there. Each
-    /// way may take as many statements as `fuel` says.
+    /// Runs the program from one end to the other, and back if it completes. `fuel` limits the statements in each
+    /// direction.
     ///
     /// # Errors
     /// Inputs that don't fit the program.
@@ -104,7 +103,7 @@ impl Oracle {
             };
             let values: Option<Vec<Value>> =
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
-            // One value stands for every cell.
+            // A single value applies to every cell.
             let values = values.map(|values| match &values[..] {
                 [value] if global.shape != Shape::Stack => vec![value.clone(); global.shape.cells()],
                 _ => values,

@@ -1,4 +1,4 @@
-//! Which names are visible where, and what they stand for. Knows no statement.
+//! Visibility of names, and their meanings. This module knows no statements.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use crate::constant::Number;
 use crate::plan::{Computed, Measured, Part, Place, Variable};
 
-/// What a name or an expression stands for.
+/// Meaning of a name or an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Meaning {
     Constant(Number),
@@ -26,18 +26,18 @@ pub(crate) enum Meaning {
         part: Part,
     },
     Length(Measured),
-    /// What an expression computes.
+    /// Computation of an expression.
     Computed(Computed),
 }
 
 #[derive(Default)]
 struct Scope {
-    /// The body of a macro sees nothing of the scopes around its use.
+    /// True for the body of a macro, where the scopes around its use are invisible.
     is_macro: bool,
     names: HashMap<String, Meaning>,
 }
 
-/// The open scopes of one procedure, outermost first.
+/// Open scopes of one procedure, outermost first.
 #[derive(Default)]
 pub(crate) struct Scopes(Vec<Scope>);
 
@@ -50,7 +50,7 @@ impl Scopes {
         self.0.pop();
     }
 
-    /// How many macros are being expanded.
+    /// Returns the nesting depth of macro expansions.
     pub(crate) fn macros(&self) -> usize {
         self.0.iter().filter(|scope| scope.is_macro).count()
     }
@@ -61,7 +61,7 @@ impl Scopes {
         }
     }
 
-    /// Ends a name of the innermost scope.
+    /// Removes a name from the innermost scope.
     pub(crate) fn unbind(&mut self, name: &str) -> Option<Meaning> {
         self.0.last_mut()?.names.remove(name)
     }

@@ -1,4 +1,4 @@
-//! The classes of a function's sources and value, and the value itself. Knows no cells.
+//! Classes of a function's sources and value, and its evaluation. This module knows no cells.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -10,8 +10,8 @@ use crate::plan::Numbers;
 use crate::real::Real;
 use crate::value::Value;
 
-/// The classes in which the sources are read, given those that they are written in and the class
-/// of the target. An integer literal stands where a real is wanted, never the other way round.
+/// Returns the classes of the sources, from their written classes and the target's class. An integer literal may be a
+/// real, but not the converse.
 pub(crate) fn source_classes(function: Function, target: Class, written: &[Class]) -> Vec<Class> {
     let uniform = |class| vec![class; written.len()];
     match (target, function) {
@@ -22,12 +22,12 @@ pub(crate) fn source_classes(function: Function, target: Class, written: &[Class
     }
 }
 
-/// The class in which values are compared: that of reals, where there are any.
+/// Returns the class for comparisons: real if any operand is.
 pub(crate) fn common(written: &[Class]) -> Class {
     if written.contains(&Class::Real) { Class::Real } else { Class::Int }
 }
 
-/// The class of a function's value where no target says it.
+/// Returns the class of a function's value without a target.
 pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> {
     use Function::*;
     if matches!(
@@ -66,14 +66,14 @@ pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> 
     }
 }
 
-/// The function's value of a class.
+/// Evaluates a function with a value of the given class.
 pub(crate) fn evaluate(
     function: Function,
     class: Class,
     sources: &[&Value],
     numbers: Numbers,
 ) -> Step<Value> {
-    // Functions of one source ignore the second, and the one of none ignores both.
+    // Functions of one source ignore the second; those without sources ignore both.
     let zero = Value::Int(BigInt::ZERO);
     let a = sources.first().copied().unwrap_or(&zero);
     let b = sources.get(1).copied().unwrap_or(a);

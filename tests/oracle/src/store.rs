@@ -1,5 +1,5 @@
-//! All cells of a run under plain numbers with their adjoints, the stacks, the tapes, and the mode. Knows
-//! no statement.
+//! Storage of a run: cells by number with their adjoints, stacks, tapes, and the mode. This module knows no
+//! statements.
 
 use std::collections::HashSet;
 
@@ -11,22 +11,22 @@ use crate::outcome::{Bits, Snapshot, Step, Trap, trap, unsupported};
 use crate::plan::{Numbers, Plan, Shape};
 use crate::value::Value;
 
-/// The number of a cell. Frames come after the globals; two names of one cell have one number.
+/// Number of a cell. Frames follow the globals; aliases have the same number.
 pub(crate) type Cell = usize;
 
-/// The adjoint of cell n has the number n + `ADJOINTS`.
+/// Offset from a cell's number to the number of its adjoint.
 const ADJOINTS: Cell = 1 << 40;
 
 pub(crate) fn adjoint_of(cell: Cell) -> Cell {
     cell + ADJOINTS
 }
 
-/// Whether a number is that of an adjoint.
+/// Returns true if the number is that of an adjoint.
 pub(crate) fn is_adjoint(cell: Cell) -> bool {
     cell >= ADJOINTS
 }
 
-/// What a stack or a tape holds: a value and its adjoint, which is 0 for an integer.
+/// Entry of a stack or tape: a value and its adjoint, which is 0 for an integer.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
@@ -35,19 +35,19 @@ pub(crate) struct Entry {
 
 pub(crate) struct Store {
     numbers: Numbers,
-    /// The capacity of each stack, and of each tape.
+    /// Capacity of each stack; `tape_limit` is that of each tape.
     stack_limit: usize,
     tape_limit: usize,
     cells: Vec<Value>,
-    /// The adjoint of each cell; 0 for integers.
+    /// Adjoint of each cell; 0 for integers.
     adjoints: Vec<Value>,
-    /// Cells that stand for constants: they receive nothing.
+    /// Cells of constants; their adjoints stay 0.
     constants: HashSet<Cell>,
     int_stack: Vec<Entry>,
     real_stack: Vec<Entry>,
     pub(crate) input: Vec<Entry>,
     pub(crate) output: Vec<Entry>,
-    /// Whether gradient mode is on.
+    /// True if gradient mode is on.
     pub(crate) mode: bool,
 }
 
@@ -72,7 +72,7 @@ impl Store {
         self.numbers
     }
 
-    /// Adds a cell.
+    /// Adds a cell with an adjoint of 0.
     pub(crate) fn add(&mut self, value: Value) -> Cell {
         self.cells.push(value);
         self.adjoints.push(self.zero());
@@ -90,12 +90,12 @@ impl Store {
         self.constants.contains(&cell)
     }
 
-    /// The adjoint that everything has at first.
+    /// Returns the initial adjoint.
     fn zero(&self) -> Value {
         Value::zero(Class::Real, self.numbers.system)
     }
 
-    /// An entry whose adjoint is 0.
+    /// Returns an entry with an adjoint of 0.
     pub(crate) fn entry(&self, value: Value) -> Entry {
         Entry { value, adjoint: self.zero() }
     }
@@ -104,7 +104,7 @@ impl Store {
         self.cells.len()
     }
 
-    /// Takes away the cells from a number on.
+    /// Removes the cells from a number on.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.cells.truncate(count);
         self.adjoints.truncate(count);
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// Whether an instruction on these cells carries adjoints.
+    /// Returns true if an instruction on these cells propagates adjoints.
     pub(crate) fn carries(&self, cells: &[Cell]) -> bool {
         self.mode && !cells.iter().any(|&cell| is_adjoint(cell))
     }
@@ -146,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// Traps unless the cell is vacant, and leaves it 0. Its adjoint is dropped.
+    /// Traps unless the cell is vacant, and sets it to 0. Its adjoint is dropped.
     pub(crate) fn vacate(&mut self, cell: Cell) -> Step<()> {
         self.demand_vacant(cell)?;
         self.take(cell).map(|_| ())
@@ -156,14 +156,14 @@ impl Store {
         if self.get(cell)?.is_vacant(self.numbers.tolerance) { Ok(()) } else { trap(Trap::Vacant) }
     }
 
-    /// Sets the cell to 0 and leaves its adjoint alone.
+    /// Sets the cell to 0, without changing its adjoint.
     fn clear(&mut self, cell: Cell) -> Step<()> {
         let class = self.get(cell)?.class();
         self.set(cell, Value::zero(class, self.numbers.system));
         Ok(())
     }
 
-    /// The cell's value, with its adjoint in gradient mode; both are 0 afterwards.
+    /// Takes the cell's value, with its adjoint in gradient mode; both are 0 afterwards.
     fn take(&mut self, cell: Cell) -> Step<Entry> {
         let mut entry = self.entry(self.get(cell)?.clone());
         self.clear(cell)?;
@@ -188,12 +188,12 @@ impl Store {
         }
     }
 
-    /// The tape that an update works on.
+    /// Returns the tape of an update.
     fn tape(&self, update: Update) -> &[Entry] {
         if matches!(update, Update::Read | Update::Unread) { &self.input } else { &self.output }
     }
 
-    /// An update of one cell that takes no source.
+    /// Applies an update of one cell without sources.
     pub(crate) fn single(&mut self, update: Update, cell: Cell) -> Step<()> {
         let class = self.get(cell)?.class();
         match update {
@@ -201,7 +201,7 @@ impl Store {
             Update::Vacate => self.vacate(cell),
             Update::Erase => self.clear(cell),
             Update::Forget => {
-                // Of an odd number, whatever its sign, the even one below is left.
+                // An odd number of either sign becomes the even number below it.
                 let value = self.get(cell)?.int()?.clone();
                 let even = if value.bit(0) { value - 1 } else { value };
                 self.set(cell, Value::Int(even));
@@ -261,8 +261,8 @@ impl Store {
         Ok(())
     }
 
-    /// Moves a value into a vacant cell of its class, with its adjoint in gradient mode; the trap is for a
-    /// source that has none.
+    /// Moves a value into a vacant cell of its class, with its adjoint in gradient mode. Traps with `missing` if
+    /// there is no such value.
     fn fill(&mut self, cell: Cell, entry: Option<Entry>, missing: Trap) -> Step<()> {
         let class = self.get(cell)?.class();
         let Some(entry) = entry.filter(|entry| entry.value.class() == class) else { return trap(missing) };
@@ -274,7 +274,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the run has left; the globals are the first cells.
+    /// Returns the observable state; globals are the first cells.
     pub(crate) fn snapshot(&self, plan: &Plan) -> Snapshot {
         let bits = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.value.bits()).collect() };
         let adjoints = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.adjoint.bits()).collect() };

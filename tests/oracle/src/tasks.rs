@@ -1,5 +1,5 @@
-//! Calls that may be made at the same time: what each of them touches is listed before the first one is made. In gradient mode, all cells
-//! that a task can't change have adjoints of 0 while it runs, and get back what they had, with what the task has added.
+//! Tasks. The cells that each task touches are determined before the first one runs. In gradient mode, cells that a
+//! task can't change have an adjoint of 0 while it runs, and the task's contributions are added afterwards.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::store::{Cell, adjoint_of};
 use crate::value::Value;
 use crate::walk::{Direction, Walk};
 
-/// The cells that a task may touch, and those of them that it may change.
+/// Cells that a task may touch, and those that it may change.
 #[derive(Default)]
 struct TaskCells {
     touched: BTreeSet<Cell>,
@@ -28,7 +28,7 @@ struct TaskCells {
 }
 
 impl<'p> Walk<'p> {
-    /// Tasks one after the other.
+    /// Runs tasks one after another.
     pub(crate) fn tasks(
         &mut self,
         frame: &Frame,
@@ -50,7 +50,7 @@ impl<'p> Walk<'p> {
             self.look_at(frame, arguments, &mut looked_at);
             match self.cells_of(frame, call, arguments) {
                 Ok(own) => cells.push(own),
-                // It traps there by itself, unless another task does so before.
+                // The call itself will trap, unless an earlier task does.
                 Err(Halt::Trap(_)) => break,
                 Err(halt) => return Err(halt),
             }
@@ -59,7 +59,7 @@ impl<'p> Walk<'p> {
         passed.iter().try_for_each(|(call, arguments)| self.called(frame, call, arguments, direction))
     }
 
-    /// Rounds that each call a task.
+    /// Runs a loop with a task in each iteration.
     pub(crate) fn task_rounds(&mut self, frame: &Frame, rounds: &'p For, direction: Direction) -> Step<()> {
         self.demand_rounds_apart(frame, rounds)?;
         self.counted(frame, rounds, direction)
@@ -80,7 +80,7 @@ impl<'p> Walk<'p> {
         self.look_at(frame, &call.arguments, &mut looked_at);
         let mut cells = Vec::new();
         let mut number = if rounds.reversed { high.clone() - &rounds.step } else { low.clone() };
-        // The counter is 0 around the loop.
+        // Before and after the loop, the counter is 0.
         while low <= number && number < high || rounds.reversed && number > low {
             let value = Value::Int(integer::wrap(number.clone(), self.plan.numbers.bits));
             self.store.set(counter, value);
@@ -105,7 +105,7 @@ impl<'p> Walk<'p> {
         self.cells_of(frame, call, &arguments)
     }
 
-    /// What a call touches: what it is passed, and what it names.
+    /// Returns the cells of a call: its arguments, and globals that it accesses by name.
     fn cells_of(&self, frame: &Frame, call: &Call, arguments: &[Argument]) -> Step<TaskCells> {
         let mut cells = TaskCells::default();
         let passing = self.plan.procedures.get(call.procedure).map_or(&[][..], |callee| &callee.parameters);
@@ -131,7 +131,7 @@ impl<'p> Walk<'p> {
         globals.iter().flat_map(cells).collect()
     }
 
-    /// The integers that say which cells are passed.
+    /// Collects the integers that determine which cells are passed.
     fn look_at(&self, frame: &Frame, arguments: &[Argument], cells: &mut BTreeSet<Cell>) {
         for argument in arguments {
             match argument {
@@ -173,7 +173,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Takes away the adjoints of all cells that a task can't change.
+    /// Sets aside the adjoints of all cells that a task can't change.
     pub(crate) fn set_aside(
         &mut self,
         frame: &Frame,
@@ -183,7 +183,7 @@ impl<'p> Walk<'p> {
         let call = Call { undo: false, procedure, arguments: Vec::new(), is_task: true };
         let own = match self.cells_of(frame, &call, arguments) {
             Ok(own) => own.changed,
-            // The call itself will say so.
+            // The call itself will trap.
             Err(_) => return Ok(Vec::new()),
         };
         let mut waiting = Vec::new();
@@ -200,7 +200,7 @@ impl<'p> Walk<'p> {
         Ok(waiting)
     }
 
-    /// Puts them back, with what the task has added.
+    /// Restores them, with the contributions of the task added.
     pub(crate) fn add_shares(&mut self, waiting: Vec<(Cell, Value)>) -> Step<()> {
         let is_nothing = |value: &Value| value.bits() == Bits::Real(0);
         for (cell, waited) in waiting {
@@ -218,7 +218,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Traps where a task may change what another one touches, or what says which cells any of them is passed.
+/// Traps if a task may change a cell that another touches, or an integer that determines any argument.
 fn demand_apart(tasks: &[TaskCells], looked_at: &BTreeSet<Cell>) -> Step<()> {
     for (n, task) in tasks.iter().enumerate() {
         let others = tasks.iter().enumerate().filter(|(m, _)| *m != n);
@@ -230,7 +230,7 @@ fn demand_apart(tasks: &[TaskCells], looked_at: &BTreeSet<Cell>) -> Step<()> {
     Ok(())
 }
 
-/// The globals that a procedure names, through all that it calls, and those of them that it may change.
+/// Globals that a procedure accesses by name, also through its calls, and those that it may change.
 #[derive(Default)]
 struct Named {
     all: BTreeSet<usize>,

@@ -1,5 +1,5 @@
-//! What gradient mode does to adjoints: the cells whose adjoints an instruction is about to change, with
-//! what they become. Nothing is changed here, so that a trap changes nothing.
+//! Propagation of adjoints in gradient mode: returns the new adjoints of an instruction without storing them, so that
+//! a trap changes nothing.
 
 use reviver_isa::function::Function;
 
@@ -9,13 +9,13 @@ use crate::real::Real;
 use crate::store::{Cell, Store};
 use crate::value::Value;
 
-/// A source of an instruction: its value, and its cell unless it is a constant.
+/// Source of an instruction: its value, and its cell unless it is a constant.
 pub(crate) struct Source {
     pub(crate) cell: Option<Cell>,
     pub(crate) value: Value,
 }
 
-/// Cells and what their adjoints become.
+/// Cells with their new adjoints.
 pub(crate) type Changes = Vec<(Cell, Real)>;
 
 impl Store {
@@ -23,14 +23,14 @@ impl Store {
         self.get(crate::store::adjoint_of(cell))?.real()
     }
 
-    /// Puts adjoints in place.
+    /// Stores the new adjoints of cells.
     pub(crate) fn carry(&mut self, changes: Changes) {
         for (cell, adjoint) in changes {
             self.set(crate::store::adjoint_of(cell), Value::Real(adjoint));
         }
     }
 
-    /// y += f or y -= f: the sources' shares of y', the first source's first.
+    /// Returns the contributions of y' to the sources' adjoints for y += f or y -= f, in source order.
     pub(crate) fn shares(
         &self,
         function: Function,
@@ -55,7 +55,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// An adjoint that gives, or gets, a share.
+    /// Returns an adjoint minus or plus a contribution.
     fn given(&self, changes: &Changes, cell: Cell, share: &Real, gives: bool) -> Step<Real> {
         let pending = changes.iter().rev().find(|(changed, _)| *changed == cell);
         let old = pending.map_or_else(|| self.adjoint(cell), |(_, adjoint)| Ok(adjoint))?;
@@ -63,14 +63,14 @@ impl Store {
         Real::function(function, old, share)?.admit()
     }
 
-    /// y := -y
+    /// Returns the new adjoint for y := -y.
     pub(crate) fn negated_adjoint(&self, y: Cell) -> Step<Changes> {
         let adjoint = self.adjoint(y)?;
         Ok(if adjoint.is_zero() { Vec::new() } else { vec![(y, adjoint.negated()?)] })
     }
 
-    /// A rotation: the point's adjoint rotates alike, the angle gets the cross product on the side where
-    /// the point isn't rotated.
+    /// Returns the new adjoints of a rotation. The point's adjoint is rotated alike; the angle's gets the cross
+    /// product on the side where the point isn't rotated.
     pub(crate) fn rotated_adjoints(
         &self,
         [x, y]: [Cell; 2],

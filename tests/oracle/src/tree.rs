@@ -1,11 +1,11 @@
-//! From text to one tree: parses a program and puts its includes in place.
+//! From text to one tree: parses a program and expands its includes.
 
 use reviver_assembler::files::Files;
 use reviver_assembler::parser::parse;
 use reviver_assembler::source::{FileId, Sources};
 use reviver_assembler::tree::{Body, Directive, Statement};
 
-/// The tree of a program. The text must be one that assembles.
+/// Returns the tree of a program. The text must assemble.
 ///
 /// # Errors
 /// A file that can't be read.
@@ -23,7 +23,7 @@ fn included(sources: &mut Sources, file: FileId, files: &dyn Files) -> Result<Bo
             continue;
         };
         let (name, bytes) = files.read(path, sources.name(file))?;
-        // A file counts once.
+        // A file is included once.
         if sources.find(&name).is_none() {
             let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
             let file = sources.add(name, text);

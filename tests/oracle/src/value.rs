@@ -1,4 +1,4 @@
-//! What a cell holds.
+//! Value of a cell.
 
 use num_bigint::BigInt;
 use reviver_isa::instruction::Class;
@@ -23,7 +23,7 @@ impl Value {
         }
     }
 
-    /// A value given as text; `None` if it is no number of the class.
+    /// Parses a value; `None` if the text isn't a number of the class.
     pub(crate) fn parse(text: &str, class: Class, numbers: Numbers) -> Option<Value> {
         match class {
             Class::Int => {
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// Whether it counts as the value that it should be.
+    /// Returns true if the value equals the expected one, within the tolerance for reals.
     pub(crate) fn is_close(&self, other: &Value, tolerance: f64) -> bool {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a == b,

@@ -1,6 +1,5 @@
-//! The walk through a plan, forward or backward. Backward, each statement is inverted as it is met,
-//! in the opposite order: nothing is inverted ahead, and a position exists only as a place in the
-//! list that is being walked.
+//! Walk through a plan, forward or backward. Backward, each statement is inverted when it is reached, in the opposite
+//! order; nothing is inverted ahead. A position is only an index in the current list.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -26,7 +25,7 @@ use crate::store::{Cell, Store, adjoint_of};
 use crate::transport;
 use crate::value::Value;
 
-/// Which way a list is walked.
+/// Direction in which a list is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Forward,
@@ -34,7 +33,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other direction.
+    /// Returns the other direction.
     pub fn opposite(self) -> Direction {
         match self {
             Direction::Forward => Direction::Backward,
@@ -51,23 +50,23 @@ impl Direction {
     }
 }
 
-/// Open calls that the walk can hold; it recurses once a call.
+/// Maximum number of open calls; each is a recursion of the walk.
 const DEEPEST: usize = 20_000;
 
-/// A run.
+/// State of a run.
 pub(crate) struct Walk<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) store: Store,
     pub(crate) globals: Vec<Cell>,
-    /// Main's frame lives as long as the program.
+    /// Frame of main, which lives as long as the program.
     main: Rc<Frame>,
     open_calls: usize,
-    /// Statements that may still be executed.
+    /// Remaining number of statements.
     pub(crate) fuel: u64,
 }
 
 impl<'p> Walk<'p> {
-    /// With every global at its initial value.
+    /// Creates a run with every global at its initial value.
     pub(crate) fn new(plan: &'p Plan) -> Walk<'p> {
         let mut store = Store::new(plan);
         let mut globals = Vec::new();
@@ -109,7 +108,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Cells of a global.
+    /// Returns the values of a global's cells.
     pub(crate) fn values(&self, global: usize) -> Vec<&Value> {
         let start = self.globals.get(global).copied().unwrap_or(usize::MAX);
         let count = self.plan.globals.get(global).map_or(0, |global| global.shape.cells());
@@ -122,13 +121,13 @@ impl<'p> Walk<'p> {
         self.block(&Rc::clone(&self.main), &main.body, direction)
     }
 
-    /// The variables of main's frame that aren't vacant.
+    /// Returns the variables of main's frame that aren't vacant.
     pub(crate) fn left_in_frame(&self) -> Vec<&'p str> {
         let left = self.main_frame().filter(|(cells, _)| !self.are_vacant(cells.clone()));
         left.map(|(_, variable)| variable.name.as_str()).collect()
     }
 
-    /// The variables of main's frame, with their cells.
+    /// Returns the variables of main's frame, with their cells.
     fn main_frame(&self) -> impl Iterator<Item = (Range<Cell>, &'p FrameVariable)> {
         let frame = self.plan.procedures.first().map_or(&[][..], |main| &main.frame);
         let starts = self.main.variables.iter().copied();
@@ -139,7 +138,7 @@ impl<'p> Walk<'p> {
         cells.all(|cell| self.store.demand_vacant(cell).is_ok())
     }
 
-    /// The mode, and the adjoints of globals and of main's frame, where they aren't 0.
+    /// Returns the mode, and the adjoints of globals and of main's frame, that aren't 0.
     pub(crate) fn left_in_gradient_mode(&self) -> Vec<String> {
         let of_globals = self
             .plan
@@ -161,7 +160,7 @@ impl<'p> Walk<'p> {
         mode.into_iter().chain(names.map(|name| format!("{name}'"))).collect()
     }
 
-    /// A procedure between its entry and its exit. The frame's cells are left to be taken away.
+    /// Runs a procedure between its entry and exit. Callers remove the frame's cells.
     fn procedure(
         &mut self,
         procedure: &'p Procedure,
@@ -183,8 +182,8 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// A list of statements, with the flat branches among them. `at` counts the statements in front
-    /// of the place that the walk has reached.
+    /// Runs a list of statements, including its flat branches. `at` is the number of statements before the current
+    /// position.
     fn block(&mut self, frame: &Frame, block: &'p Block, direction: Direction) -> Step<()> {
         let backward = direction.is_backward();
         let mut at = if backward { block.len() } else { 0 };
@@ -194,7 +193,7 @@ impl<'p> Walk<'p> {
             self.tick()?;
             let passed = if backward { number } else { number + 1 };
             at = match (statement, backward) {
-                // The half that leaves. It leads behind its partner, which must agree.
+                // The half that jumps. The jump continues after its partner, which must agree.
                 (Statement::Br { partner, condition }, false)
                 | (Statement::From { partner, condition }, true) => {
                     if self.condition(frame, condition)? {
@@ -204,7 +203,7 @@ impl<'p> Walk<'p> {
                         passed
                     }
                 }
-                // The half that joins, reached from its own side.
+                // The half that joins, reached without the jump.
                 (Statement::From { condition, .. }, false) | (Statement::Br { condition, .. }, true) => {
                     self.demand(frame, condition, false)?;
                     passed
@@ -267,7 +266,7 @@ impl<'p> Walk<'p> {
         sources.iter().map(|source| self.held(frame, source, all)).collect()
     }
 
-    /// A statement that takes no expressions, but perhaps in its conditions.
+    /// Runs a statement without expressions, except in its conditions.
     fn compound(&mut self, frame: &Frame, statement: &'p Statement, direction: Direction) -> Step<()> {
         let backward = direction.is_backward();
         match statement {
@@ -318,7 +317,7 @@ impl<'p> Walk<'p> {
                 self.store.truncate(count);
                 Ok(())
             }
-            // Branches are walked in their list, and the rest doesn't come here.
+            // Branches are handled by `block`, and the other statements by their own methods.
             Statement::Br { .. }
             | Statement::From { .. }
             | Statement::Accumulate { .. }
@@ -341,14 +340,14 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// The target of an instruction without sources. Its own index must not be the target.
+    /// Returns the target of an instruction without sources. Its index must not be the target.
     fn lone_target(&self, frame: &Frame, target: &Place) -> Step<Cell> {
         let target = self.reach(frame).place(target)?;
         demand_no_index(&[target.cell], &[&target])?;
         Ok(target.cell)
     }
 
-    /// Finds its cells, whether or not there is an update to apply.
+    /// Applies an update by a function value. Resolves the cells even if there is no update to apply.
     fn accumulate(
         &mut self,
         frame: &Frame,
@@ -362,7 +361,7 @@ impl<'p> Walk<'p> {
         let cells: Vec<Option<Reached>> =
             sources.iter().map(|source| reach.source(source)).collect::<Step<_>>()?;
         let reached: Vec<&Reached> = cells.iter().flatten().collect();
-        // An assignment, which alone has no inverse, may read what it replaces: nobody finds that again anyway.
+        // An assignment may read the cell that it replaces, because it has no inverse.
         let assigns = update.is_none_or(|update| update == Update::Overwrite);
         if !assigns && reached.iter().any(|source| source.cell == target.cell) {
             return trap(Trap::Alias);
@@ -376,7 +375,7 @@ impl<'p> Walk<'p> {
         self.update(reversible(update)?, function, target.cell, &sources)
     }
 
-    /// Gives a cell a value, or takes it.
+    /// Gives a cell a value, or removes the value.
     pub(crate) fn put(
         &mut self,
         frame: &Frame,
@@ -454,7 +453,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// A `local` (from 0 to the value) or a `delocal` (from the value to 0).
+    /// Runs a `local` (from 0 to the value) or a `delocal` (from the value to 0).
     fn ancilla(
         &mut self,
         frame: &Frame,
@@ -493,7 +492,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Traps unless a condition is as the way that was taken says.
+    /// Traps unless a condition agrees with the path taken.
     fn demand(&self, frame: &Frame, condition: &Condition, wanted: bool) -> Step<()> {
         if matches!(condition, Condition::Forgotten) || self.condition(frame, condition)? == wanted {
             return Ok(());
@@ -561,14 +560,14 @@ impl<'p> Walk<'p> {
         let last = self.reach(frame).value(end)?;
         self.advance(counter, -(last.int()?.clone()))?;
         self.store.vacate(counter)?;
-        // The bounds must still say that there was something to count.
+        // The bounds must still describe a nonempty range.
         if self.compare(frame, &low, &high)?.is_ge() {
             return trap(Trap::Branch);
         }
         checked(self)
     }
 
-    /// A bound, which is computed once where it is an expression.
+    /// Returns a bound, evaluated once if it is an expression.
     pub(crate) fn bound(&self, frame: &Frame, bound: &Source) -> Step<Source> {
         if bound.is_computed() {
             self.reach(frame).value(bound).map(Source::Constant)
@@ -588,7 +587,7 @@ impl<'p> Walk<'p> {
         Ok(reach.value(a)?.int()?.cmp(reach.value(b)?.int()?))
     }
 
-    /// A call of the text.
+    /// Runs a call of the text.
     pub(crate) fn calling(
         &mut self,
         frame: &Frame,
@@ -601,7 +600,7 @@ impl<'p> Walk<'p> {
         self.called(frame, call, &arguments, direction)
     }
 
-    /// The same, with what it passes.
+    /// Runs a call with given arguments.
     pub(crate) fn called(
         &mut self,
         frame: &Frame,
@@ -610,18 +609,18 @@ impl<'p> Walk<'p> {
         direction: Direction,
     ) -> Step<()> {
         let direction = direction.turned(call.undo);
-        // Exact sums are the same in any order.
+        // Exact sums don't depend on their order.
         if !call.is_task || !self.store.mode || self.plan.numbers.system.is_exact() {
             return self.call(frame, call.procedure, arguments, direction);
         }
         let waiting = self.set_aside(frame, call.procedure, arguments)?;
         let outcome = self.call(frame, call.procedure, arguments, direction);
-        // Where a task traps, its share so far is a part of the adjoints.
+        // If a task traps, its contributions so far remain in the adjoints.
         let added = self.add_shares(waiting);
         outcome.and(added)
     }
 
-    /// The procedure whose number the cell holds, which must still hold it afterwards.
+    /// Runs the procedure with the number in the cell, which must hold the number afterwards, too.
     fn call_via(&mut self, frame: &Frame, cell: &Place, calls: &'p [Call], direction: Direction) -> Step<()> {
         let chosen = |this: &Self| {
             let reach = this.reach(frame);
@@ -669,7 +668,7 @@ impl<'p> Walk<'p> {
         match rule {
             None => self.part(frame, arguments, &resolved, (procedure, direction), references)?,
             Some(rule) => {
-                // The rule acts at the state of the procedure's entry.
+                // The rule runs at the state of the procedure's entry.
                 let parts = match direction {
                     Direction::Forward => [(rule, Direction::Backward), (procedure, direction)],
                     Direction::Backward => [(procedure, direction), (rule, Direction::Forward)],
@@ -686,7 +685,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// What a call executes, or half of it.
+    /// Runs the body of a call, or one part of it.
     fn part(
         &mut self,
         frame: &Frame,
@@ -709,7 +708,7 @@ impl<'p> Walk<'p> {
         arguments.iter().map(|argument| reach.argument(argument)).collect()
     }
 
-    /// What a parameter refers to: a constant gets a cell of its own.
+    /// Returns the reference of a parameter; a constant gets a separate cell.
     fn reference(&mut self, resolved: Option<Reference>, argument: &Argument) -> Reference {
         match (resolved, argument) {
             (Some(reference), _) => reference,
@@ -721,7 +720,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Makes the cells of a frame: the first cell of each variable.
+/// Allocates the cells of a frame, and returns the first cell of each variable.
 fn variables(store: &mut Store, plan: &Plan, procedure: &Procedure) -> Vec<Cell> {
     let mut variables = Vec::new();
     for variable in &procedure.frame {
@@ -733,7 +732,7 @@ fn variables(store: &mut Store, plan: &Plan, procedure: &Procedure) -> Vec<Cell>
     variables
 }
 
-/// The condition of a branch half.
+/// Returns the condition of a branch half.
 fn agreement(partner: Option<&Statement>) -> &Condition {
     match partner {
         Some(Statement::Br { condition, .. } | Statement::From { condition, .. }) => condition,
@@ -741,7 +740,7 @@ fn agreement(partner: Option<&Statement>) -> &Condition {
     }
 }
 
-/// Traps where a target was read to find an operand.
+/// Traps if a target was read to find an operand.
 fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
     let is_target = |cell: &Cell| targets.contains(cell);
     if operands.iter().any(|operand| operand.indices.iter().any(is_target)) {
@@ -750,7 +749,7 @@ fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
     Ok(())
 }
 
-/// The update, or the one that undoes it, if there is one.
+/// Returns the update, or its inverse if there is one.
 fn turned(update: Update, backward: bool) -> Option<Update> {
     use Update::{Add, Erase, Forget, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
     if !backward {
@@ -768,7 +767,7 @@ fn turned(update: Update, backward: bool) -> Option<Update> {
         Write => Unwrite,
         Unwrite => Write,
         Overwrite | Erase | Forget => return None,
-        // Involutions, and `vacate`, which demands and leaves the same.
+        // Involutions, and `vacate`, which is its own inverse.
         other => other,
     })
 }

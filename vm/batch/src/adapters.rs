@@ -1,4 +1,4 @@
-//! Which devices there are, which one is meant, and opening it. Knows no shader.
+//! Device discovery, selection by name, and opening. Independent of shaders.
 
 use std::path::Path;
 
@@ -7,18 +7,19 @@ use crate::error::BatchError;
 use crate::info::DeviceInfo;
 use crate::probe::Probe;
 
-/// What devices are reached by, where a build has it. OpenGL isn't among them: it has neither 64-bit numbers nor promises of what is rewritten, and
-/// reaches no device that the others don't.
+/// The graphics APIs to try, as far as the build has them. OpenGL is excluded: it has no 64-bit numbers, does not
+/// restrict what the driver may rewrite, and reaches no device that the others don't.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
 
-/// The devices of this machine that are reached.
+/// The reachable devices of this machine.
 #[derive(Debug)]
 pub struct Adapters {
     all: Vec<(wgpu::Adapter, DeviceInfo)>,
 }
 
 impl Adapters {
-    /// All that there are, each once; none where no driver is installed. Takes as long as the drivers take to load.
+    /// Lists all devices, each once. The list is empty if no driver is installed. Takes as long as the drivers take to
+    /// load.
     #[must_use]
     pub fn list() -> Self {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
@@ -34,32 +35,33 @@ impl Adapters {
         Self { all: reached_once(found.into_iter().map(with_info).collect()) }
     }
 
-    /// Whether there may be one that is no software. Whoever wants no other needn't load drivers where there can't be any: that takes a while,
-    /// and some of them write to standard error.
+    /// Returns true if a hardware device may exist. A caller that wants no software device can then skip loading the
+    /// drivers: loading is slow, and some drivers write to standard error.
     #[must_use]
     pub fn may_have_hardware() -> bool {
         !cfg!(target_os = "linux") || has_driver_files()
     }
 
-    /// What is known of each.
+    /// Returns the properties of each device.
     pub fn infos(&self) -> impl Iterator<Item = &DeviceInfo> {
         self.all.iter().map(|(_, info)| info)
     }
 
-    /// The device that is taken where none is asked for: never the processor. Those with the most numbers come first, then those that take
-    /// shaders as they are, then those with memory of their own.
+    /// Returns the default device, which is never software on the CPU. Devices with the most number types are
+    /// preferred, then those with SPIR-V passthrough, then those with their own memory.
     #[must_use]
     pub fn auto(&self) -> Option<&DeviceInfo> {
         let fits = |info: &&DeviceInfo| !info.is_software;
-        // Of equals `max_by_key` takes the last, and the first is the driver's own choice.
+        // Not `max_by_key`: it returns the last of several equal devices, and the first one is the driver's own choice.
         self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
     }
 
-    /// The device of this name or address, or the only one whose name has this part, in capitals or not.
+    /// Returns the device of this name or address, or else the only one with a name that contains `asked`, ignoring
+    /// case.
     ///
     /// # Errors
     ///
-    /// [`BatchError::NoDevice`] where there is none, or several.
+    /// Returns [`BatchError::NoDevice`] if no device matches, or several do.
     pub fn named(&self, asked: &str) -> Result<&DeviceInfo, BatchError> {
         let is_exact =
             |info: &&DeviceInfo| info.name == asked || (info.address == asked && !asked.is_empty());
@@ -73,7 +75,7 @@ impl Adapters {
         }
     }
 
-    /// Opens a device, and asks it what it gets right (which takes about a second on a device that is the processor).
+    /// Opens a device and probes its capabilities, which takes about a second on a software device.
     ///
     /// # Errors
     ///
@@ -82,11 +84,12 @@ impl Adapters {
         self.open_with(which, None)
     }
 
-    /// Opens a device of which it is known what it gets right. What another device or driver got right isn't taken for it.
+    /// Opens a device with a known capability probe. A probe of another device or driver is ignored.
     ///
     /// # Errors
     ///
-    /// [`BatchError::NoDevice`] where it isn't one of these, [`BatchError::Inexact`] where its integers are wrong, and what its driver reports.
+    /// Returns [`BatchError::NoDevice`] if `which` isn't in this list, [`BatchError::Inexact`] if the device gets
+    /// integers wrong, and errors of the driver.
     pub fn open_with(&self, which: &DeviceInfo, known: Option<Probe>) -> Result<BatchDevice, BatchError> {
         let found = self.all.iter().find(|(_, info)| info == which);
         let Some((adapter, info)) = found else { return Err(self.no_device(&which.name)) };
@@ -99,19 +102,19 @@ impl Adapters {
     }
 }
 
-/// Whether Linux has a file by which a driver reaches a graphics processor.
+/// Returns true if Linux has a device file of a GPU driver.
 fn has_driver_files() -> bool {
     let is_render = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("renderD");
     let has_render = std::fs::read_dir("/dev/dri").is_ok_and(|all| all.flatten().any(is_render));
     has_render || ["/dev/nvidiactl", "/dev/dxg", "/dev/kfd"].iter().any(|file| Path::new(file).exists())
 }
 
-/// What is preferred, as far as can be known before it is opened.
+/// Returns the sort key of preference, as far as the properties of an unopened device tell.
 fn rank(info: &DeviceInfo) -> (bool, bool, bool, bool) {
     (info.has_f64 && info.has_i64, info.has_i64, info.has_passthrough, info.is_discrete)
 }
 
-/// Devices that several backends reach, by the one that is preferred.
+/// Keeps one entry for a device that several backends reach: the preferred one.
 fn reached_once<T>(all: Vec<(T, DeviceInfo)>) -> Vec<(T, DeviceInfo)> {
     let infos: Vec<DeviceInfo> = all.iter().map(|(_, info)| info.clone()).collect();
     let is_preferred = |(place, info): (usize, &DeviceInfo)| {
@@ -148,7 +151,7 @@ mod tests {
         assert!(all.auto().is_none_or(|info| !info.is_software));
     }
 
-    /// A device with memory of its own, and without floats of 64 bits.
+    /// Returns a device with its own memory and without 64-bit floats.
     fn info(name: &str, address: &str, backend: &str, has_i64: bool) -> DeviceInfo {
         DeviceInfo {
             name: name.to_owned(),
@@ -188,7 +191,7 @@ mod tests {
         let integers = DeviceInfo { is_discrete: false, ..info("a", "", "dx12", true) };
         let passing = DeviceInfo { is_discrete: false, ..info("a", "", "vulkan", true) };
         let floats = DeviceInfo { has_f64: true, ..integers.clone() };
-        // Nobody has 64-bit floats who has no words for them.
+        // 64-bit floats without 64-bit integers are of no use.
         let useless = DeviceInfo { has_f64: true, ..plain.clone() };
         assert_eq!(rank(&useless), rank(&plain));
         assert!(rank(&plain) < rank(&integers));

@@ -1,6 +1,8 @@
-//! What cells hold where lanes begin, and which of them have a word of the lane's own: those that computed addresses reach, or that are changed before
-//! the way's end. All others are values, and so are the few cells of a small array that nobody changes: an address chooses among them. Words lie in
-//! memory, but for a few that no computed address reaches. Knows no text.
+//! Initial content of cells, and the choice of cells that have a word in a lane's memory. These are the cells that
+//! computed addresses reach, or that are changed before the end of the run.
+//!
+//! All other cells are SSA values. So are the cells of a small array that is never written: an address selects among
+//! their values. Memory words without computed addresses become variables if they are few. Independent of shader text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,20 +17,20 @@ use reviver_vm::{Program, State};
 /// A cell, by its space and address.
 pub(crate) type SpacedCell = (Space, u32);
 
-/// What is in a cell where lanes begin.
+/// The initial content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartWord {
-    /// What each lane is given as its word of this number.
+    /// The lane's input word of this number.
     Given(u32),
     /// The same bits in each lane.
     Same(u64),
 }
 
-/// What all cells hold where lanes begin.
+/// The initial content of all cells.
 #[derive(Debug)]
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
-    /// By cell the number of the word.
+    /// The number of the input word, by cell.
     pub given: BTreeMap<SpacedCell, u32>,
 }
 
@@ -38,7 +40,7 @@ impl StartCells<'_> {
             return StartWord::Given(word);
         }
         let at = address as usize;
-        // What lies behind the cells of the program is 0.
+        // Memory beyond the cells of the program is 0.
         StartWord::Same(match space {
             Space::Ints | Space::StartInts => self.state.ints.get(at).map_or(0, |&value| value as u64),
             Space::Reals | Space::StartReals => self.state.reals.get(at).copied().unwrap_or(0),
@@ -51,14 +53,14 @@ impl StartCells<'_> {
     }
 }
 
-/// Cells that follow each other in memory.
+/// Consecutive cells that have words in a lane's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryRun {
     pub space: Space,
-    /// From the first cell to behind the last.
+    /// The range of addresses: `first` inclusive, `end` exclusive.
     pub first: u32,
     pub end: u32,
-    /// The word of a lane in which the first one lies.
+    /// The number of the lane's word that holds the first cell.
     pub word: u32,
 }
 
@@ -68,18 +70,18 @@ impl MemoryRun {
     }
 }
 
-/// How many cells of each space a lane may have, whatever calls are open.
+/// Upper bound on the cells of each space in a lane, including those of open calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellCounts {
     pub ints: u32,
     pub reals: u32,
-    /// Those of all rows.
+    /// The adjoints of all output rows.
     pub adjoints: u32,
     pub references: u32,
 }
 
 impl CellCounts {
-    /// Those of a program, and of calls on either of a lane's ways.
+    /// Counts the cells of a program, and of calls in either sweep of a lane.
     pub fn of(program: &Program, calls: &[BoundedCalls]) -> CellCounts {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -92,12 +94,12 @@ impl CellCounts {
         }
     }
 
-    /// The same with so many adjoints of each real.
+    /// Returns the same counts with `rows` adjoints for each real.
     pub fn with_rows(self, rows: u32) -> CellCounts {
         CellCounts { adjoints: self.reals.saturating_mul(rows), ..self }
     }
 
-    /// The cells of a space that an address may be.
+    /// Clips the range of an address to the cells of its space; None if nothing is left.
     fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
             Space::Ints | Space::StartInts => self.ints,
@@ -113,21 +115,22 @@ impl CellCounts {
     }
 }
 
-/// The cells that stay in memory: words of each lane.
+/// The cells that have words in each lane's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaneMemory {
-    /// How many cells there are, in memory or not.
+    /// The number of cells in each space, with or without a word.
     pub counts: CellCounts,
-    /// In order.
+    /// Runs of cells, ordered by space and address.
     pub runs: Vec<MemoryRun>,
-    /// How many words there are.
+    /// The number of words in all runs.
     pub words: u64,
-    /// Words that no computed address reaches, if they are few: a shader has them in variables, and in memory only while a lane is kept.
+    /// Words that no computed address reaches, if they are few. A shader has them in variables, and in memory only
+    /// while a lane is suspended.
     pub variables: BTreeSet<u32>,
 }
 
 impl LaneMemory {
-    /// Those of the forms that lanes go through.
+    /// Collects the cells in memory of the SSA functions that lanes execute.
     pub fn of(forms: &[Option<&SsaForm>], counts: CellCounts) -> LaneMemory {
         let accesses = forms.iter().flatten().flat_map(|form| accesses(form, counts)).collect();
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
@@ -149,7 +152,7 @@ impl LaneMemory {
         memory
     }
 
-    /// The words that no computed address reaches, in order.
+    /// Returns the words that no computed address reaches, in order.
     fn unreached(&self, accesses: &[CellAccess]) -> impl Iterator<Item = u32> {
         let computed = accesses.iter().filter(|access| access.of != AccessKind::KnownStore);
         let parts = computed.flat_map(|access| self.parts(access.space, access.first, access.end));
@@ -166,14 +169,14 @@ impl LaneMemory {
         })
     }
 
-    /// The word of a cell, if it is in memory.
+    /// Returns the word of a cell, if the cell is in memory.
     pub fn word(&self, (space, address): SpacedCell) -> Option<u32> {
         let run =
             self.runs.iter().find(|run| run.space == space && (run.first..run.end).contains(&address))?;
         Some(run.word + (address - run.first))
     }
 
-    /// What is in memory of some cells that follow each other.
+    /// Returns the parts of a range of cells that are in memory.
     pub fn parts(&self, space: Space, first: u32, end: u32) -> Vec<MemoryRun> {
         let own = self.runs.iter().filter(|run| run.space == space && run.first < end && first < run.end);
         let clipped = own.map(|run| {
@@ -183,14 +186,14 @@ impl LaneMemory {
         clipped.collect()
     }
 
-    /// The cells, none of them in memory, that an address chooses among of which only this is known.
+    /// Returns the cells that an address of this range selects among, if they are few and none of them is in memory.
     pub fn chosen(&self, space: Space, range: IntRange) -> Option<std::ops::Range<u32>> {
         let (first, end) = self.counts.clipped(space, range)?;
         let is_chosen = end - first <= MOST_CHOSEN && self.parts(space, first, end).is_empty();
         is_chosen.then_some(first..end)
     }
 
-    /// The cells that an address may lie in, of which only this is known.
+    /// Returns the cells in memory that an address of this range may refer to.
     pub fn within(&self, space: Space, range: IntRange) -> Option<MemoryRun> {
         let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
@@ -198,7 +201,7 @@ impl LaneMemory {
     }
 }
 
-/// The address that a value is, if it is known.
+/// Returns the address of a load or store if it is a literal.
 pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
     match form.op(*op.operands.first()?)?.kind {
         OpKind::Int(address) => u32::try_from(address).ok(),
@@ -206,12 +209,13 @@ pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
     }
 }
 
-/// Each has lines of its own wherever all words are gone through.
+/// Upper bound on words in variables. Each variable adds lines to the text at every place where all words are
+/// initialized or saved.
 const MOST_VARIABLES: usize = 128;
-/// A lane loads one of so many cells faster by asking which one it is than from memory.
+/// Up to this many cells, selecting by comparisons is faster for a lane than a load from memory.
 const MOST_CHOSEN: u32 = 8;
 
-/// Cells that an operation may load or store.
+/// Range of cells that an operation may load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CellAccess {
     space: Space,
@@ -226,9 +230,9 @@ enum AccessKind {
     Load,
     /// A store at a computed address.
     Store,
-    /// A store at a known address before the end of the way.
+    /// A store at a known address before the end of the run.
     KnownStore,
-    /// One where the way ends.
+    /// A store at a known address in the last block of the run.
     LastStore,
 }
 
@@ -237,14 +241,14 @@ impl CellAccess {
         self.space == other.space && self.first < other.end && other.first < self.end
     }
 
-    /// Whether its cells may be values all the same.
+    /// Returns true if its cells may stay SSA values although the address is computed.
     fn may_choose(&self) -> bool {
         self.of == AccessKind::Load && self.end - self.first <= MOST_CHOSEN
     }
 }
 
-/// The accesses to memory, in order: all but last stores, and but loads that choose among cells which nobody changes and which are in memory
-/// for nobody else.
+/// Returns the accesses that need memory, in order. Omitted are stores in the last block. Also omitted are loads that
+/// may select among few cells, if no other access needs these cells in memory.
 fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     let (mut choosing, mut others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(CellAccess::may_choose);
     loop {
@@ -262,7 +266,7 @@ fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     others
 }
 
-/// Cells that are loaded at computed addresses, or stored.
+/// Collects the cells that are loaded at computed addresses, and those that are stored.
 fn accesses(form: &SsaForm, counts: CellCounts) -> Vec<CellAccess> {
     let mut found = Vec::new();
     for &number in &TextPlan::of(form).order {

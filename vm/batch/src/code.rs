@@ -1,4 +1,5 @@
-//! A shader in the form that a device is given. Knows no device, and nothing of what a shader is for.
+//! Translation of a shader to the code that a device accepts. Independent of any opened device and of what a shader
+//! computes.
 
 use crate::error::BatchError;
 use crate::loops::uncounted_rounds;
@@ -6,16 +7,16 @@ use crate::lowering::{LoweredResults, Lowering, lowered};
 use crate::spirv::Spirv;
 use crate::valid::ValidShader;
 
-/// What a device is given of a shader.
+/// Code of a shader for a device.
 #[derive(Clone, Debug)]
 pub(crate) enum ShaderForm {
-    /// As its driver takes it.
+    /// SPIR-V that the driver gets unchanged.
     Spirv(Spirv),
-    /// For wgpu, which looks through it again and writes what the driver takes.
+    /// WGSL for wgpu, which validates it again and translates it for the driver.
     Wgsl(String),
 }
 
-/// A shader for a device, and how many rounds it makes that nobody counts.
+/// A shader's code for a device, with a bound on its uncounted loop iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct ShaderCode {
     pub form: ShaderForm,
@@ -24,11 +25,12 @@ pub(crate) struct ShaderCode {
 }
 
 impl ShaderCode {
-    /// `floats` is whether the device has those of 64 bits.
+    /// Lowers, validates and translates a WGSL shader. `floats` is true if the device has 64-bit floats.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Shader`] with naga's message and the line of the text that it is about, and for what has no lowering.
+    /// Returns [`BatchError::Shader`] with naga's message and the line concerned, also for constructs that have no
+    /// lowering.
     pub fn of(wgsl: &str, lowering: Lowering, floats: bool, helper_rounds: u32) -> Result<Self, BatchError> {
         let text = lowered(wgsl, lowering)?;
         let valid = ValidShader::of(&text, lowering.wide(floats))?;

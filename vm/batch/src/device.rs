@@ -1,4 +1,4 @@
-//! A device that was opened: what it is, whether it is still there, and waiting for it. Knows no lane and no shader's text.
+//! An opened device: its properties, its health, and waiting for its work. Independent of lanes and of shader texts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,20 +15,20 @@ use crate::lowering::{LoweredIntegers, LoweredSingles, Lowering};
 use crate::probe::Probe;
 use crate::ready::ready;
 
-/// A device that carries out lanes. Copies mean the same one; it is given back with the last of them.
+/// A device that executes lanes. Clones share one opened device, which is closed when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct BatchDevice {
     opened: Arc<Opened>,
     lowering: Lowering,
     probe: Arc<Probe>,
-    /// Ends whatever is waited for.
+    /// Interrupts waits once it is set.
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// Numbers that a program is about, whose bits must be the processor's.
+/// Number types of a program, for which the device must compute the same bits as the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceNumbers {
-    /// Integers, and fixed point made of them.
+    /// Integers, and fixed-point numbers, which are made of integers.
     Integers,
     /// Floats of 64 bits.
     F64,
@@ -42,27 +42,27 @@ struct Opened {
     queue: wgpu::Queue,
     info: DeviceInfo,
     health: Arc<Health>,
-    /// One thread at a time submits or polls: wgpu panics where a poll ends while another thread's is under way.
+    /// Serializes submissions and polls: wgpu panics if a poll ends while another thread's poll is in progress.
     turn: Mutex<()>,
 }
 
-/// What the device reported unasked. wgpu tells it to callbacks, from any thread.
+/// Errors that the device reported asynchronously. wgpu passes them to callbacks, from any thread.
 #[derive(Debug, Default)]
 struct Health {
     lost: AtomicBool,
-    /// Set where its driver was left in the middle of something: nothing more is waited for.
+    /// Set when a driver call was abandoned midway; nothing is waited for after that.
     abandoned: AtomicBool,
     error: Mutex<Option<BatchError>>,
 }
 
-/// How long to wait at once before looking whether the device is still there, and whether another thread wants it.
+/// Interval of one wait, after which the device's health is checked and other threads get their turn.
 const A_WHILE: Duration = Duration::from_millis(20);
-/// How long a device may take for lanes that are meant to take a tenth of a second. Drivers reset devices that hang sooner than that. Compiling
-/// has no limit: see [`BatchDevice::compiled`].
+/// Time limit for one submission, which is sized to take a tenth of a second. Drivers reset hanging devices sooner than
+/// this. Compilation has no limit: see [`BatchDevice::compiled`].
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Time for a driver to finish its present work after an interrupt, before the device is abandoned.
 const GRACE: Duration = Duration::from_millis(200);
-/// The stack of a thread on which a driver compiles. Drivers go through a shader's blocks and expressions by recursion.
+/// Stack size of a compiling thread, in bytes. Drivers traverse a shader's blocks and expressions by recursion.
 const COMPILER_STACK: usize = 32 << 20;
 
 impl BatchDevice {
@@ -76,7 +76,7 @@ impl BatchDevice {
         Self::asked(opened, info.lowering(), known.filter(|probe| probe.is_of(info)))
     }
 
-    /// A device that was opened, with what is known of it, or with what it answers.
+    /// Wraps an opened device, with a known probe or a new one.
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
         let unasked = Probe::unasked(&opened.info, lowering);
         let mut device = Self { opened, lowering, probe: Arc::new(unasked), stop: None };
@@ -91,7 +91,8 @@ impl BatchDevice {
         Ok(device)
     }
 
-    /// Asks what it gets right: where that aren't floats of 32 bits, it is asked again with its quotients made in other ways.
+    /// Probes the device. If 32-bit floats are inexact, probes it again with each other lowering of 32-bit floats and
+    /// keeps the first one that is exact.
     fn ask(&mut self) -> Result<(), BatchError> {
         self.probe = Arc::new(Probe::ask(self)?);
         if self.probe.f32_is_exact || self.lowering.singles != LoweredSingles::Native {
@@ -108,37 +109,37 @@ impl BatchDevice {
         Ok(())
     }
 
-    /// The same device, which is given shaders in another form. It is asked anew.
+    /// Returns the same device with another lowering of shaders, probed anew.
     #[cfg(test)]
     pub(crate) fn lowered(&self, lowering: Lowering) -> Result<Self, BatchError> {
         Self::asked(Arc::clone(&self.opened), lowering, None)
     }
 
-    /// The same device for work that ends with [`BatchError::Interrupted`] once a flag is set, even while its driver compiles. A driver that
-    /// doesn't return soon after that is abandoned, and the device is lost.
+    /// Returns the same device for work that ends with [`BatchError::Interrupted`] once a flag is set, even while the
+    /// driver compiles. If the driver doesn't return soon after that, it is abandoned and the device counts as lost.
     #[must_use]
     pub fn stopped_by(&self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self.clone() }
     }
 
-    /// What it is.
+    /// Returns the properties of the device.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.opened.info
     }
 
-    /// What becomes of shaders for it.
+    /// Returns the lowering of shaders for this device.
     pub(crate) fn lowering(&self) -> Lowering {
         self.lowering
     }
 
-    /// What it gets right.
+    /// Returns the result of the capability probe.
     #[must_use]
     pub fn probe(&self) -> &Probe {
         &self.probe
     }
 
-    /// What there is to tell of it, as questions and answers in the user's words.
+    /// Lists the device's properties as questions and answers, in words for the user.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, String)> {
         let info = self.info();
@@ -154,11 +155,12 @@ impl BatchDevice {
         all
     }
 
-    /// Whether its results have the processor's bits.
+    /// Checks that the device's results have the same bits as the CPU's for a number type.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Lacks`] where it doesn't have such numbers, [`BatchError::Inexact`] where it gets them wrong.
+    /// Returns [`BatchError::Lacks`] if the device doesn't have these numbers, [`BatchError::Inexact`] if it gets them
+    /// wrong.
     pub fn is_exact_for(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         self.has(numbers)?;
         let (is_exact, of) = match numbers {
@@ -172,11 +174,12 @@ impl BatchDevice {
         Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.first_wrong_of(of) })
     }
 
-    /// Whether it has such numbers. Floats of 64 bits go through words of 64 bits, which pairs aren't.
+    /// Checks that the device has a number type. 64-bit floats need native 64-bit integers: their bits pass through
+    /// 64-bit words, which pairs of 32-bit words cannot replace.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Lacks`].
+    /// Returns [`BatchError::Lacks`] if the device doesn't have it.
     pub(crate) fn has(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         let is_native = self.lowering.integers == LoweredIntegers::Native;
         let lacks =
@@ -188,14 +191,14 @@ impl BatchDevice {
         }
     }
 
-    /// Ends the device and gives its memory back, whatever is under way on it. Batches that are under way, and all that come later,
-    /// end with [`BatchError::Lost`]. For tests, and for whoever wants the memory while others still hold the device.
+    /// Destroys the device and frees its memory at once. Batches in progress and all later ones end with
+    /// [`BatchError::Lost`]. For tests, and for callers that need the memory while others still hold the device.
     pub fn destroy(&self) {
         self.opened.health.lose();
         self.opened.device.destroy();
     }
 
-    /// Whether it is gone.
+    /// Returns true if the device is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.opened.health.is_lost()
@@ -209,14 +212,14 @@ impl BatchDevice {
         &self.opened.queue
     }
 
-    /// Has the device carry out commands.
+    /// Submits commands to the device.
     pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
         let _turn = self.opened.turn();
         self.opened.queue.submit([commands])
     }
 
-    /// Whether it is still there and has reported nothing. A device that is lost takes work without an error and does nothing, so
-    /// that this is asked before and behind each use.
+    /// Checks that the device is still there and has reported no error. A lost device accepts work without an error and
+    /// does nothing, so this is checked before and after each use.
     pub(crate) fn is_well(&self) -> Result<(), BatchError> {
         if self.is_lost() {
             return Err(BatchError::Lost);
@@ -224,18 +227,19 @@ impl BatchDevice {
         self.opened.health.error()
     }
 
-    /// What a refusal of wgpu's means: a device that is lost refuses most things, for reasons of their own.
+    /// Translates an error of a wgpu call. A lost device rejects most calls, with misleading reasons.
     pub(crate) fn refused(&self, error: &dyn std::error::Error) -> BatchError {
         self.is_well().err().unwrap_or_else(|| BatchError::Device(error.to_string()))
     }
 
-    /// Carries out what may report errors, and returns the first of them. `lanes` is for how many room is asked.
+    /// Runs wgpu calls that may report errors, and returns the first error. `lanes` is the number of lanes for which
+    /// memory is requested.
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
         let scopes = filters.map(|filter| self.wgpu().push_error_scope(filter));
         let done = work();
-        // Scopes are ended from the last to the first; each is ended, whatever the others tell.
+        // Scopes are popped in reverse order; each is popped, even if others have errors.
         let errors: Vec<wgpu::Error> =
             scopes.into_iter().rev().filter_map(|scope| ready(scope.pop())).collect();
         self.is_well()?;
@@ -246,19 +250,19 @@ impl BatchDevice {
         }
     }
 
-    /// Has the driver compile, on a thread of its own: a driver may take minutes for a long shader, can't be interrupted, and reports
-    /// nothing meanwhile. So the wait has no time limit, and ends at an interrupt.
+    /// Runs a compilation on a separate thread: a driver may take minutes for a long shader, can't be interrupted, and
+    /// reports nothing meanwhile. So the wait has no time limit, and ends at an interrupt.
     ///
     /// # Errors
     ///
-    /// Those of `compile`, and [`BatchError::Interrupted`].
+    /// Returns errors of `compile`, and [`BatchError::Interrupted`].
     pub(crate) fn compiled<T: Send + 'static>(
         &self,
         compile: impl FnOnce(&BatchDevice) -> Result<T, BatchError> + Send + 'static,
     ) -> Result<T, BatchError> {
         self.is_wanted()?;
         let (tell, told) = sync_channel(1);
-        // If no thread starts, this one does the work.
+        // If no thread can be started, this one does the work.
         let compile = Arc::new(Mutex::new(Some(compile)));
         let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
         let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
@@ -285,7 +289,8 @@ impl BatchDevice {
         }
     }
 
-    /// True if the driver's present work is waited for further; `stopped` is when an interrupt was first seen.
+    /// Checks that the driver's present work should still be waited for. `stopped` is when an interrupt was first seen;
+    /// after the grace period the device is abandoned.
     fn goes_on(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
@@ -305,7 +310,7 @@ impl BatchDevice {
         }
     }
 
-    /// Waits until a buffer that was asked for behind `submission` is mapped, of which `mapped` tells.
+    /// Waits until a buffer is mapped. The mapping was requested after `submission`; `mapped` receives the result.
     pub(crate) fn wait(
         &self,
         submission: &wgpu::SubmissionIndex,
@@ -318,7 +323,7 @@ impl BatchDevice {
             self.goes_on(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
-            // Another thread's poll may be the one that tells it, a little later than ours ends.
+            // Another thread's poll may deliver the result, slightly later than this poll ends.
             match mapped.recv_timeout(Duration::from_millis(1)) {
                 Ok(Ok(())) => return self.is_well(),
                 Ok(Err(error)) => return Err(self.refused(&error)),
@@ -332,12 +337,12 @@ impl BatchDevice {
     }
 }
 
-/// How long a submission may take.
+/// The time limit of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitLimit {
-    /// As long as a device that isn't dead.
+    /// The limit for a device that isn't hung.
     Patience,
-    /// However long: the driver may compile first.
+    /// No limit, because the driver may compile first.
     None,
 }
 
@@ -374,11 +379,11 @@ impl Opened {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the device tell what is done, and waits a while for a submission, or for all of them.
+    /// Processes finished work, and waits for one interval for a submission, or for all of them.
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
         let _turn = self.turn();
-        // wgpu panics where a driver says that its device is gone.
+        // wgpu panics if a driver reports that its device is gone.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
             Ok(Ok(_) | Err(PollError::Timeout)) => Ok(()),
             Ok(Err(_)) if self.health.is_lost() => Err(BatchError::Lost),
@@ -392,7 +397,8 @@ impl Opened {
 }
 
 impl Drop for Opened {
-    /// A device that is dropped while it works can block for ever. What doesn't end is leaked instead.
+    /// Waits for unfinished work, because dropping a busy device can block for ever. A device that stays busy is
+    /// leaked.
     fn drop(&mut self) {
         let begin = Instant::now();
         let mut is_idle = false;
@@ -418,7 +424,7 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// Nothing is waited for any more, whatever the driver does.
+    /// Marks the device as abandoned: nothing is waited for any more, even if the driver continues.
     fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         self.lose();
@@ -433,7 +439,7 @@ impl Health {
         noted.get_or_insert_with(|| BatchError::Device(error.to_string()));
     }
 
-    /// The error that nobody asked for, once.
+    /// Returns the error that was reported asynchronously, once.
     fn error(&self) -> Result<(), BatchError> {
         let noted = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         noted.map_or(Ok(()), Err)

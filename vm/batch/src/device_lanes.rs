@@ -1,4 +1,4 @@
-//! A program's lanes on a device. Knows neither how a shader is written nor how it is dispatched.
+//! A program's lanes on a device. Independent of how a shader is written and how it is dispatched.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +12,7 @@ use crate::error::BatchError;
 use crate::lanes::{LanesRequest, lane_shader};
 use crate::text::WrittenLanes;
 
-/// Lanes of a program that a device is ready to carry out, from several threads at once.
+/// A program that is ready to run as lanes on a device, from several threads at once.
 #[derive(Debug)]
 pub struct DeviceLanes {
     shader: DeviceShader,
@@ -20,11 +20,12 @@ pub struct DeviceLanes {
 }
 
 impl DeviceLanes {
-    /// Makes the shader. All cells but those that lanes are given are as in a start.
+    /// Compiles the shader. All cells that are not inputs of lanes have their values of `start`.
     ///
     /// # Errors
-    /// [`BatchError::NoShader`] for a program that does what devices can't, [`BatchError::Inexact`] and [`BatchError::Lacks`] where the device
-    /// can't be trusted with its numbers or hasn't got them, and what the device reports.
+    /// Returns [`BatchError::NoShader`] if the program does something that devices can't. Returns
+    /// [`BatchError::Inexact`] or [`BatchError::Lacks`] if the device gets its numbers wrong or doesn't have them.
+    /// Passes on errors of the device.
     pub fn new(
         device: &BatchDevice,
         program: &Program,
@@ -36,25 +37,27 @@ impl DeviceLanes {
         Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, switched })
     }
 
-    /// How many loops of the program are entered in several places, so that they are carried out by a switch between these. All else is
-    /// structured: loops and branches of the shader.
+    /// Returns the number of the program's loops with several entries, each of which is dispatched by a switch. All
+    /// other control flow is structured: loops and branches of the shader.
     pub fn switched(&self) -> u32 {
         self.switched
     }
 
-    /// The most lanes that the device can have at once. Longer batches are carried out in blocks.
+    /// Returns the largest number of lanes that the device can hold at once. Longer batches are executed in blocks.
     pub fn most_lanes(&self) -> usize {
         self.shader.most_lanes()
     }
 
-    /// Carries out lanes: `given` and `found` have a column for each cell that is given and asked for, in the order of the request, of
-    /// `lanes` words each; the last column that is found of a gradient is for the loss. Words are the bits that a state has in a cell. What was found of a
-    /// lane that hasn't arrived is undefined. No lane makes more than `most_steps` steps in a direction; `stop` is looked at about ten times a
-    /// second.
+    /// Executes lanes. `given` and `found` have a column of `lanes` words for each input and each output cell, in the
+    /// order of the request. The last output column of a gradient is the loss. Words have the bits that a state has in
+    /// a cell.
+    ///
+    /// The outputs of a lane that hasn't arrived are undefined. No lane executes more than `most_steps` steps in a
+    /// direction. `stop` is checked about ten times a second.
     ///
     /// # Errors
-    /// [`BatchError::Count`] for columns that don't fit, [`BatchError::Interrupted`], [`BatchError::Lost`], [`BatchError::Memory`], and what the
-    /// device reports. What was found is undefined then.
+    /// Returns [`BatchError::Count`] for columns of the wrong size, [`BatchError::Interrupted`], [`BatchError::Lost`],
+    /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
     pub fn run(
         &self,
         given: &[&[u64]],
@@ -67,7 +70,7 @@ impl DeviceLanes {
     }
 }
 
-/// The numbers whose bits lanes need: no real's, if they have none.
+/// Returns the number type that must have exact bits: integers, if lanes compute no reals.
 fn numbers(program: &Program, has_reals: bool) -> DeviceNumbers {
     match program.module().real {
         RealSystem::F64 if has_reals => DeviceNumbers::F64,

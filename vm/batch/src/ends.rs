@@ -1,4 +1,5 @@
-//! What is asked where a lane arrives: the words that it has come to, and that nothing else is otherwise than it must be. Knows no text.
+//! Results and checks at the end of a lane's run: its output words, and the conditions that its cells must satisfy.
+//! Independent of shader text.
 
 use reviver_compile::op::{Space, SsaValue};
 use reviver_flow::layout::{Layout, MODE};
@@ -13,64 +14,68 @@ use crate::journey::{CellHome, LaneJourney, LossRows};
 use crate::no_shader::NoShader;
 use crate::words::{WordRun, WordSource, word_runs};
 
-/// A word that a lane is asked for.
+/// An output word of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskedWord {
-    /// What is in a cell where it arrives.
+    /// The content of a cell at the end of the run.
     Cell(SpacedCell),
-    /// The loss of a row, where the gradient turns.
+    /// The loss of an output row, read at the turning point.
     Loss { row: usize },
 }
 
-/// What is asked in a block where lanes arrive.
+/// Results and checks in a block where a lane's run ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneArrival {
-    /// What a lane has come to, word after word; none where a word is told where the gradient turns.
+    /// The home of each output word, a value or a memory word; None for words that are written at the turning point.
     pub found: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Reals that are values where lanes begin, with the adjoint of each row: their products say how large a loss is to first order.
+    /// Input reals that are SSA values, with the adjoint of each output row. The sum of their products estimates the
+    /// size of a loss to first order.
     pub terms: Vec<(SsaValue, Vec<CellHome>)>,
 }
 
-/// So many reals that lanes are given say how large a loss is.
+/// Upper bound on input reals that contribute to the size estimate of a loss.
 const MOST_TERMS: usize = 1 << 10;
 
-/// How a number must be another one.
+/// The tolerance of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
     Same,
-    /// Floats differ by the tolerance at most.
+    /// Floats differ by at most the tolerance.
     Close,
-    /// Floats differ by what rounding explains, and that changes the loss by no more than rounding does.
+    /// Floats differ by at most what rounding explains, and the difference changes the loss by no more than rounding
+    /// does.
     Restored,
 }
 
-/// Numbers that must be others.
+/// Numbers that are compared with their expected values.
 #[derive(Clone, Debug)]
 pub(crate) enum Compared {
-    /// A number that is a value, with its adjoint in each row if these are asked for.
+    /// A number that is an SSA value, with its adjoint in each output row if the comparison needs adjoints.
     Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness, adjoints: Vec<CellHome> },
-    /// Words of the lane's own, and where in each row their adjoints begin, if these have words too.
+    /// Words of the lane's memory, and the first word of their adjoints in each output row, if the adjoints have words,
+    /// too.
     Words { class: Class, expected: WordRun, likeness: Likeness, adjoints: Vec<u32> },
 }
 
-/// Where a gradient turns.
+/// Data for the turning point of a gradient.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneTurning {
     pub block: u32,
-    /// The losses, one a row, each with the words in which it is told.
+    /// The loss of each output row, with the output words that receive it.
     pub losses: Vec<(CellHome, Vec<u32>)>,
-    /// No number in any lane that isn't named here is larger where lanes begin.
+    /// Upper bound on the absolute initial values of all reals that are not inputs.
     pub largest: f64,
-    /// The other reals, where lanes begin and where they turn, and those that are in memory there.
+    /// Reals that count towards the largest number: SSA values at the start and at the turning point, and words in
+    /// memory at the turning point.
     pub reals: Vec<SsaValue>,
     pub words: Vec<MemoryRun>,
-    /// Those in memory that lanes are given.
+    /// Input reals that are in memory.
     pub first: Vec<WordRun>,
 }
 
 impl LaneTurning {
-    /// The values that are asked for.
+    /// Returns the SSA values that the turning point needs.
     pub fn values(&self) -> Vec<SsaValue> {
         let losses = self.losses.iter().filter_map(|(home, _)| value(*home));
         self.reals.iter().copied().chain(losses).collect()
@@ -78,7 +83,7 @@ impl LaneTurning {
 }
 
 impl LaneArrival {
-    /// The values that are asked for.
+    /// Returns the SSA values that the arrival needs.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> = self.found.iter().flatten().filter_map(|&home| value(home)).collect();
         let of_homes = |homes: &[CellHome]| homes.iter().filter_map(|&home| value(home)).collect::<Vec<_>>();
@@ -97,7 +102,7 @@ impl LaneArrival {
 }
 
 impl LaneArrival {
-    /// The words of the lane's memory that are compared.
+    /// Returns the words of the lane's memory that are compared.
     pub fn runs(&self) -> impl Iterator<Item = &WordRun> {
         self.compared.iter().filter_map(|compared| match compared {
             Compared::Words { expected, .. } => Some(expected),
@@ -113,7 +118,7 @@ fn value(home: CellHome) -> Option<SsaValue> {
     }
 }
 
-/// What a program's cells must be where a lane arrives.
+/// Generates the conditions on a program's cells at the end of a run.
 pub(crate) struct Ends<'a> {
     pub program: &'a Program,
     pub start: &'a StartCells<'a>,
@@ -122,10 +127,11 @@ pub(crate) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// What is asked at each arrival of a plain run: these words, and that whatever should be used up is.
+    /// Returns results and checks of each end of a plain run: the output words, and that every cell except declared
+    /// results has its initial value, or 0.
     ///
     /// # Errors
-    /// Something never is.
+    /// Fails if such a cell never has that value.
     pub fn of_run(
         &mut self,
         journey: &mut LaneJourney,
@@ -146,7 +152,8 @@ impl Ends<'_> {
         Ok(arrivals)
     }
 
-    /// What is asked where a gradient has come back: these words, and that the cells are those of the start.
+    /// Returns results and checks of each end of a gradient: the output words, and that the cells have their initial
+    /// values again.
     pub fn of_gradient(
         &mut self,
         journey: &mut LaneJourney,
@@ -165,7 +172,7 @@ impl Ends<'_> {
         blocks.into_iter().map(judged).collect()
     }
 
-    /// What is asked where a gradient turns; none of a way that doesn't.
+    /// Returns the data for the turning point; None for a run that has none.
     pub fn turning(&self, journey: &mut LaneJourney, asked: &[AskedWord]) -> Option<LaneTurning> {
         let block = journey.turn?;
         let losses = journey.adjoints.losses.clone().into_iter().enumerate().map(|(row, loss)| {
@@ -193,7 +200,7 @@ impl Ends<'_> {
         Some(LaneTurning { block, losses, largest, reals, first, words })
     }
 
-    /// What lanes are given of some cells in memory.
+    /// Returns the runs of input words among some cells in memory.
     fn given_words(&self, run: &MemoryRun) -> Vec<WordRun> {
         let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
         let mut runs = word_runs(run.word, words, &mut Vec::new());
@@ -209,7 +216,8 @@ impl Ends<'_> {
         LaneArrival { found: found.collect(), ..LaneArrival::default() }
     }
 
-    /// Lanes take nothing from stacks, so what is in one where they begin is there where they arrive.
+    /// Refuses programs with a non-empty stack. Lanes take nothing from stacks, so a stack that isn't empty at the
+    /// start isn't empty at the end.
     fn no_stack_is_left(&self, travel: Travel) -> Result<(), NoShader> {
         let is_stack = |name: &str| {
             let globals = &self.program.module().globals;
@@ -222,7 +230,7 @@ impl Ends<'_> {
         }
     }
 
-    /// What must hold what it holds at first, or 0, where a run arrives.
+    /// Returns the cells that must hold their initial value, or 0, at the end of a run.
     fn vacant(&self, travel: Travel) -> Vec<CellsAtFirst> {
         let (module, layout) = (self.program.module(), self.program.flow().layout());
         let is_free = |global: &Global| match travel {
@@ -260,7 +268,7 @@ impl Ends<'_> {
         declared.collect()
     }
 
-    /// Compares the cells of a declaration with what they hold at first.
+    /// Compares the cells of a declaration with their initial values.
     fn used_up(
         &mut self,
         journey: &mut LaneJourney,
@@ -303,13 +311,13 @@ impl Ends<'_> {
         Ok(())
     }
 
-    /// Compares all cells with what they hold where lanes begin.
+    /// Compares all cells with their values at the start of the lane.
     fn restored(&mut self, journey: &mut LaneJourney, block: u32, arrival: &mut LaneArrival) {
         let layout = self.program.flow().layout();
         let ends = [Class::Int, Class::Real].map(|class| layout.constants(class).end as u32);
         for cell @ (space, address) in journey.left() {
             let class = space.class();
-            // The mode, and what has no own value in the program.
+            // The mode is not compared, nor cells without a value in the program.
             let is_judged = match space {
                 Space::Ints => address != MODE as u32 && address < ends[0],
                 Space::Reals => address < ends[1],
@@ -334,7 +342,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Where the adjoints of a real are where a lane arrives in a block, one a row.
+    /// Returns the homes of the adjoints of a real at an arrival block, one for each output row.
     fn adjoints(&self, journey: &mut LaneJourney, block: u32, real: u32) -> Vec<CellHome> {
         let rows = journey.adjoints.clone();
         let of_row = |row| {
@@ -343,7 +351,8 @@ impl Ends<'_> {
         (0..rows.count()).map(of_row).collect()
     }
 
-    /// What lanes are given as reals, with the adjoints. Without others a loss counts as smaller than it is.
+    /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so a loss may count as
+    /// smaller than it is.
     fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<(SsaValue, Vec<CellHome>)> {
         let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
         let given = self.start.given.keys().copied().filter(is_value);
@@ -377,7 +386,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Only floats are anything but the same.
+    /// Returns the tolerance for a class: only floats are compared other than exactly.
     fn likeness(&self, class: Class, of_floats: Likeness) -> Likeness {
         let is_exact = self.program.module().real.is_exact();
         if class == Class::Int || is_exact { Likeness::Same } else { of_floats }
@@ -391,7 +400,7 @@ fn space(class: Class) -> Space {
     }
 }
 
-/// A declaration with what its cells hold at first.
+/// A declaration, with the initial values of its cells.
 struct CellsAtFirst {
     name: String,
     class: Class,

@@ -1,72 +1,71 @@
-//! Why a batch isn't carried out by a device: what is the cause, and what helps.
+//! Reasons why a device does not execute a batch: the cause, and the remedy.
 
 use crate::no_shader::NoShader;
 
-/// Why a device doesn't carry out what it was asked for. Nothing that was found before is lost by any of these; the processor can carry
-/// out every batch instead.
+/// Error of a batch on a device. Results of earlier batches stay valid, and the CPU can execute every batch instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// No device, or more than one, has the name that was asked for.
+    /// No device, or more than one, has the requested name.
     #[error("there is no device that {asked} means alone; {}", listed(.there_are))]
     NoDevice {
-        /// What was asked for, in the user's words.
+        /// The request, in the user's words.
         asked: String,
-        /// The names of the devices that there are.
+        /// The names of the available devices.
         there_are: Vec<String>,
     },
-    /// The device can't do something that every lane needs.
+    /// The device lacks something that every lane needs.
     #[error("{device} lacks {feature}: {cure}")]
     Lacks {
-        /// The device's name.
+        /// The name of the device.
         device: String,
-        /// What it lacks: `SHADER_F64`, `SHADER_INT64`, or words.
+        /// The missing feature: `SHADER_F64`, `SHADER_INT64`, or a description.
         feature: String,
-        /// What the user can do.
+        /// The remedy, in words for the user.
         cure: String,
     },
-    /// The device computes other bits than the processor.
+    /// The device computes other bits than the CPU.
     #[error("{device} isn't exact: {what}; use another device, another number system, or the processor")]
     Inexact {
-        /// The device's name.
+        /// The name of the device.
         device: String,
-        /// Which results are wrong.
+        /// The results that are wrong.
         what: String,
     },
     /// The program has no shader.
     #[error("{0}; {cure}", cure = .0.cure())]
     NoShader(#[from] NoShader),
-    /// The text of a shader isn't one. This is a fault of whoever wrote it, not of the program.
+    /// The text of a shader is invalid. This is a bug of this crate, not of the program.
     #[error("the shader isn't accepted: {0}")]
     Shader(String),
-    /// The device is gone: taken away, reset by its driver, or destroyed.
+    /// The device is gone: unplugged, reset by its driver, or destroyed.
     #[error("the device is lost: open it again, or use the processor")]
     Lost,
-    /// The device has no room, even for a part of the batch.
+    /// The device has no memory, even for a part of the batch.
     #[error("the device has no memory left for {lanes} lanes: free some of it, or use the processor")]
     Memory {
-        /// The fewest lanes for which room was asked in vain.
+        /// The smallest number of lanes for which an allocation failed.
         lanes: usize,
     },
-    /// The device or its driver reports something, or does what it mustn't.
+    /// The device or its driver reports an error or violates its contract.
     #[error("the device fails: {0}; use another one, or the processor")]
     Device(String),
-    /// Somebody asked to end it.
+    /// The caller requested an interrupt.
     #[error("interrupted")]
     Interrupted,
-    /// Columns that don't fit to each other or to the program.
+    /// Columns that don't fit each other or the program.
     #[error("{what}: there are {are} where there should be {should}")]
     Count {
-        /// What was counted.
+        /// Description of the counted items.
         what: String,
-        /// How many there are.
+        /// The number of items found.
         are: usize,
-        /// How many there should be.
+        /// The number of items expected.
         should: usize,
     },
 }
 
-/// The devices that there are, as the end of a sentence.
+/// Returns the names of the available devices, as the end of a sentence.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "no device was found: Vulkan and a driver for it must be installed".to_owned(),

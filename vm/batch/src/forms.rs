@@ -1,4 +1,5 @@
-//! The forms that lanes go through: one from an end of the program to the other, or the two of a gradient. Knows no text and no cell's number.
+//! Builds the SSA functions that lanes execute: one from an end of the program to the other, or the two of a gradient.
+//! Independent of shader text and of cell values.
 
 use reviver_compile::Outside;
 use reviver_compile::bounded::{BoundedCalls, bounded};
@@ -17,32 +18,33 @@ use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::no_shader::NoShader;
 
-/// So many words of a lane's memory are for the calls that are open at once and aren't put in place, as those of a recursion: what a hundred
-/// thousand lanes take then is what devices have.
+/// Words of a lane's memory for calls that are open at once and are not inlined, such as those of a recursion. At this
+/// size, a hundred thousand lanes fill the memory that devices have.
 const WORDS_OF_CALLS: u32 = 1 << 12;
-/// So many such calls may be open whatever they take.
+/// Lower bound on the number of such open calls, however many words they take.
 const LEAST_CALLS: u32 = 16;
 
-/// A form, and what the calls may take that it opens.
+/// An SSA function, with the memory bound of the calls that it opens.
 #[derive(Debug)]
 pub(crate) struct LaneForm {
     pub form: SsaForm,
     pub calls: BoundedCalls,
 }
 
-/// The form from one end of a program to the other.
+/// Builds the SSA function from one end of a program to the other.
 ///
 /// # Errors
-/// The program does something that devices can't.
+/// Fails if the program does something that devices can't.
 pub(crate) fn whole(start: &RouteStart, travel: Travel, level: CheckLevel) -> Result<LaneForm, NoShader> {
     let program = start.program();
     form(start, RoutePlan::whole(program, travel, level), KnownCells::default(), false)
 }
 
-/// The forms to where the gradients of losses turn, reals by their addresses, and back from there.
+/// Builds the SSA functions of a gradient: forward to the turning point of the losses, and back from there. `losses`
+/// are addresses of reals.
 ///
 /// # Errors
-/// The program does something that devices can't.
+/// Fails if the program does something that devices can't.
 pub(crate) fn gradient(
     start: &RouteStart,
     losses: &[usize],
@@ -60,7 +62,8 @@ pub(crate) fn gradient(
     Ok([there, form(start, back, known, true)?])
 }
 
-/// A way's form, where each real may have an adjoint on one of the ways: then as many calls may be open on all of them.
+/// Builds the SSA function of a run. `has_adjoints` is true for both sweeps of a gradient, so that the same number of
+/// calls may be open in both.
 fn form(
     start: &RouteStart,
     plan: RoutePlan,
@@ -70,7 +73,7 @@ fn form(
     let program = start.program();
     let version = plan.version(program, known);
     let observed = match version.observed {
-        // Whoever sees a lane that hasn't arrived begins it anew.
+        // A caller that sees a lane that hasn't arrived runs it again.
         Observed::Anywhere | Observed::Arrival => Observed::Arrival,
         Observed::Adjoints => Observed::Adjoints,
     };
@@ -83,12 +86,13 @@ fn form(
     Ok(LaneForm { form: improved(form, &passes()), calls })
 }
 
-/// The last pass drops what is known of indices, and with it which arrays they lie in.
+/// Returns the compiler's passes, except `indices`: it drops the known ranges of indices, and with them which arrays
+/// they address.
 fn passes() -> Vec<FormPass> {
     PASSES.into_iter().filter(|(name, _)| *name != "indices").collect()
 }
 
-/// Refuses a form that isn't left at the end of the way alone.
+/// Refuses an SSA function with an exit other than the end of the run.
 fn check(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoShader> {
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
@@ -104,7 +108,7 @@ fn check(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoShader> {
     Ok(())
 }
 
-/// What is done at an exit that devices can't.
+/// Describes the operation at an exit that devices can't execute.
 fn foreign(program: &Program, exit: &FormExit) -> NoShader {
     let at = match exit.way {
         Way::Along => exit.position,

@@ -1,6 +1,6 @@
-//! Graphs of blocks. Knows no block's content.
+//! Control-flow graphs, independent of what their blocks contain.
 
-/// Where blocks lead to; 0 is the first one, and each leads to at most two.
+/// The successors of each block. Block 0 is the entry; each block has at most two successors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockGraph {
     pub successors: Vec<Vec<u32>>,

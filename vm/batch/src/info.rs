@@ -1,36 +1,37 @@
-//! What is known of a device before it is opened. Opens none.
+//! Properties of a device that are known before it is opened. Opens no device.
 
 use crate::error::BatchError;
 use crate::float_controls::FloatControls;
 use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 
-/// What is known of a device before it is opened.
+/// Properties of a device that are known before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// As its driver calls it.
+    /// The name that the driver gives the device.
     pub name: String,
-    /// Where it is plugged in (`0000:01:00.0`), which tells devices of one name apart. Empty where that isn't known.
+    /// PCI address of the device (`0000:01:00.0`), which distinguishes devices of one name. Empty if unknown.
     pub address: String,
-    /// The driver, with its version.
+    /// The name of the driver, with its version.
     pub driver: String,
-    /// Whether it is the processor, made to look like a device.
+    /// True if the device is software that runs on the CPU.
     pub is_software: bool,
-    /// Whether it has memory of its own.
+    /// True if the device has its own memory.
     pub is_discrete: bool,
-    /// Whether shaders have floats of 64 bits.
+    /// True if shaders have 64-bit floats.
     pub has_f64: bool,
-    /// Whether shaders have integers of 64 bits. Without them they are carried out on pairs of words of 32 bits.
+    /// True if shaders have 64-bit integers. Without them such integers are emulated by pairs of 32-bit words.
     pub has_i64: bool,
-    /// Whether it takes SPIR-V as it is, in which it is told what it may not rewrite. Without that results are made opaque.
+    /// True if the device accepts SPIR-V unchanged; SPIR-V can forbid the driver to rearrange results. Without
+    /// passthrough, results are made opaque instead.
     pub has_passthrough: bool,
-    /// What a shader that it takes as it is can say of floats of 32 bits.
+    /// The modes for 32-bit floats that a SPIR-V shader can request on this device.
     pub float_controls: FloatControls,
-    /// What it is reached by.
+    /// The graphics API that reaches the device.
     pub backend: String,
-    /// Bytes of the largest piece of memory that a shader can be bound to.
+    /// Size of the largest storage buffer binding, in bytes.
     pub most_bytes_of_binding: u64,
-    /// The most invocations that go through a shader together.
+    /// The largest number of invocations that execute a shader in lockstep (subgroup size).
     pub lanes_together: u32,
 }
 
@@ -45,7 +46,7 @@ impl DeviceInfo {
             is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_f64: features.contains(wgpu::Features::SHADER_F64),
             has_i64: features.contains(wgpu::Features::SHADER_INT64),
-            // Others than Vulkan take something else as it is.
+            // PASSTHROUGH_SHADERS means SPIR-V only on Vulkan; other backends accept another format.
             has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
                 && info.backend == wgpu::Backend::Vulkan,
             float_controls: FloatControls::of(adapter),
@@ -55,18 +56,18 @@ impl DeviceInfo {
         }
     }
 
-    /// Its name and its driver's, in one line, whatever a driver calls itself.
+    /// Returns the names of the device and of its driver in one line; line breaks in them become spaces.
     #[must_use]
     pub fn with_driver(&self) -> String {
         format!("{}; {}", self.name, self.driver).replace(['\n', '\r'], " ")
     }
 
-    /// Its name, with its address where that is known.
+    /// Returns the name of the device, with its address if that is known.
     pub(crate) fn title(&self) -> String {
         if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
     }
 
-    /// What becomes of shaders for it, if floats of 32 bits are right then.
+    /// Returns the lowering of shaders for this device, assuming that its 32-bit floats are exact.
     pub(crate) fn lowering(&self) -> Lowering {
         let integers = if self.has_i64 { LoweredIntegers::Native } else { LoweredIntegers::Pairs };
         let results = if self.has_passthrough { LoweredResults::Decorated } else { LoweredResults::Opaque };

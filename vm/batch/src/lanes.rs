@@ -1,5 +1,5 @@
-//! From a program and what is asked of each lane to the lane's shader: which forms it goes through, what it is given, and what it comes to.
-//! Knows no device.
+//! Translates a program and the request for each lane to the lane's shader: which SSA functions it executes, its inputs
+//! and its outputs. Independent of devices.
 
 use std::collections::BTreeMap;
 
@@ -17,50 +17,51 @@ use crate::no_shader::NoShader;
 use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
-/// A cell of a program, by its space and its address there.
+/// A cell of a program, by its memory space and its address there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderCell {
     pub space: Space,
     pub address: usize,
 }
 
-/// The way that every lane goes.
+/// The kind of run that every lane makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaneWay {
-    /// From one end of the program to the other.
+    /// A run from one end of the program to the other.
     Whole(Travel),
-    /// To where losses are final, reals by their addresses, and back with the adjoints of each: one at least, and all final in the same place.
+    /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
+    /// loss. `losses` are addresses of reals: at least one, and all final at the same place.
     Gradient { losses: Vec<usize> },
 }
 
-/// A number that is asked of each lane.
+/// A number that is requested of each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedNumber {
-    /// What is in a cell where it arrives.
+    /// The content of a cell at the end of the run.
     Cell(ShaderCell),
-    /// The adjoint of a real, of the loss of a row.
+    /// The adjoint of a real with respect to the loss of output `row` (row of the Jacobian).
     Adjoint { row: usize, real: usize },
-    /// The loss of a row.
+    /// The loss of an output row.
     Loss { row: usize },
 }
 
-/// What is asked of each lane.
+/// The request for each lane: its kind of run, inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanesRequest {
     pub way: LaneWay,
     pub level: CheckLevel,
-    /// The cells of which each lane has numbers of its own, integers or reals: the words that it is given are theirs, in this order.
+    /// The input cells, integers or reals. A lane's input words are their values, in this order.
     pub given: Vec<ShaderCell>,
-    /// The words that a lane has come to are these numbers, in this order.
+    /// The output numbers. A lane's output words are these numbers, in this order.
     pub asked: Vec<AskedNumber>,
-    /// Whether the steps of lanes are asked for, too.
+    /// True if the number of steps of each lane is requested, too.
     pub asks_steps: bool,
 }
 
-/// The shader of a program's lanes. All cells but those that are given are as in a start.
+/// Returns the shader of a program's lanes. All cells that are not inputs have their values of `start`.
 ///
 /// # Errors
-/// The program does something that devices can't, or a cell isn't there.
+/// Fails if the program does something that devices can't, or if a cell doesn't exist.
 pub(crate) fn lane_shader(
     program: &Program,
     start: &RouteStart,
@@ -92,7 +93,7 @@ pub(crate) fn lane_shader(
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
-    // Zeros in sums are loaded.
+    // Zeros in sums are loaded, so word 0 of the constants is 0.
     let mut constants = vec![0];
     let seeds: Vec<u32> = rows.seeds().collect();
     let first = beginning(&memory, &cells, (&seeds, one(program)), &mut constants);
@@ -117,7 +118,7 @@ pub(crate) fn lane_shader(
     text.written()
 }
 
-/// A way there, and perhaps one back with the adjoints of reals.
+/// The SSA function of a run or forward sweep, and that of the reverse sweep with the addresses of its losses.
 type LaneForms = (LaneForm, Option<(LaneForm, Vec<u32>)>);
 
 fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<LaneForms, NoShader> {
@@ -141,12 +142,12 @@ fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Re
     Ok((there, back))
 }
 
-/// The bits of 1.
+/// Returns the bits of the real 1, the seed of a loss.
 fn one(program: &Program) -> u64 {
     reviver_isa::number::literal_bits(program.module().real, 1.0)
 }
 
-/// What a number is that is asked for.
+/// Resolves a requested number to a cell or a loss.
 fn asked(program: &Program, number: AskedNumber, rows: &LossRows) -> Result<AskedWord, NoShader> {
     let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < rows.count());
     match number {
@@ -163,7 +164,7 @@ fn asked(program: &Program, number: AskedNumber, rows: &LossRows) -> Result<Aske
     }
 }
 
-/// The numbers of the words that cells are given.
+/// Maps each input cell to the number of its input word.
 fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut given = BTreeMap::new();
     for (word, &cell) in (0..).zip(&request.given) {
@@ -176,7 +177,7 @@ fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCel
     Ok(given)
 }
 
-/// A cell of the program, if it is one.
+/// Returns a cell's space and address; fails if the program has no such cell.
 fn known(program: &Program, cell: ShaderCell) -> Result<SpacedCell, NoShader> {
     let end = program.flow().layout().constants(cell.space.class()).end;
     let address = u32::try_from(cell.address).ok().filter(|_| cell.address < end);
@@ -184,14 +185,15 @@ fn known(program: &Program, cell: ShaderCell) -> Result<SpacedCell, NoShader> {
     address.map(|address| (cell.space, address)).ok_or(NoShader::NoCell { address: cell.address })
 }
 
-/// Whether a cell is one of a global.
+/// Returns true if a cell belongs to a global variable.
 fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     let globals = program.module().globals.iter().enumerate();
     let of_class = globals.filter(|(_, global)| global.class == space.class());
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// What fills a lane's memory where it begins, with the losses' own adjoints and their bits.
+/// Returns the initial content of a lane's memory; `seeds` are the adjoints of the losses and `bits` is the seed's
+/// value.
 fn beginning(
     memory: &LaneMemory,
     cells: &StartCells,
@@ -199,7 +201,7 @@ fn beginning(
     constants: &mut Vec<u64>,
 ) -> Vec<WordRun> {
     let mut runs = Vec::new();
-    // Records are written before they are read.
+    // Call records are written before they are read, so they need no initial content.
     for run in memory.runs.iter().filter(|run| run.space != Space::References) {
         let is_seed = |address: &u32| run.space == Space::Adjoints && seeds.contains(address);
         let words = (run.first..run.end).map(|address| match is_seed(&address) {

@@ -1,21 +1,22 @@
-//! Programs at very many inputs at once, on a device that wgpu reaches: each becomes one compute shader, of which an invocation is a lane.
+//! Executes a program for very many inputs at once on a device reached through wgpu. Each program becomes one compute
+//! shader; one shader invocation is one lane.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `device_lanes` | a program's lanes on a device: all that others need |
-//! | `lanes` | what is asked of each lane, and from there to a shader |
-//! | `forms`, `journey` | the forms that lanes go through, and all of a lane's way as one |
-//! | `cells`, `ends`, `words` | what lanes keep in memory, what is asked where they arrive, and words that lie side by side |
-//! | `graph`, `switches`, `structure`, `statements` | from graphs of blocks to statements of a language without goto |
-//! | `text`, `operations` | how a lane is written, and each operation on values |
-//! | `shader` | what the text of a shader and whoever dispatches it agree on |
-//! | `adapters`, `info`, `device` | which devices there are, what is known of each, and one that was opened |
-//! | `probe` | what a device gets right |
-//! | `lowering` | the text of a shader for devices without 64-bit integers, or whose drivers may rewrite sums |
-//! | `valid`, `spirv`, `loops`, `code` | from there to what the device is given, and how long its helpers' loops are |
-//! | `passthrough`, `float_controls` | where it is given that, and what it says of floats then: the files with unsafe code |
-//! | `dispatch` | lanes carried out |
-//! | `error`, `no_shader` | why a batch isn't carried out |
+//! | `device_lanes` | a program's lanes on a device: the entry point for other crates |
+//! | `lanes` | the request for each lane, and its translation to a shader |
+//! | `forms`, `journey` | the SSA functions that lanes execute, joined into one function for a lane's whole run |
+//! | `cells`, `ends`, `words` | memory of a lane, checks and results at the end of its run, runs of adjacent words |
+//! | `graph`, `switches`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
+//! | `text`, `operations` | emitter of a lane's WGSL, and of each operation on values |
+//! | `shader` | interface between a shader's text and the code that dispatches it |
+//! | `adapters`, `info`, `device` | device discovery, properties of a device before it is opened, an opened device |
+//! | `probe` | capability probe: which results of a device have the right bits |
+//! | `lowering` | rewrites WGSL for devices without 64-bit integers, and for drivers that may rearrange sums |
+//! | `valid`, `spirv`, `loops`, `code` | validation, SPIR-V output, bounds on the loops of helper functions, device-ready code |
+//! | `passthrough`, `float_controls` | the files with unsafe code: SPIR-V passthrough, and Vulkan's float control properties |
+//! | `dispatch` | execution of lanes |
+//! | `error`, `no_shader` | reasons why a batch is not executed on a device |
 
 mod adapters;
 mod cells;

@@ -1,15 +1,15 @@
-//! How many rounds the loops of a shader may make that nobody counts: those of the functions that `main` calls. Knows no device.
+//! Bounds on uncounted loop iterations of a shader: those in functions that `main` calls. Independent of devices.
 
 use std::collections::HashMap;
 
 use naga::{Block, Function, Handle, Module, Statement};
 
-/// The most rounds that nobody counts between two counted rounds of `main`, where each of its loops and calls is reached at most
-/// once. A helper's loops have at most `of_a_helper` rounds each; those of `main` are counted by itself, but for the last round of each, which ends
-/// it.
+/// Returns the upper bound on uncounted loop iterations between two counted iterations of `main`, in which each loop
+/// and call of `main` is reached at most once. A helper's loops have at most `of_a_helper` iterations each. Loops of
+/// `main` count their own iterations, except the last one, which ends the loop.
 pub(crate) fn uncounted_rounds(module: &Module, of_a_helper: u32) -> u32 {
     let mut rounds = HashMap::new();
-    // A function stands behind those that it calls.
+    // A function comes after those that it calls.
     for (handle, function) in module.functions.iter() {
         let of_this = of_block(&function.body, &rounds, of_a_helper);
         rounds.insert(handle, of_this);
@@ -18,7 +18,7 @@ pub(crate) fn uncounted_rounds(module: &Module, of_a_helper: u32) -> u32 {
     entries.map(|entry| of_block(&entry.function.body, &rounds, 0)).max().unwrap_or(0)
 }
 
-/// The rounds of a block, where each loop makes `of_a_loop` uncounted ones, and one that ends it.
+/// Returns the iterations of a block, where each loop has `of_a_loop` uncounted ones and one that ends it.
 fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop: u32) -> u32 {
     let inner = |block: &Block| of_block(block, functions, of_a_loop);
     block.iter().fold(0, |sum: u32, statement| {

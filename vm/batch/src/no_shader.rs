@@ -1,14 +1,14 @@
-//! Why lanes of a program have no shader, and what to do about it.
+//! Reasons why lanes of a program have no shader, with remedies.
 
 use reviver_compile::Outside;
 
-/// Why there is no shader.
+/// Reason why there is no shader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoShader {
-    /// The program does something that isn't made of operations on cells.
+    /// The program does something that doesn't consist of operations on cells.
     #[error("{place}: devices have no `{what}`")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// Calls that are put in place.
+    /// The depth limit of the program may not suffice for its inlined calls, which devices don't count.
     #[error(
         "the program's limits may not have room for its calls, which devices don't count (`.limit depth`)"
     )]
@@ -22,23 +22,23 @@ pub enum NoShader {
         "the program switches gradient mode itself, or reads it, or names adjoints, so devices can't differentiate it"
     )]
     OwnMode,
-    /// Losses that were to be differentiated together.
+    /// Losses that were requested together can't share one reverse sweep.
     #[error("adjoints decide which way these losses go back, so they can't go together")]
     RowsPart,
     #[error("nothing is to be differentiated")]
     NoLoss,
-    /// A cell that is given or asked for isn't one of the program's, or can't be given.
+    /// An input or output cell isn't one of the program's, or can't be an input.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
-    /// What lanes begin with isn't a state at the beginning of their way.
+    /// The initial state of lanes isn't a state at the beginning of their run.
     #[error(
         "lanes can't begin with this state: it doesn't stand where their way begins, or there is something in main's variables"
     )]
     Start,
-    /// Whatever a lane is given, it leaves something behind.
+    /// Every lane leaves garbage, for any inputs.
     #[error("every lane leaves something in `{name}` that should be used up")]
     Leftover { name: String },
-    /// The compiler's form counts steps in a way that has no text. No program is known to have such a form.
+    /// The compiler's SSA function counts steps in a way that has no shader text. No program is known to do so.
     #[error("shaders can't count the steps of this program")]
     Steps,
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub enum NoShader {
 }
 
 impl NoShader {
-    /// What to do about it.
+    /// Returns the remedy, in words for the user.
     pub fn cure(&self) -> &'static str {
         match self {
             NoShader::Foreign { cure, .. } => cure,

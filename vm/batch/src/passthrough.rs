@@ -1,4 +1,4 @@
-//! SPIR-V is given to the driver as it is, which is unsafe code.
+//! Passes SPIR-V to the driver unchanged, which needs unsafe code.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::spirv::Spirv;
 /// The entry point of every shader.
 pub(crate) const ENTRY: &str = "main";
 
-/// A module of what was written and decorated here. Errors go to the device's error scopes.
+/// Creates a shader module from SPIR-V that this crate wrote and decorated. Errors go to the device's error scopes.
 pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::ShaderModule {
     let entry = wgpu::PassthroughShaderEntryPoint {
         name: Cow::Borrowed(ENTRY),
-        // Only Metal asks for it here; the SPIR-V says it itself.
+        // Only Metal needs the size here; SPIR-V contains it.
         workgroup_size: (crate::shader::WORKGROUP, 1, 1),
     };
     let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
@@ -20,10 +20,10 @@ pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::Shade
         spirv: Some(Cow::Borrowed(spirv.words())),
         ..Default::default()
     };
-    // SAFETY: A `Spirv` is only made by naga's own writer, of a module that naga's validator accepted for what the device has, with
-    // every index kept within what is bound. What is added to it are decorations of results that exist, in the place of decorations,
-    // and the mode of its entry point, of which the device says that it has it. Its
-    // loops end: those of lanes after the rounds that they are allowed, those of helpers after 64.
+    // SAFETY: A `Spirv` is only made by naga's own writer, from a module that naga's validator accepted for the
+    // device's features, with every index clamped to its binding. Added to it are only decorations of existing results,
+    // in the section of decorations, and modes of its entry point that the device supports. All loops end: loops of
+    // lanes after their permitted iterations, loops of helpers after 64.
     #[allow(unsafe_code)]
     unsafe {
         device.create_shader_module_passthrough(descriptor)

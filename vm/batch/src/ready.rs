@@ -1,9 +1,10 @@
-//! Waiting for what wgpu answers as a future. Outside of browsers each is ready when it is asked for, so there is no executor.
+//! Waits for results that wgpu returns as futures. Outside of browsers each future is ready at once, so no executor is
+//! needed.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// What a future comes to.
+/// Polls a future to its output.
 pub(crate) fn ready<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

@@ -1,8 +1,9 @@
-//! From a shader that is well-formed to SPIR-V whose arithmetic no driver may rewrite. Knows no device, and nothing of what a shader is for.
+//! Translates a valid shader to SPIR-V with arithmetic that no driver may rearrange. Independent of devices and of what
+//! a shader computes.
 //!
-//! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't write that, so
-//! it is put in here; and so are, for devices that know them, modes of floats of 32 bits
-//! (`SPV_KHR_float_controls`).
+//! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't
+//! write that decoration, so it is inserted here. Execution modes for 32-bit floats (`SPV_KHR_float_controls`) are
+//! inserted, too, for devices that support them.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +14,18 @@ use crate::error::BatchError;
 use crate::float_controls::FloatControls;
 use crate::valid::ValidShader;
 
-/// A shader that naga's validator found well-formed, written by naga, with its arithmetic decorated. Nothing else makes one.
+/// SPIR-V that naga wrote for a valid shader, with its arithmetic decorated. Nothing else constructs one.
 #[derive(Clone, Debug)]
 pub(crate) struct Spirv {
     words: Vec<u32>,
 }
 
 impl Spirv {
+    /// Writes and decorates the SPIR-V of a valid shader.
+    ///
     /// # Errors
     ///
-    /// [`BatchError::Shader`] with what naga's writer says.
+    /// Returns [`BatchError::Shader`] with the message of naga's writer.
     pub fn of(shader: &ValidShader, controls: FloatControls) -> Result<Self, BatchError> {
         let written = spv::write_vec(shader.module(), shader.info(), &options(), None)
             .map_err(|error| BatchError::Shader(error.to_string()))?;
@@ -37,8 +40,8 @@ impl Spirv {
     }
 }
 
-/// Indices are kept within what is bound, so that no shader reaches memory that isn't its own. Loops needn't be bounded: those of
-/// lanes end by themselves after the rounds that they are allowed.
+/// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader reaches memory of
+/// others. Loops needn't be bounded: loops of lanes end by themselves after their permitted iterations.
 fn options() -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 0),
@@ -54,18 +57,20 @@ fn options() -> spv::Options<'static> {
     }
 }
 
-/// Words in front of the first instruction.
+/// Words before the first instruction.
 const HEADER: usize = 5;
 const EXT_INST: u32 = 12;
 const DECORATE: u32 = 71;
 const NO_CONTRACTION: u32 = 42;
 /// `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`.
 const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
-/// Between floats and integers: undecorated, Mesa makes `f32(i32(x))` a rounding that keeps the sign of zero.
+/// Conversions between floats and integers. Without the decoration, Mesa turns `f32(i32(x))` into a rounding that keeps
+/// the sign of zero.
 const CONVERSIONS: [u32; 4] = [109, 110, 111, 112];
 /// `Sqrt`, `InverseSqrt` and `Fma` of the extended instructions, of which naga imports one set only.
 const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
-/// What comes before annotations: capabilities, extensions, imports, the memory model, entry points, their modes, and debugging.
+/// Opcodes of the sections before annotations: capabilities, extensions, imports, the memory model, entry points, their
+/// execution modes, and debug information.
 const BEFORE_ANNOTATIONS: [u32; 14] = [17, 10, 11, 14, 15, 16, 331, 2, 3, 4, 5, 6, 7, 330];
 
 const CAPABILITY: u32 = 17;
@@ -74,11 +79,11 @@ const EXT_INST_IMPORT: u32 = 11;
 const MEMORY_MODEL: u32 = 14;
 const ENTRY_POINT: u32 = 15;
 const EXECUTION_MODE: u32 = 16;
-/// The modes of entry points that float controls are, each with its capability.
+/// Execution modes of float controls, each with its capability.
 const DENORM_PRESERVE: FloatMode = FloatMode { mode: 4459, capability: 4464 };
 const ROUNDING_MODE_RTE: FloatMode = FloatMode { mode: 4462, capability: 4467 };
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
-/// What comes before extensions, and what comes before the modes of entry points.
+/// Opcodes of the sections before extensions, and before execution modes.
 const BEFORE_EXTENSIONS: [u32; 1] = [CAPABILITY];
 const BEFORE_MODES: [u32; 5] = [CAPABILITY, EXTENSION, EXT_INST_IMPORT, MEMORY_MODEL, ENTRY_POINT];
 
@@ -88,14 +93,14 @@ struct FloatMode {
     capability: u32,
 }
 
-/// One instruction and where it begins.
+/// One instruction, with the index of its first word.
 struct SpirvInstruction<'a> {
     at: usize,
     code: u32,
     operands: &'a [u32],
 }
 
-/// The instructions of a module; None where a length leads out of it.
+/// Returns the instructions of a module; None if a length exceeds the module.
 fn instructions(words: &[u32]) -> Option<Vec<SpirvInstruction<'_>>> {
     let (mut at, mut found) = (HEADER, Vec::new());
     while let Some(&first) = words.get(at) {
@@ -107,7 +112,8 @@ fn instructions(words: &[u32]) -> Option<Vec<SpirvInstruction<'_>>> {
     Some(found)
 }
 
-/// The result of an arithmetic instruction on floats. (Behind the type; an extended one names its set and its number then.)
+/// Returns the result of an arithmetic instruction on floats. Operand 0 is the type, operand 1 the result; an extended
+/// instruction then has its set and its number.
 fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     let is_arithmetic = match instruction.code {
         EXT_INST => instruction.operands.get(3).is_some_and(|number| EXTENDED_ARITHMETIC.contains(number)),
@@ -116,20 +122,20 @@ fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     if is_arithmetic { instruction.operands.get(1).copied() } else { None }
 }
 
-/// A text as instructions have it: its bytes with a 0 behind them, and more up to a whole word.
+/// Encodes a string as SPIR-V does: its bytes and a terminating 0, padded to whole words.
 fn string_words(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(bytes.len() / 4 * 4 + 4, 0);
     bytemuck::pod_collect_to_vec(&bytes)
 }
 
-/// An instruction in words.
+/// Encodes an instruction as words.
 fn instruction(code: u32, operands: &[u32]) -> Vec<u32> {
     let length = operands.len() as u32 + 1;
     std::iter::once(length << 16 | code).chain(operands.iter().copied()).collect()
 }
 
-/// The same module, with instructions in front of the first one that isn't among `before`.
+/// Inserts words before the first instruction with an opcode that isn't in `before`.
 fn inserted(words: &[u32], before: &[u32], added: &[u32]) -> Option<Vec<u32>> {
     let instructions = instructions(words)?;
     let first = instructions.iter().find(|instruction| !before.contains(&instruction.code));
@@ -137,7 +143,7 @@ fn inserted(words: &[u32], before: &[u32], added: &[u32]) -> Option<Vec<u32>> {
     Some([front, added, back].concat())
 }
 
-/// The same module, whose entry points have modes of floats of 32 bits.
+/// Adds execution modes for 32-bit floats to all entry points of a module.
 fn controlled(words: &[u32], controls: FloatControls) -> Option<Vec<u32>> {
     let FloatControls { keep_subnormals, round_to_nearest } = controls;
     let wanted = [(keep_subnormals, DENORM_PRESERVE), (round_to_nearest, ROUNDING_MODE_RTE)];
@@ -158,7 +164,7 @@ fn controlled(words: &[u32], controls: FloatControls) -> Option<Vec<u32>> {
     inserted(&with_extension, &BEFORE_MODES, &of_entries.collect::<Vec<_>>())
 }
 
-/// The same module, with each arithmetic result decorated in front of the other annotations.
+/// Decorates each arithmetic result of a module, before its other annotations.
 fn decorated(words: &[u32]) -> Option<Vec<u32>> {
     let results: BTreeSet<u32> = instructions(words)?.iter().filter_map(arithmetic_result).collect();
     let decorations: Vec<u32> =
@@ -199,8 +205,8 @@ mod tests {
             }
         }
         let results: Vec<u32> = all.iter().filter_map(arithmetic_result).collect();
-        // A sum, two differences or sums more, a product, a negation, a quotient, a root, a remainder, two
-        // conversions.
+        // The results are a sum, at least two more sums or differences, a product, a negation, a quotient, a root, a
+        // remainder, and two conversions.
         assert!(results.len() >= 10, "{results:?}");
         assert_eq!(decorations.len(), results.len());
         assert!(results.iter().all(|result| decorations.get(result) == Some(&1)));
@@ -248,7 +254,7 @@ mod tests {
             };
             assert_eq!(all.iter().filter(is_mode).count(), 1);
         }
-        // Each kind of instruction stands behind those that come before it.
+        // Each kind of instruction follows those that must precede it.
         let order = [CAPABILITY, EXTENSION, EXT_INST_IMPORT, MEMORY_MODEL, ENTRY_POINT, EXECUTION_MODE];
         let places: Vec<usize> =
             all.iter().map_while(|one| order.iter().position(|code| *code == one.code)).collect();
@@ -259,7 +265,7 @@ mod tests {
     fn what_is_no_module_has_no_instructions() {
         assert!(instructions(&[0; 4]).is_some_and(|all| all.is_empty()));
         assert!(decorated(&[0, 0, 0, 0, 0, 9 << 16 | 17, 1]).is_none());
-        // A length of 0 would lead nowhere.
+        // A length of 0 would not advance.
         assert!(decorated(&[0, 0, 0, 0, 0, 0]).is_none());
     }
 }

@@ -1,5 +1,6 @@
-//! From pieces to statements of a language whose jumps leave the innermost loop at most: what leaves further says in a variable where it goes, and
-//! what lies between is skipped. A lane that goes on where it was kept skips what comes before in the same way. Knows no block's content.
+//! Translates structured pieces to statements of a language with jumps that leave at most the innermost loop. A jump
+//! that goes further stores its target in a variable, and the code in between is skipped. A resumed lane skips the code
+//! before its loop head in the same way. Independent of what blocks contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -7,15 +8,15 @@ use std::ops::RangeInclusive;
 use crate::shader::ShaderPass;
 use crate::structure::StructurePiece;
 
-/// The number of a place, as the variable has it; 0 says that control flows as it stands.
+/// The number of a jump target in the variable `lead`; 0 means normal control flow.
 pub(crate) type StatementLabel = u32;
 
-/// A statement.
+/// A statement of the target language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShaderStatement {
-    /// What a block does, and the end of everything if it leads nowhere.
+    /// The content of a block. A block without successors ends the lane.
     Block(u32),
-    /// What a jump of a block passes.
+    /// The arguments that a jump passes to its target.
     Pass {
         from: u32,
         arm: usize,
@@ -25,42 +26,44 @@ pub(crate) enum ShaderStatement {
         yes: Vec<ShaderStatement>,
         no: Vec<ShaderStatement>,
     },
-    /// Repeated until it is left.
+    /// A loop without a condition, left by `Break`.
     Loop(Vec<ShaderStatement>),
-    /// A round of a loop begins, of which this block is the head: a lane may be kept here, or leave the loop for good.
+    /// The start of an iteration of the loop with this head: a lane may be suspended here, or leave the loop for good.
     Round {
         head: u32,
         label: StatementLabel,
     },
-    /// The variable is set.
+    /// Sets the variable `lead` to a jump target.
     Lead(StatementLabel),
     Break,
     Continue,
 }
 
-/// What is asked where statements are chosen.
+/// The condition of an `If`. *Flow* means that `lead` is 0, so control flow is normal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AskedLabels {
-    /// What a block branches on.
+    /// The condition on which a block branches.
     Condition(u32),
-    /// Whether control flows as it stands.
+    /// True if control flows normally.
     Flows,
-    /// Whether it does, or leads to one of these.
+    /// True if control flows normally, or is on its way to one of these targets.
     Enters(RangeInclusive<StatementLabel>),
-    /// Whether it does and a block branches so, or leads to one of these, if there are any.
+    /// True if control flows normally and the block's condition holds, or control is on its way to one of these
+    /// targets.
     Branches { of: u32, entered: Option<RangeInclusive<StatementLabel>> },
-    /// Whether it leads to a place.
+    /// True if control is on its way to this target.
     LeadsTo(StatementLabel),
-    /// Whether it leads anywhere but to a place.
+    /// True if control is on its way to any target except this one.
     LeadsPast(StatementLabel),
 }
 
-/// The statements of pieces, and by label the heads of loops.
+/// Statements of a whole program, with the loop heads that lanes may resume at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShaderStatements {
     pub all: Vec<ShaderStatement>,
     pub heads: BTreeMap<StatementLabel, u32>,
-    /// Whether control may come to the end of them: that of a lane that has left a loop for good, where nothing else leaves it.
+    /// True if control may reach the end of the statements. Only a lane that has left a loop for good does, if nothing
+    /// else leaves that loop.
     pub is_open: bool,
 }
 
@@ -86,36 +89,36 @@ impl ShaderStatements {
     }
 }
 
-/// What is around a sequence.
+/// The context of a sequence.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
-    /// The block that its end leads to.
+    /// The block that follows the end of the sequence.
     falls: Option<u32>,
-    /// The innermost loop, by its head, and the block that its end leads to.
+    /// The head of the innermost loop, and the block that follows the end of that loop.
     inside: Option<(u32, Option<u32>)>,
 }
 
-/// What control may do where a sequence ends.
+/// The state of control flow at the end of a sequence.
 #[derive(Clone, Debug, Default)]
 struct Ended {
-    /// Where it may lead, besides flowing.
+    /// The targets that control may be on its way to, in addition to normal flow.
     led: BTreeSet<StatementLabel>,
-    /// Where it may lead that has left the innermost loop already.
+    /// The targets of control flow that has already left the innermost loop.
     left: BTreeSet<StatementLabel>,
-    /// Whether anything leaves that loop.
+    /// True if any jump leaves the innermost loop.
     breaks: bool,
-    /// Whether the end is come to at all.
+    /// True if control may reach the end of the sequence.
     is_open: bool,
 }
 
 #[derive(Debug)]
 struct StructureLowering {
     pass: ShaderPass,
-    /// By head of a loop: those of the loops in a piece follow each other.
+    /// Labels by loop head. Labels of the loops in a piece are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
-    /// By block that is a place.
+    /// Labels by target block.
     places: BTreeMap<u32, StatementLabel>,
-    /// The loop around each loop, and around each place, by their blocks.
+    /// The head of the loop around each loop, and around each target, by block.
     around_loops: BTreeMap<u32, Option<u32>>,
     around_places: BTreeMap<u32, Option<u32>>,
 }
@@ -134,7 +137,7 @@ impl StructureLowering {
         }
     }
 
-    /// Numbers the places behind the heads.
+    /// Numbers the targets, after the loop heads.
     fn number_places(&mut self, pieces: &[StructurePiece], inside: Option<u32>) {
         for piece in pieces {
             match piece {
@@ -154,7 +157,7 @@ impl StructureLowering {
         }
     }
 
-    /// The labels of the loops among some pieces.
+    /// Returns the range of labels of the loops among some pieces.
     fn labels(&self, pieces: &[StructurePiece]) -> Option<RangeInclusive<StatementLabel>> {
         let hull =
             |a: Option<RangeInclusive<StatementLabel>>, b: Option<RangeInclusive<StatementLabel>>| match (
@@ -175,7 +178,7 @@ impl StructureLowering {
         })
     }
 
-    /// The statements of a sequence into which control leads as `written` says.
+    /// Emits the statements of a sequence; `written` holds the state of control flow on entry.
     fn sequence(
         &self,
         pieces: &[StructurePiece],
@@ -217,7 +220,7 @@ impl StructureLowering {
         written.ended()
     }
 
-    /// A jump to where a place or the head of a loop around it stands.
+    /// Emits a jump to a label, or to the head of an enclosing loop.
     fn leave(&self, to: u32, written: &mut StatementSequence, around: Around) {
         if around.falls == Some(to) {
             return;
@@ -240,7 +243,7 @@ impl StructureLowering {
         }
     }
 
-    /// Whether a block is the head of a loop around another loop.
+    /// Returns true if a block is the head of a loop around, or equal to, the loop `inside`.
     fn is_around(&self, head: u32, inside: Option<u32>) -> bool {
         let mut at = inside;
         while let Some(found) = at.filter(|&found| found != head) {
@@ -304,7 +307,7 @@ impl StructureLowering {
         let (within, others): (BTreeSet<StatementLabel>, BTreeSet<StatementLabel>) =
             written.led.iter().partition(|label| labels.contains(label));
         let mut inner = StatementSequence::led(within);
-        // A loop inside may lead to this head.
+        // A jump in an inner loop may target this head.
         if self.labels(body).is_some() {
             inner.led.insert(label);
         }
@@ -342,18 +345,18 @@ fn is_in(range: &Option<RangeInclusive<StatementLabel>>, label: StatementLabel) 
     range.as_ref().is_some_and(|range| range.contains(&label))
 }
 
-/// A sequence as far as it is written.
+/// A partially emitted sequence.
 #[derive(Debug, Default)]
 struct StatementSequence {
     statements: Vec<ShaderStatement>,
-    /// What comes next only where control flows.
+    /// Statements to be executed only under normal control flow; they are not emitted yet.
     guarded: Vec<ShaderStatement>,
-    /// Where control may lead here, besides flowing.
+    /// The targets that control may be on its way to here, in addition to normal flow.
     led: BTreeSet<StatementLabel>,
     left: BTreeSet<StatementLabel>,
     breaks: bool,
     is_open: bool,
-    /// Whether control doesn't flow here: it leads somewhere, if it comes here at all.
+    /// True if control doesn't flow normally here: it is on its way to a target, or never gets here.
     is_led: bool,
 }
 
@@ -362,7 +365,7 @@ impl StatementSequence {
         StatementSequence { led, is_open: true, ..StatementSequence::default() }
     }
 
-    /// What happens where control flows.
+    /// Adds a statement that is executed only under normal control flow.
     fn flow(&mut self, statement: ShaderStatement) {
         if !self.is_open || self.is_led {
             return;
@@ -373,7 +376,7 @@ impl StatementSequence {
         }
     }
 
-    /// What finds out itself whether control flows.
+    /// Adds a statement that checks the control flow itself.
     fn put(&mut self, statement: ShaderStatement) {
         self.close();
         if self.is_open {
@@ -388,20 +391,20 @@ impl StatementSequence {
         }
     }
 
-    /// What flowed has gone elsewhere.
+    /// Ends normal control flow, because it has jumped elsewhere.
     fn end(&mut self) {
         self.is_open &= !self.led.is_empty();
         self.is_led = true;
     }
 
-    /// What flowed leads to a place from here on.
+    /// Ends normal control flow, which is on its way to a target from here on.
     fn lead(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.led.extend(label);
         self.is_led = true;
     }
 
-    /// What flowed leaves the innermost loop, perhaps for somewhere further out.
+    /// Emits a break of the innermost loop, possibly on the way to a target further out.
     fn leave_loop(&mut self, label: Option<StatementLabel>) {
         self.flow(ShaderStatement::Break);
         self.left.extend(label);
@@ -409,7 +412,7 @@ impl StatementSequence {
         self.end();
     }
 
-    /// What leads to a place flows from here on.
+    /// Places a label: control that is on its way to it flows normally from here on.
     fn arrive(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.is_led = false;

@@ -1,48 +1,53 @@
-//! From a graph of blocks to sequences, choices and loops with places that jumps lead to: what a language without `goto` can say, but for
-//! jumps that leave several levels. Knows no block's content, and no language.
+//! Translates a control-flow graph to sequences, choices, loops and labels that jumps may target. A language without
+//! `goto` can express these, except for jumps that leave several levels. Independent of what blocks contain, and of the
+//! language.
 //!
-//! After N. Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to structured control flow" (2022), with one
-//! difference: what a loop leads to stands behind the loop and not in it, so that lanes which leave it in different rounds go on together.
+//! After N. Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to structured control flow"
+//! (2022), with one difference: the code after a loop follows the loop instead of being nested in it. So lanes that
+//! leave the loop in different iterations converge there.
 
 use std::collections::BTreeMap;
 
 use crate::graph::BlockGraph;
 use crate::switches::ReducibleGraph;
 
-/// A part of a sequence.
+/// An element of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StructurePiece {
-    /// What a block does. One that leads nowhere ends everything.
+    /// The content of a block. A block without successors ends the lane.
     Block(u32),
-    /// The jump of this number of a block is taken. It leads to the piece behind it, or, if it leaves, to the place or the head of the loop around it
-    /// that is its target.
+    /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next piece. Otherwise
+    /// `leaves` is the target: a label, or the head of an enclosing loop.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
-    /// What follows a block that leads to two.
+    /// The two sequences after a block with two successors.
     Choice { of: u32, arms: [Vec<StructurePiece>; 2] },
-    /// Begins anew wherever something in it leaves for its head, which is its first block. Its body has no other end.
+    /// A loop, repeated by jumps that leave for its head, which is its first block. Control never reaches the end of
+    /// the body.
     Loop { head: u32, body: Vec<StructurePiece> },
-    /// Jumps to this block that leave what is in front of it in the sequence go on here.
+    /// A label: jumps to this block that leave earlier parts of the sequence continue here.
     Place(u32),
 }
 
-/// The pieces of a graph, in their order.
+/// Returns the pieces of a graph, in program order.
 pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructurePiece> {
     let graph = &reducible.graph;
     StructureShape::of(graph).sequence(graph, 0, false)
 }
 
-/// What is known of each block of a graph.
+/// Analysis results for each block of a graph.
 #[derive(Debug, Default)]
 struct StructureShape {
-    /// Its number in an order in which blocks are behind those that lead to them, but for loops; none of a block that nothing leads to.
+    /// The block's position in reverse postorder, where blocks follow their predecessors, back edges excepted; None for
+    /// an unreachable block.
     rank: Vec<Option<usize>>,
-    /// The innermost loop that it is in, by its head; a head is in its own.
+    /// The head of the innermost loop that contains the block; a head is in its own loop.
     inside: Vec<Option<u32>>,
-    /// By head the loop around a loop.
+    /// The head of the enclosing loop, for each loop head.
     around: BTreeMap<u32, Option<u32>>,
-    /// The blocks that stand behind it, or behind the loop whose head it is, in their order.
+    /// The blocks emitted after the block, or after its loop if it is a loop head, in their order.
     followers: Vec<Vec<u32>>,
-    /// Whether it stands where several jumps lead, or behind a loop: else where the one jump is that leads there.
+    /// True if the block gets a label, because several jumps lead to it or it follows a loop. Otherwise it is emitted
+    /// in place of the only jump to it.
     is_place: Vec<bool>,
 }
 
@@ -71,7 +76,7 @@ impl StructureShape {
         self.rank.get(block as usize).copied().flatten().unwrap_or(usize::MAX)
     }
 
-    /// The block that all ways to a block lead through last.
+    /// Returns the immediate dominator of each block.
     ///
     /// K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
     fn dominators(&self, order: &[u32], predecessors: &[Vec<u32>]) -> Vec<Option<u32>> {
@@ -113,7 +118,7 @@ impl StructureShape {
                 "{head} isn't the only entry"
             );
             self.around.insert(head, get(&self.inside, head));
-            // Heads come before the heads of the loops in theirs, which then take over.
+            // Outer heads are visited before the heads of their inner loops, which then overwrite `inside`.
             let mut is_seen = vec![false; predecessors.len()];
             set(&mut is_seen, head, true);
             set(&mut self.inside, head, Some(head));
@@ -127,7 +132,7 @@ impl StructureShape {
     }
 
     fn find_places(&mut self, order: &[u32], predecessors: &[Vec<u32>], above: &[Option<u32>]) {
-        // In the order of the blocks, so that followers are in theirs.
+        // In block order, so that followers are in their order.
         for &block in order.iter().skip(1) {
             let Some(parent) = get(above, block) else { continue };
             let home = match self.around.get(&block) {
@@ -137,7 +142,7 @@ impl StructureShape {
             let mut left = get(&self.inside, parent);
             let mut behind = None;
             while left != home {
-                // A block's only loops are those around what all ways to it lead through.
+                // A block is only in loops that contain its immediate dominator.
                 let Some(head) = left else { break };
                 behind = Some(head);
                 left = self.around.get(&head).copied().flatten();
@@ -153,11 +158,11 @@ impl StructureShape {
         }
     }
 
-    /// The pieces from a block to the end of what it dominates, but for what stands behind the loop of which it is the head, if the body of that is
-    /// asked for.
+    /// Emits the pieces of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, only the
+    /// loop's body is emitted, and blocks after the loop are left out.
     fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructurePiece> {
         let mut pieces = Vec::new();
-        // What stands behind a block comes before what stands behind the one in front.
+        // A stack: followers of a block are emitted before followers of the blocks above it.
         let mut open = Vec::new();
         if is_body {
             open.extend(self.behind(first, false));
@@ -180,7 +185,7 @@ impl StructureShape {
         pieces
     }
 
-    /// What stands behind a block, or behind the loop that it is the head of; the first one last.
+    /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order.
     fn behind(&self, block: u32, is_loop: bool) -> impl Iterator<Item = (u32, bool)> {
         let own = get(&self.inside, block);
         let followers = list(&self.followers, block).iter().rev().copied();
@@ -197,7 +202,7 @@ impl StructureShape {
         found.into_iter()
     }
 
-    /// A block, with what it leads to where that stands there.
+    /// Emits a block and its jumps, with the sequences of targets that have no label.
     fn block(
         &self,
         graph: &BlockGraph,
@@ -229,7 +234,7 @@ impl StructureShape {
         }
     }
 
-    /// Where a jump leaves for; none if its target stands behind it.
+    /// Returns the target of a jump that leaves; None if the target is emitted right after the jump.
     fn leaves(&self, from: u32, to: u32) -> Option<u32> {
         let leads_back = self.rank(to) <= self.rank(from);
         (leads_back || get(&self.is_place, to)).then_some(to)
@@ -270,7 +275,7 @@ fn predecessors(graph: &BlockGraph, order: &[u32]) -> Vec<Vec<u32>> {
     found
 }
 
-/// The blocks that the first one leads to, each behind those that lead to it, but for loops.
+/// Returns the blocks reachable from the first one, each after its predecessors, back edges excepted.
 fn reverse_postorder(graph: &BlockGraph) -> Vec<u32> {
     let mut is_seen = vec![false; graph.successors.len()];
     let mut order = Vec::new();

@@ -1,38 +1,42 @@
-//! From any graph of blocks to one whose loops have one entry each: a loop with several entries gets a switch, which all jumps to these lead
-//! through, and with which it begins. Whatever isn't such a loop stays as it is. Knows no block's content, and no language.
+//! Makes the loops of any control-flow graph reducible. A loop with several entries gets a switch node, which
+//! dispatches all jumps to these entries and becomes the loop's only entry. All other control flow is unchanged.
+//! Independent of what blocks contain, and of the language.
 //!
-//! Loops are nested as B. Steensgaard does it, "Sequentializing program dependence graphs for irreducible programs" (1993): the blocks that
-//! lead to each other, all of whose entries are its heads, and then those that still do so without the jumps to these. Where all rounds lead
-//! through one of the entries, only that one is a head: jumps from within to the others stay as they are, and a round asks the switch once.
+//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs" (1993).
+//! A loop is a strongly connected component, and all of its entries are heads. Inner loops are the components that
+//! remain without jumps to the heads.
+//!
+//! If all iterations pass through one of the entries, only that entry is a head. Jumps from inside to the other entries
+//! are then unchanged, and an iteration passes the switch once.
 
 use std::collections::BTreeMap;
 
 use crate::graph::BlockGraph;
 
-/// A graph each of whose loops is entered at one node.
+/// A reducible graph: each of its loops has one entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReducibleGraph {
-    /// Blocks by their numbers, and the nodes of switches behind them.
+    /// The program's blocks by their numbers, followed by the switch nodes.
     pub graph: BlockGraph,
-    /// By node that is no block.
+    /// The switch at each node that is no block.
     pub switches: BTreeMap<u32, SwitchNode>,
-    /// By jump, a node and the number of its arm, the number of the entry that it was for. It leads to a switch.
+    /// The number of the selected entry, for each jump (node, number of its arm) that was redirected to a switch.
     pub chosen: BTreeMap<(u32, usize), u32>,
-    /// Loops with several entries.
+    /// The number of loops with several entries.
     pub switched: u32,
 }
 
-/// A node that leads to one or the other part of a loop's entries.
+/// A switch node: a branch between two halves of a loop's entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SwitchNode {
-    /// The blocks that it leads to at last.
+    /// The blocks reachable through this node and its subnodes.
     pub entries: Vec<u32>,
-    /// Entries whose number is below this are those of its first arm.
+    /// Entries with a number below this are on the first arm.
     pub below: u32,
 }
 
 impl ReducibleGraph {
-    /// Of a graph to whose first block nothing leads.
+    /// Makes a graph reducible. Its first block must have no predecessors.
     pub fn of(graph: BlockGraph) -> ReducibleGraph {
         let region = reached(&graph);
         let mut found = ReducibleGraph { graph: within(&graph, &region), ..ReducibleGraph::default() };
@@ -51,7 +55,7 @@ impl ReducibleGraph {
         found
     }
 
-    /// The blocks of a cycle that others lead to, in their order.
+    /// Returns the blocks of a cycle that have predecessors outside it, in ascending order.
     fn entries(&self, cycle: &[u32]) -> Vec<u32> {
         let mut is_inside = vec![false; self.graph.successors.len()];
         let mut is_entry = is_inside.clone();
@@ -67,7 +71,8 @@ impl ReducibleGraph {
         entries
     }
 
-    /// The entries of a cycle through which its rounds lead: one of them, if the others aren't in a cycle without it.
+    /// Returns the heads of a cycle: a single entry that all cycles through entries contain, if there is one, otherwise
+    /// all entries.
     fn heads(&self, cycle: &[u32], entries: &[u32]) -> Vec<u32> {
         let is_only = |&&head: &&u32| {
             let others: Vec<u32> = cycle.iter().copied().filter(|&block| block != head).collect();
@@ -76,7 +81,7 @@ impl ReducibleGraph {
         entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
     }
 
-    /// Leads all jumps that enter a cycle, or begin another round of it, through a switch.
+    /// Redirects all jumps that enter a cycle, or start another iteration of it, to a new switch.
     fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
         let root = self.graph.successors.len() as u32;
         for (from, successors) in (0..).zip(&mut self.graph.successors) {
@@ -93,7 +98,8 @@ impl ReducibleGraph {
         self.lead_to(0, entries);
     }
 
-    /// The node that leads to these entries, of which the first one has this number.
+    /// Adds a binary tree of nodes that dispatches to `entries`; `first` is the number of the first entry. Returns its
+    /// root.
     fn lead_to(&mut self, first: u32, entries: &[u32]) -> u32 {
         if let &[only] = entries {
             return only;
@@ -110,7 +116,7 @@ impl ReducibleGraph {
     }
 }
 
-/// The same where other blocks lead nowhere, as nothing leads to them.
+/// Returns the subgraph of a region; blocks outside it keep no successors.
 fn within(graph: &BlockGraph, region: &[u32]) -> BlockGraph {
     let mut found = BlockGraph { successors: vec![Vec::new(); graph.successors.len()] };
     for &block in region {
@@ -127,7 +133,7 @@ fn set(all: &mut [bool], block: u32) {
     }
 }
 
-/// Takes a note of a block, once.
+/// Clears a block's flag; returns true if it was set.
 fn is_taken(all: &mut [bool], block: u32) -> bool {
     all.get_mut(block as usize).is_some_and(std::mem::take)
 }
@@ -136,15 +142,15 @@ fn successors(graph: &BlockGraph, block: u32) -> &[u32] {
     graph.successors.get(block as usize).map_or(&[], Vec::as_slice)
 }
 
-/// The blocks that the first one leads to.
+/// Returns the blocks that are reachable from the first one.
 fn reached(graph: &BlockGraph) -> Vec<u32> {
     let all: Vec<u32> = (0..graph.successors.len() as u32).collect();
     let mut is_open = vec![true; all.len()];
     postorder(graph, all.get(..1).unwrap_or_default(), &mut is_open)
 }
 
-/// The blocks of a region that some of its blocks lead to within it, each behind those that it leads to, but for loops. Those that are found
-/// aren't open any more.
+/// Returns the blocks reachable from `from` through blocks that are open, each after its successors, back edges
+/// excepted. Blocks that are returned are no longer open.
 fn postorder(graph: &BlockGraph, from: &[u32], is_open: &mut [bool]) -> Vec<u32> {
     let mut order = Vec::new();
     for &root in from {
@@ -167,7 +173,7 @@ fn postorder(graph: &BlockGraph, from: &[u32], is_open: &mut [bool]) -> Vec<u32>
     order
 }
 
-/// The largest sets of blocks of a region that all lead to each other within it.
+/// Returns the strongly connected components of a region that contain a cycle.
 ///
 /// M. Sharir, "A strong-connectivity algorithm and its applications in data flow analysis" (1981).
 fn cycles(graph: &BlockGraph, region: &[u32]) -> Vec<Vec<u32>> {
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn only_the_loop_with_several_entries_begins_with_a_switch() {
-        // 1 and 2 lead to each other and are both entered; 4 is a loop of its own.
+        // 1 and 2 lead to each other and are both entered; 4 is a loop by itself.
         let found = of(&[&[1, 2], &[2], &[1, 3], &[4], &[4, 5], &[]]);
         assert_eq!(found.switches, BTreeMap::from([(6, SwitchNode { entries: vec![1, 2], below: 1 })]));
         assert_eq!(

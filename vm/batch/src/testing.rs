@@ -1,4 +1,4 @@
-//! The device that tests are carried out on, where there is one.
+//! The device on which tests run, if there is one.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -8,8 +8,8 @@ use crate::device::BatchDevice;
 use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::valid::names_wide_floats;
 
-/// The device of `REVIVER_DEVICE`, by a part of its name. None where nobody names one, unless `REVIVER_NEEDS_DEVICE` says that there must be one:
-/// then the best one, else whatever there is.
+/// Opens the device that `REVIVER_DEVICE` names by a part of its name. Without that variable there is none, unless
+/// `REVIVER_NEEDS_DEVICE` requires one: then the best device, or else any.
 fn opened() -> Option<BatchDevice> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
@@ -24,18 +24,18 @@ fn opened() -> Option<BatchDevice> {
     Some(all.open(which.expect("there is no device")).unwrap())
 }
 
-/// A device and its forms. A device makes its shaders one after the other, so each test that is under way has one of its own, and the next test
-/// takes it over.
+/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has its own
+/// device, which a later test takes over.
 struct TestDevice {
     plain: BatchDevice,
-    /// Those in a form of their own, which are asked once each.
+    /// The same device with other lowerings, which are probed once each.
     lowered: Vec<BatchDevice>,
 }
 
-/// Those that no test has.
+/// The devices that no test uses.
 static IDLE: Mutex<Vec<TestDevice>> = Mutex::new(Vec::new());
 
-/// What a test has taken, until its thread ends.
+/// The device of a test, until its thread ends.
 struct OwnDevice(Option<TestDevice>);
 
 impl Drop for OwnDevice {
@@ -48,7 +48,7 @@ thread_local! {
     static OWN: RefCell<OwnDevice> = RefCell::new(OwnDevice(taken()));
 }
 
-/// One that is idle, or a new one, of which is known what the first one was asked.
+/// Returns an idle device, or opens a new one with the capability probe of the first one.
 fn taken() -> Option<TestDevice> {
     static FIRST: OnceLock<Option<BatchDevice>> = OnceLock::new();
     if let Some(idle) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
@@ -67,12 +67,12 @@ fn another(like: &BatchDevice) -> BatchDevice {
     Adapters::list().open_with(like.info(), Some(like.probe().clone())).unwrap()
 }
 
-/// The device of the test that asks.
+/// Returns the device of the calling test.
 pub(crate) fn device() -> Option<BatchDevice> {
     OWN.with_borrow(|own| own.0.as_ref().map(|own| own.plain.clone()))
 }
 
-/// The forms that the text of a shader has for devices.
+/// Returns the lowerings that are tested with a shader.
 pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     let integers: &[LoweredIntegers] = match names_wide_floats(wgsl) {
         true => &[LoweredIntegers::Native],
@@ -90,11 +90,11 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     all
 }
 
-/// The device of the test that asks, with the form that it is given shaders in, and with the one that is furthest from their text.
+/// Returns the device of the calling test, with its own lowering and with the one that changes the shader most.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
     let has_singles = wgsl.contains("f32");
-    // Where a driver makes subnormal numbers 0 unless it is told not to, only the form is right that tells it.
+    // If a driver flushes subnormal numbers to 0 by default, only lowerings that request otherwise are exact.
     let is_right = |device: &BatchDevice| {
         let is_right = !has_singles || device.probe().f32_is_exact;
         if !is_right {
@@ -105,7 +105,7 @@ pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     device().into_iter().chain(furthest.and_then(device_with).filter(is_right)).collect()
 }
 
-/// The device of the test that asks, with a form that it is given shaders in.
+/// Returns the device of the calling test with a given lowering.
 pub(crate) fn device_with(lowering: Lowering) -> Option<BatchDevice> {
     OWN.with_borrow_mut(|own| {
         let own = own.0.as_mut()?;
@@ -118,7 +118,7 @@ pub(crate) fn device_with(lowering: Lowering) -> Option<BatchDevice> {
     })
 }
 
-/// A device that a test may destroy.
+/// Returns a device that a test may destroy.
 pub(crate) fn device_of_its_own() -> Option<BatchDevice> {
     device().as_ref().map(another)
 }

@@ -1,18 +1,19 @@
-//! A shader's text, read and looked through by naga. Knows no device beyond what numbers it has, and nothing of what a shader is for.
+//! Shader text, parsed and validated by naga. Depends on a device only by its number types, and not on what a shader
+//! computes.
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner};
 
 use crate::error::BatchError;
 
-/// Which numbers of 64 bits a shader may be about.
+/// The 64-bit number types that a shader may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WideTypes {
     pub floats: bool,
     pub integers: bool,
 }
 
-/// A module that naga's validator found well-formed, with what it found out about it. Nothing else makes one.
+/// A module that naga's validator accepted, with the validator's analysis. Only the validator's success constructs one.
 #[derive(Debug)]
 pub(crate) struct ValidShader {
     module: Module,
@@ -20,9 +21,11 @@ pub(crate) struct ValidShader {
 }
 
 impl ValidShader {
+    /// Parses and validates WGSL.
+    ///
     /// # Errors
     ///
-    /// [`BatchError::Shader`] with naga's message and the line of the text that it is about.
+    /// Returns [`BatchError::Shader`] with naga's message and the line concerned.
     pub fn of(wgsl: &str, wide: WideTypes) -> Result<Self, BatchError> {
         let module = naga::front::wgsl::parse_str(wgsl)
             .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
@@ -44,7 +47,8 @@ impl ValidShader {
     }
 }
 
-/// Whether a text names 64-bit floats, whether or not it would be valid with them. A text that can't be read names none.
+/// Returns true if a WGSL text uses 64-bit floats, even if it would be invalid with them. Returns false if it can't be
+/// parsed.
 pub(crate) fn names_wide_floats(wgsl: &str) -> bool {
     naga::front::wgsl::parse_str(wgsl).is_ok_and(|module| has_wide_floats(&module))
 }

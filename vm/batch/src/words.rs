@@ -1,28 +1,30 @@
-//! Words of a lane's memory that come from one source: filled at first, compared at last. Knows no form.
+//! Runs of words in a lane's memory that have one source. They are filled from it at the start, or compared with it at
+//! the end. Independent of SSA functions.
 
 use crate::cells::StartWord;
 
-/// Words of a lane's memory that follow each other, and the words that they are compared with, or filled from.
+/// Consecutive words of a lane's memory, with the words that they are filled from or compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordRun {
-    /// The first one in the lane's memory.
+    /// The number of the first word in the lane's memory.
     pub word: u32,
     pub count: u32,
     pub source: WordSource,
 }
 
-/// Where words come from.
+/// The source of a run of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordSource {
-    /// All are the same.
+    /// The same bits for all words.
     Same(u64),
-    /// Those that lanes are given, from this one on.
+    /// Consecutive input words of the lane, from this one on.
     Given(u32),
-    /// Constants, from this one on.
+    /// Consecutive constants, from this one on.
     Table(u32),
 }
 
-/// The runs of words from one on; of constants that differ there is a table among the constants then.
+/// Splits words into runs of one source; `first` is the number of the first word. Differing constants are appended to
+/// `constants` as a table.
 pub(crate) fn word_runs(
     first: u32,
     words: impl Iterator<Item = StartWord>,
@@ -49,7 +51,7 @@ pub(crate) fn word_runs(
     joined(runs, constants)
 }
 
-/// Short runs of constants beside each other are a table.
+/// Merges short adjacent runs of constants to a table.
 fn joined(runs: Vec<WordRun>, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut joined: Vec<WordRun> = Vec::new();
     for run in runs {
@@ -80,10 +82,10 @@ fn joined(runs: Vec<WordRun>, constants: &mut Vec<u64>) -> Vec<WordRun> {
     joined
 }
 
-/// So many words of one number are a run of their own.
+/// Equal words from this number on form their own run instead of joining a table.
 const SHORT: u32 = 8;
 
-/// Whether a run is a table that the constants end with.
+/// Returns true if a run is a table at the end of the constants.
 fn ends_table(run: &WordRun, constants: &[u64]) -> bool {
     matches!(run.source, WordSource::Table(at) if at as usize + run.count as usize == constants.len())
 }

@@ -178,7 +178,13 @@ impl Compiled {
         let (state, mut watcher) = machine.state_and_watcher(leg);
         let room = CallsInPlace::new(self.demands, state, references).ok().filter(|_| fits)?;
         let cells = cells(state, references);
-        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher: watcher.as_mut(), evidence: None });
+        let outcome = self.code.run(Job {
+            inputs: &[],
+            cells,
+            left: leg.budget,
+            watcher: watcher.as_mut(),
+            evidence: None,
+        });
         let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
         room.leave(state, self.exits.get(exit as usize)?, references);
         Some((steps, counts))
@@ -200,8 +206,13 @@ impl Compiled {
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
-        let outcome =
-            self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher: watcher.as_mut(), evidence: None });
+        let outcome = self.code.run(Job {
+            inputs: &inputs,
+            cells,
+            left: leg.budget,
+            watcher: watcher.as_mut(),
+            evidence: None,
+        });
         let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
         let exit = self.exits.get(exit as usize)?;
         let left = open.leave(state, exit, references);

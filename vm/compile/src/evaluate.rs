@@ -68,7 +68,16 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         for ((value, _), &given) in form.inputs().zip(job.inputs) {
             values[value.0 as usize] = given.into();
         }
-        Evaluation { form, numbers, values, left: job.left, budget: job.left, primal_steps: 0, job, counts: Counts::default() }
+        Evaluation {
+            form,
+            numbers,
+            values,
+            left: job.left,
+            budget: job.left,
+            primal_steps: 0,
+            job,
+            counts: Counts::default(),
+        }
     }
 
     fn run(mut self) -> CodeOutcome {

@@ -1,4 +1,5 @@
-//! From a form to the body of a function of C. Knows no program: names of cells and words of statements are given.
+//! Emits an SSA function as the body of a C function. Independent of programs: names of cells and texts of statements
+//! are arguments.
 
 pub(crate) mod operations;
 
@@ -17,10 +18,10 @@ use crate::identifiers::{of_value, words};
 use crate::numbers::{CNumbers, integer};
 use crate::statements::Statements;
 
-/// What the functions of a program share: its prefix, what people call its cells, and room for calls.
+/// Names shared by all functions of a program: its prefix, the names of its cells, and its memory for calls.
 #[derive(Clone, Debug)]
 pub(crate) struct CellNames {
-    /// What every name of the program begins with.
+    /// The prefix of all names of the program.
     pub prefix: String,
     calls: Option<CallRoom>,
     ints: HashMap<i64, String>,
@@ -28,7 +29,7 @@ pub(crate) struct CellNames {
 }
 
 impl CellNames {
-    /// From cells, by class and address, with what they are called.
+    /// Collects names of cells, by class and address.
     pub fn new(
         prefix: &str,
         calls: Option<CallRoom>,
@@ -45,7 +46,7 @@ impl CellNames {
         names
     }
 
-    /// What the cell of an address is called.
+    /// Returns the name of a cell.
     fn cell(&self, space: Space, address: i64) -> Option<String> {
         match space {
             Space::Ints => self.ints.get(&address).cloned(),
@@ -56,7 +57,7 @@ impl CellNames {
     }
 }
 
-/// The array of the memory in which the cells of a space lie.
+/// Returns the name of the memory array that holds a space's cells.
 fn array(space: Space) -> &'static str {
     match space {
         Space::Ints => "ints",
@@ -69,7 +70,7 @@ fn array(space: Space) -> &'static str {
     }
 }
 
-/// The status of a check that fails, as the end of its name.
+/// The status of a failed check; `name` is the suffix of its C name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckStatus {
     Check,
@@ -105,14 +106,14 @@ impl CheckStatus {
     }
 }
 
-/// Writes the function of a form: it takes the memory, and gives back a status.
+/// Emits the C function of an SSA function. It takes the memory and returns a status.
 pub(crate) fn function(
     form: &SsaForm,
     cells: &CellNames,
     statements: Statements,
     name: &str,
 ) -> Result<String, NoText> {
-    // A form that begins in main is given nothing but room.
+    // Functions that begin in main have no inputs except the end of the records.
     if form.inputs().any(|(_, input)| input != Input::RecordsEnd) {
         return Err(NoText::Call);
     }
@@ -141,7 +142,7 @@ pub(crate) fn function(
     Ok(writer.finished())
 }
 
-/// Values that adjoints have a part in: only adjoints, where the program names none.
+/// Returns the values that depend on adjoints. If the program names no adjoints, only adjoints depend on them.
 fn of_adjoints(form: &SsaForm, plan: &TextPlan) -> HashSet<SsaValue> {
     let mut found = HashSet::new();
     let mut before = None;
@@ -166,7 +167,7 @@ fn of_adjoints(form: &SsaForm, plan: &TextPlan) -> HashSet<SsaValue> {
     found
 }
 
-/// The blocks that something jumps to.
+/// Returns the blocks that need a label.
 fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
     let mut labels = HashSet::new();
     for (n, &block) in plan.order.iter().enumerate() {
@@ -183,10 +184,10 @@ fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
 }
 
 struct BodyWriter<'a> {
-    /// What the function is called.
+    /// The name of the C function.
     function: &'a str,
     statements: Statements<'a>,
-    /// The line of the program's text that the last comment named in this block.
+    /// The source line that the last comment in this block names.
     line: Option<TextPlace>,
     form: &'a SsaForm,
     plan: &'a TextPlan,
@@ -194,19 +195,19 @@ struct BodyWriter<'a> {
     numbers: CNumbers,
     prefix: String,
     labels: HashSet<u32>,
-    /// The variable of each value.
+    /// The variable name of each value.
     names: Vec<String>,
-    /// Values that stand where they are used.
+    /// Expressions of values that are written where they are used.
     inlined: HashMap<SsaValue, String>,
     lines: Vec<String>,
     depth: usize,
-    /// The counters that are counted.
+    /// The counters that the function uses.
     counts: HashSet<&'static str>,
-    /// Values that adjoints have a part in.
+    /// Values that depend on adjoints.
     of_adjoints: HashSet<SsaValue>,
 }
 
-/// An expression that is longer isn't put into another one.
+/// Length limit of an expression that may be inlined in another one.
 const LONGEST_INLINED: usize = 60;
 
 impl BodyWriter<'_> {
@@ -214,7 +215,7 @@ impl BodyWriter<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// Names values by the cells that they are loaded from, and parameters by what is passed for them.
+    /// Names values after the cells that they are loaded from, and parameters after their arguments.
     fn name_values(&mut self) {
         let mut stems: Vec<Option<String>> = (0..self.form.definitions.len() as u32)
             .map(|n| match self.form.definition(SsaValue(n)) {
@@ -247,7 +248,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Parameters that are stored in a cell where the form is left.
+    /// Returns parameters that are stored in named cells.
     fn stored(&self) -> Vec<(SsaValue, String)> {
         let blocks = self.plan.order.iter().map(|&block| &self.form.blocks[block as usize]);
         let ops = blocks.flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
@@ -262,13 +263,13 @@ impl BodyWriter<'_> {
         stores.collect()
     }
 
-    /// Whether a check asks for an adjoint, which a step would lose if it weren't 0.
+    /// Returns true if a check reads an adjoint, which a step would lose if it weren't 0.
     fn asks_adjoint(&self, check: &SsaOp) -> bool {
         let asked = check.operands.first().map(|&asked| self.plan.resolved(asked));
         asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
     }
 
-    /// The address that a value is, if it is known.
+    /// Returns the address that a value is, if it is a literal.
     fn address(&self, value: SsaValue) -> Option<i64> {
         match self.form.op(self.plan.resolved(value))?.kind {
             OpKind::Int(address) => Some(address),
@@ -276,7 +277,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// How a value is written where it is used.
+    /// Returns the text of a value at its use.
     fn value(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         match self.form.op(value).map(|op| op.kind) {
@@ -317,7 +318,7 @@ impl BodyWriter<'_> {
         }
         self.end(&block.end, next);
         self.depth = 1;
-        // A scope of its own where there are variables.
+        // Lines that declare variables get their own scope.
         let declares = |line: &String| {
             ["        const ", "        int64_t "].iter().any(|start| line.starts_with(start))
         };
@@ -331,7 +332,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Says in front of a line which statement a value is made for, if it is another one than before and anything was put down.
+    /// Inserts a comment with a value's statement before line `first`, if lines were added since and the statement is a
+    /// new one.
     fn tell(&mut self, value: SsaValue, first: usize) {
         let Some(at) = self.form.instruction(value).filter(|_| first < self.lines.len()) else { return };
         let line = self.statements.line(at);
@@ -341,7 +343,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Counts steps.
+    /// Adds steps to the step counter.
     fn clock(&mut self, steps: &str) {
         let sign = if self.form.version.way == Way::Along { "+" } else { "-" };
         self.line(format!("clock {sign}= {steps};"));
@@ -367,7 +369,7 @@ impl BodyWriter<'_> {
                     let skipped = self.value(*skipped);
                     self.clock(&skipped);
                 }
-                // A way back that makes more steps than there were is lost, and might never arrive.
+                // A reverse sweep with more steps than the forward sweep has diverged, and might never end.
                 if self.form.version.gradient && self.form.version.way == Way::Against {
                     self.counts.insert("clock");
                     self.fail("clock < 0", None, CheckStatus::WayBack);
@@ -381,7 +383,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Passes all arguments at once, as one may be a parameter, and goes on.
+    /// Emits a parallel assignment of a jump's arguments, because an argument may be a parameter of the target; then
+    /// the jump.
     fn jump(&mut self, jump: &Jump, next: Option<u32>) {
         let mut open: Vec<(String, String, &'static str)> = self
             .plan
@@ -425,7 +428,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Whether some moves can't be made one after the other without another variable.
+    /// Returns true if moves form a cycle, so that they need a temporary variable.
     fn has_circle(&self, moves: &[(String, String, &'static str)]) -> bool {
         let mut open: Vec<_> = moves.iter().collect();
         loop {
@@ -437,7 +440,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Leaves where something holds, but for a guard.
+    /// Emits a return with a status if `fails` and the guard hold.
     fn fail(&mut self, fails: &str, guard: Option<SsaValue>, status: CheckStatus) {
         let guard = guard.map(|guard| self.value(guard));
         let status = format!("{}_{}", self.prefix, status.name());
@@ -449,7 +452,7 @@ impl BodyWriter<'_> {
         self.line("}");
     }
 
-    /// Puts down what a value is, or keeps it for where it is used.
+    /// Emits the definition of a value, or keeps its expression for its only use.
     fn made(&mut self, value: SsaValue, text: String, may_be_inlined: bool) {
         let is_once = self.plan.uses(value) == 1 && !self.plan.is_shared(value);
         if may_be_inlined && is_once && text.len() <= LONGEST_INLINED {
@@ -471,10 +474,10 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// The whole function.
+    /// Returns the text of the whole function.
     fn finished(self) -> String {
         let (body, name) = (self.lines.join("\n"), self.function);
-        // A call may turn out to be made nowhere.
+        // It may turn out that no call is made.
         let named: HashSet<&str> = words(&body).collect();
         let calls = self.cells.calls.filter(|_| named.contains("room"));
         let mut text = calls.map(|calls| calls.refusal(self.form, name, &self.prefix)).unwrap_or_default();
@@ -499,7 +502,7 @@ impl BodyWriter<'_> {
         text + &format!("    return {}_DONE;\n}}\n", self.prefix)
     }
 
-    /// The arrays of the memory that a body names.
+    /// Returns declarations of the memory arrays that the body uses.
     fn arrays(&self, body: &str) -> String {
         let words: HashSet<&str> = words(body).collect();
         let named = [Space::Ints, Space::Reals, Space::Adjoints, Space::References].into_iter();
@@ -510,7 +513,7 @@ impl BodyWriter<'_> {
         lines.collect()
     }
 
-    /// The variables that several blocks name.
+    /// Returns declarations of the variables that several blocks use.
     fn variables(&self) -> String {
         let values = (0..self.names.len() as u32).map(SsaValue);
         let named: Vec<SsaValue> = values.filter(|&value| self.is_variable(value)).collect();
@@ -538,7 +541,7 @@ impl BodyWriter<'_> {
     }
 }
 
-/// What is counted: its variable, its type, and where it stands in the memory.
+/// The counters: variable, type, and place in the memory.
 const COUNTERS: [(&str, &str, &str); 5] = [
     ("clock", "int64_t", "m->steps"),
     ("path", "uint64_t", "m->path"),
@@ -547,7 +550,7 @@ const COUNTERS: [(&str, &str, &str); 5] = [
     ("drops", "uint64_t", "m->drops"),
 ];
 
-/// An expression without the parentheses around all of it, unless it is two in one.
+/// Removes the parentheses around a whole expression, unless it contains a comma operator.
 fn unwrapped(text: &str) -> &str {
     if text.contains(", ") && text.starts_with("((") {
         return text;

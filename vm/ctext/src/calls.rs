@@ -1,5 +1,5 @@
-//! Calls that stay calls, as those of a recursion: the records and cells for which a program's memory has room, and what is said where
-//! there is no more. Knows no operation.
+//! Calls that are not inlined, such as those of a recursion: their records and cells in the memory, and the status if
+//! there are too many. Independent of operations.
 
 use reviver_compile::form::{Demands, FIRST_RECORD, FormExit, SsaForm, TOP_WORD};
 use reviver_isa::instruction::Class;
@@ -9,30 +9,32 @@ use reviver_isa::verify::MAX_CELLS;
 use crate::identifiers::words;
 use crate::numbers::{CELL_INT, CNumbers};
 
-/// So many bytes are there for open calls, unless whoever compiles the text wants more: a memory fits on most stacks.
+/// Default size in bytes of the memory for open calls, small enough for most stacks. It can be changed when the text is
+/// compiled.
 const USUAL_BYTES: u64 = 1 << 18;
-/// So many calls have cells at first that hold 0, and twice as many each time that these are too few.
+/// The number of calls with cleared cells at first. The number is doubled each time that it is too small.
 const FIRST_CALLS: u32 = 16;
 
-/// Room for the calls of a program's functions that may be open at once.
+/// Memory for the calls that may be open at once, of all functions of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallRoom {
-    /// Words and cells for each.
+    /// The words of a record, and the cells of each class, for each call.
     record: u32,
     ints: u32,
     reals: u32,
-    /// Words behind the records.
+    /// The words after the records.
     references: u32,
-    /// The most that the program's limits surely have room for.
+    /// Upper bound on the calls that the program's limits certainly permit.
     most: u64,
-    /// How many of them there are room for, if nobody says otherwise.
+    /// The default number of calls.
     usual: u64,
     /// The program's limit of open calls.
     limit: u32,
 }
 
 impl CallRoom {
-    /// The room that forms demand whose other cells are so many, at most, of each class; none where they call no function.
+    /// Computes the memory for the calls of SSA functions. `others` is the number of other cells of each class, at
+    /// most. Returns None if they make no such calls.
     pub fn of(demands: Demands, others: [usize; 2], system: RealSystem, limits: &Limits) -> Option<CallRoom> {
         let Demands { record, references, depth, level, .. } = demands;
         if record == 0 {
@@ -53,7 +55,7 @@ impl CallRoom {
         Some(CallRoom { record, ints, reals, references, most, usual, limit })
     }
 
-    /// Cells of a class for each call.
+    /// Returns the number of cells of a class for each call.
     pub fn cells(self, class: Class) -> u32 {
         match class {
             Class::Int => self.ints,
@@ -65,7 +67,7 @@ impl CallRoom {
         self.ints + self.reals > 0
     }
 
-    /// What a header says of it, and the macro that users may define.
+    /// Returns the header's description of open calls, and the macro that users may define.
     pub fn defined(self, prefix: &str, upper: &str) -> String {
         let CallRoom { usual, limit, .. } = self;
         format!(
@@ -76,19 +78,20 @@ impl CallRoom {
         )
     }
 
-    /// How linked names are told apart where it differs: memories that have other sizes don't fit each other. `name` is a mark.
+    /// Returns a linked name that includes the number of calls, because memories of different sizes are incompatible.
     pub fn marked(upper: &str, name: &str) -> String {
         format!("{upper}_WITH_CALLS({name}, {upper}_CALLS)")
     }
 
-    /// The macros for that.
+    /// Returns the macros that build such names.
     pub fn marks(upper: &str) -> String {
         format!(
             "#define {upper}_WITH_CALLS(name, calls) {upper}_WITH_NUMBER(name, calls)\n#define {upper}_WITH_NUMBER(name, calls) name##_##calls\n"
         )
     }
 
-    /// How many of the calls have cells that are cleared: the beginning of a memory says so.
+    /// Returns the memory's field that counts the calls with cleared cells. It is among the fields that are initialized
+    /// first.
     pub fn ready(self) -> &'static str {
         match self.has_cells() {
             true => "    /* So many of the calls that may be open have cells. */\n    int64_t ready_calls;\n",
@@ -96,7 +99,8 @@ impl CallRoom {
         }
     }
 
-    /// The records, at the end of a memory. Their number is one of 64 bits, so that a compiler refuses what is too many instead of wrapping it.
+    /// Returns the records, at the end of the memory. Their number is a 64-bit constant, so that a compiler rejects an
+    /// excessive number instead of wrapping it.
     pub fn records(self, upper: &str) -> String {
         let CallRoom { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
@@ -105,7 +109,7 @@ impl CallRoom {
         )
     }
 
-    /// What the C file says of it before all functions.
+    /// Returns the definitions that precede all functions in the C file.
     pub fn functions(self, prefix: &str, upper: &str, numbers: CNumbers, others: [usize; 2]) -> String {
         let most = format!(
             "/* The limits of the program may allow fewer. */\n#define {upper}_MOST_CALLS ((int64_t)({upper}_CALLS < {most} ? {upper}_CALLS : {most}))\n",
@@ -140,7 +144,7 @@ impl CallRoom {
         )
     }
 
-    /// Whether a text names what that says.
+    /// Returns true if a text uses those definitions.
     pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
         let named = match self.has_cells() {
             true => format!("{prefix}_more_calls"),
@@ -149,7 +153,7 @@ impl CallRoom {
         words(text).any(|word| word == named)
     }
 
-    /// How a function begins that calls others: where there is no room for a record.
+    /// Returns the start of a function with calls: `room` is the first word without memory for a record.
     pub fn room(self, record: u32, upper: &str) -> String {
         match self.has_cells() {
             true => format!("    {CELL_INT} room = {FIRST_RECORD} + {record} * m->ready_calls;\n"),
@@ -159,7 +163,7 @@ impl CallRoom {
         }
     }
 
-    /// Whether a record has room that begins at a word.
+    /// Returns a test whether there is memory for a record that begins at a word.
     pub fn has_room(self, word: &str, record: u32, prefix: &str) -> String {
         if !self.has_cells() {
             return format!("({word} < room)");
@@ -172,7 +176,7 @@ impl CallRoom {
         )
     }
 
-    /// The function that says why there is no room for one more call of a form.
+    /// Returns the function that computes the status for a call without memory.
     pub fn refusal(self, form: &SsaForm, name: &str, upper: &str) -> String {
         let (record, limit) = (form.demands.record, self.limit);
         let opened: Vec<String> = form.calls.iter().map(|call| call.opened.len().to_string()).collect();
@@ -187,13 +191,13 @@ impl CallRoom {
         )
     }
 
-    /// What is given back where a form is left because there is no room.
+    /// Returns the statement at an exit for lack of memory.
     pub fn refused(exit: &FormExit, name: &str) -> String {
         format!("return {name}_refused(calls, {});", exit.calls.len() + 1)
     }
 }
 
-/// The greatest number up to this one that has two digits which aren't 0.
+/// Rounds a number down to two significant digits.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
     number - number % unit

@@ -1,17 +1,17 @@
-//! Why a program has no C text. Each error says what to do about it.
+//! Reasons why a program has no C text. Each error has a remedy.
 
 use reviver_compile::Outside;
 
-/// Why there is no text.
+/// Reason why there is no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoText {
-    /// The program does something that isn't made of operations on cells.
+    /// The program does something that doesn't consist of operations on cells.
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// Something is asked of a call, and there is none.
+    /// The text would need data of a call, but it starts outside of calls.
     #[error("the program's calls have no C text")]
     Call,
-    /// A call that never succeeds.
+    /// A call that can never succeed.
     #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]
     Depth { place: String, limit: u32 },
     #[error("there is no cell `{name}`")]
@@ -29,7 +29,7 @@ pub enum NoText {
 }
 
 impl NoText {
-    /// What to do about it.
+    /// Returns the remedy, in words for the user.
     pub fn cure(&self) -> &'static str {
         match self {
             NoText::Foreign { cure, .. } => cure,

@@ -1,5 +1,6 @@
-//! The functions of fixed point as functions of C, each by its name and the number of fraction bits: `rv_exp_fixed40`. What they
-//! compute is read from where the interpreter has it. They give 1 where there is no number, and 0 otherwise.
+//! Elementary functions of fixed point as C functions, selected by name and number of fraction bits, such as
+//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation. They return 1 if they
+//! fail, otherwise 0.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -8,7 +9,7 @@ use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, spec
 use crate::functions::FloatFunction;
 use crate::wide_reading::{TextWords, WideTerm};
 
-/// The function of an operation whose text is read; none of one that has none, or is no function.
+/// Returns the generated function of an operation, or None if the operation isn't a generated function.
 pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {
     match FloatFunction::of(kind)? {
         FloatFunction::Elementary(Elementary::Sqrt | Elementary::Round | Elementary::Floor)
@@ -17,7 +18,7 @@ pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {
     }
 }
 
-/// The text of the function of a name, and the tables that it may look into, by their names.
+/// Returns the text of the function with this name, and the tables that it may use, by name.
 pub(crate) fn text(name: &str) -> Option<(String, Vec<(String, String)>)> {
     if let Some(stem) = name.strip_prefix("rv_wide_") {
         return Some((part(stem)?, Vec::new()));
@@ -65,10 +66,10 @@ fn function_text(function: FloatFunction, name: &str, frac: u32) -> Option<(Stri
     Some((text, tables))
 }
 
-/// The fault of a number that is always there.
+/// The fault of a function that never fails.
 const SURELY: &str = "0";
 
-/// A number that is always there.
+/// Returns a value that never fails, with its fault.
 fn surely(s: &TextWords, value: WideTerm) -> [WideTerm; 2] {
     [value, s.given(SURELY)]
 }
@@ -98,7 +99,7 @@ fn elementary(s: &TextWords, function: Elementary, x: WideTerm, frac: u32) -> Op
     })
 }
 
-/// What the functions call: parts of them that are read, too, and what C has no operation for.
+/// Returns a helper function of the elementary functions: a generated one, or one for which C has no operator.
 fn part(stem: &str) -> Option<String> {
     let (read, parameters): (fn(&TextWords, WideTerm, WideTerm) -> WideTerm, _) = match stem {
         "zeros" => return Some(ZEROS.to_owned()),

@@ -1,5 +1,5 @@
-//! The functions of floats as functions of C, each by its name: `rv_exp_f64`. What they compute is read from where the
-//! interpreter has it.
+//! Elementary functions of floats as C functions, selected by name, such as `rv_exp_f64`. They are generated from the
+//! interpreter's own source by symbolic evaluation.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -14,9 +14,9 @@ use crate::reading::{CFloat, DOUBLE, FloatTerm, SINGLE, TextFloats};
 pub(crate) enum FloatFunction {
     Elementary(Elementary),
     Pow,
-    /// Of an integer exponent.
+    /// A power with an integer exponent.
     Powi,
-    /// Of one in two parts, and whether it is odd.
+    /// A power with an exponent in two parts, and a parity flag.
     PowiOfParts,
     Atan2,
     Hypot,
@@ -26,7 +26,7 @@ pub(crate) enum FloatFunction {
     },
 }
 
-/// All functions that there are for one operand; the compiler says which one isn't here.
+/// Lists all functions of one operand; the match makes the compiler report a missing one.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
@@ -37,7 +37,7 @@ macro_rules! all_elementary {
 all_elementary!(Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p Sigmoid Cbrt Erf ErfSlope
     LogGamma Digamma);
 
-/// Those that aren't of one operand.
+/// The functions of several operands.
 const OTHERS: [FloatFunction; 9] = [
     FloatFunction::Pow,
     FloatFunction::Powi,
@@ -51,7 +51,7 @@ const OTHERS: [FloatFunction; 9] = [
 ];
 
 impl FloatFunction {
-    /// The function that carries an operation out, where one does.
+    /// Returns the function of an operation, if it has one.
     pub fn of(kind: OpKind) -> Option<FloatFunction> {
         match kind {
             OpKind::Elementary(function) => Some(FloatFunction::Elementary(function)),
@@ -64,13 +64,13 @@ impl FloatFunction {
         }
     }
 
-    /// All of them.
+    /// Returns all functions of reals.
     pub fn all() -> impl Iterator<Item = FloatFunction> {
         let elementary = ELEMENTARY.iter().map(|&function| FloatFunction::Elementary(function));
         elementary.chain(OTHERS)
     }
 
-    /// Its name in C, without the format.
+    /// Returns the name of the function in C, without the suffix of the format.
     pub fn name(self) -> String {
         match self {
             FloatFunction::Elementary(function) => format!("rv_{}", function.name()),
@@ -88,7 +88,7 @@ impl FloatFunction {
     }
 }
 
-/// The text of the function of a name, and the tables that it may look into, by their names.
+/// Returns the text of the function with this name, and the tables that it may use, by name.
 pub(crate) fn text(name: &str) -> Option<(String, Vec<(String, String)>)> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.suffix))?;
     let stem = name.strip_suffix(float.suffix)?.strip_suffix('_')?;
@@ -127,7 +127,7 @@ impl FloatFunction {
     }
 }
 
-/// A function of some floats, read.
+/// Generates a function with two float parameters.
 fn read<F: Format>(
     float: CFloat,
     name: &str,
@@ -174,7 +174,7 @@ fn elementary<F: Format>(float: CFloat, function: Elementary) -> (String, Vec<(S
     (format!("static {name} rv_{}_{suffix}({name} x) {{\n{body}}}\n", function.name()), tables)
 }
 
-/// A function that C defines to the last bit.
+/// Returns a function that C defines to the last bit.
 fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     let CFloat { name, suffix, width, .. } = float;
     let own = if width == 32 { "f" } else { "" };
@@ -184,7 +184,7 @@ fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     )
 }
 
-/// A power of an integer: the float nearest to it, and what it is off by.
+/// Writes a power with an integer exponent, passed as its nearest float and the remaining difference.
 fn powi(float: CFloat) -> String {
     let CFloat { name, suffix, .. } = float;
     let end = if name == "float" { "0x1p63f" } else { "0x1p63" };

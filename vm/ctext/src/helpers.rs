@@ -1,5 +1,5 @@
-//! The small functions that the text of programs calls, each by its name, which begins with `rv_`: only those that are
-//! called are written, behind those that they call.
+//! Helper functions of the C text, selected by name; all names begin with `rv_`. Only functions that are called are
+//! written, each after those that it calls.
 
 mod fixed;
 mod floats;
@@ -10,17 +10,17 @@ use std::collections::{HashMap, HashSet};
 use crate::identifiers::words;
 use crate::{fixed_functions, functions};
 
-/// The functions and tables that some text calls.
+/// The helper functions and tables that a text calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CHelpers {
     known: HashSet<String>,
-    /// Names with their text, each behind what it needs.
+    /// Texts with their names, each after those that it calls.
     order: Vec<(String, String)>,
     tables: HashMap<String, String>,
 }
 
 impl CHelpers {
-    /// Adds all that a text calls.
+    /// Adds all helpers that a text calls, directly or indirectly.
     pub fn add_for(&mut self, text: &str) {
         for name in names(text) {
             self.add(name);
@@ -50,7 +50,7 @@ impl CHelpers {
             })
     }
 
-    /// Adds what another text needs.
+    /// Adds the helpers of another text.
     pub fn absorb(&mut self, other: &CHelpers) {
         for (name, text) in &other.order {
             if self.known.insert(name.clone()) {
@@ -59,14 +59,14 @@ impl CHelpers {
         }
     }
 
-    /// All of them.
+    /// Returns the texts of all helpers.
     pub fn written(&self) -> String {
         let texts: Vec<&str> = self.order.iter().map(|(_, text)| text.as_str()).collect();
         texts.join("\n")
     }
 }
 
-/// The names in a text that may be those of helpers.
+/// Returns the words in a text that may be names of helpers.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     words(text).filter(|word| word.starts_with("rv_"))
 }

@@ -1,13 +1,13 @@
-//! Names of a program as identifiers of C. Knows no declaration.
+//! Translates names of a program to C identifiers. Independent of declarations.
 //!
-//! A cell may be called what it likes: `int`, `M_PI`, `size_t`. What stands for it in the text therefore has a form that no
-//! word of C, no macro and no function of its headers, and nothing else in the text has. Parameters end with `_`, values
-//! of functions with `__` and a number; nothing that begins with the prefix of the program does.
+//! A cell may have any name: `int`, `M_PI`, `size_t`. So its C identifier has a form that no C keyword, macro or
+//! function of a standard header has, nor anything else in the text. Parameters end with `_`, values in functions with
+//! `__` and a number. No name with the program's prefix ends in this way.
 
 use std::collections::HashSet;
 
-/// What a name becomes: letters, digits and underscores, with a letter first. It may be a word of C: something is added to it
-/// wherever it is declared.
+/// Translates a name to letters, digits and underscores, with a letter first. The result may be a C keyword, so every
+/// declaration adds a suffix.
 pub(crate) fn identifier(name: &str) -> String {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let mut text: String = name.chars().map(|sign| if is_part(sign) { sign } else { '_' }).collect();
@@ -17,12 +17,12 @@ pub(crate) fn identifier(name: &str) -> String {
     text
 }
 
-/// What the value of a number is called that has to do with a cell.
+/// Returns the variable name of a value: the name of a related cell, and the value's number.
 pub(crate) fn of_value(stem: &str, number: usize) -> String {
     format!("{stem}__{number}")
 }
 
-/// What parameters are called that stand for cells. They differ from each other.
+/// Returns distinct parameter names for cells.
 pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut known = HashSet::new();
     let mut unique = |name: &str| {
@@ -35,7 +35,7 @@ pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String
     names.map(&mut unique).collect()
 }
 
-/// The words of a text of C. What stands in comments, where cells have their own names, isn't of C.
+/// Returns the words of a C text. Comments are skipped, because they contain cells' own names.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let code = text.split("/*").enumerate().map(|(n, part)| match n {
@@ -45,7 +45,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     code.flat_map(move |code| code.split(move |sign| !is_part(sign)))
 }
 
-/// What tells names apart by what they stand for: FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
+/// Returns the FNV-1a hash by G. Fowler, L. C. Noll and K.-P. Vo, which distinguishes linked names.
 pub(crate) fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,5 +1,5 @@
-//! What a caller gives and takes: the parameters of the public functions, and how numbers come into the memory and out of it.
-//! Knows no form.
+//! The interface for C callers: parameters of the public functions, and the copying of numbers into the memory and out
+//! of it. Independent of SSA functions.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use reviver_isa::module::{Global, Role, Shape};
 use crate::identifiers::parameters;
 use crate::memory::ProgramCells;
 
-/// A public function.
+/// A public function of the C text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CFunction {
     Forward,
@@ -18,7 +18,7 @@ pub(crate) enum CFunction {
 }
 
 impl CFunction {
-    /// What its name ends with.
+    /// Returns the suffix of the function's name.
     pub fn name(self) -> &'static str {
         match self {
             CFunction::Forward => "forward",
@@ -28,21 +28,21 @@ impl CFunction {
     }
 }
 
-/// What a caller passes for a global.
+/// The use of a parameter for a global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassedBy {
-    /// It is read.
+    /// The parameter is read.
     Given,
-    /// It is written on success.
+    /// The parameter is written on success.
     Taken,
     Both,
 }
 
-/// A global that callers know.
+/// A global that is a parameter.
 #[derive(Debug)]
 struct InterfaceArgument<'p> {
     global: &'p Global,
-    /// The number of its first cell.
+    /// The address of its first cell.
     start: usize,
     cells: usize,
     name: String,
@@ -101,7 +101,7 @@ impl<'a> Interface<'a> {
             .filter_map(move |argument| Some((argument, Interface::passed(function, argument.global.role)?)))
     }
 
-    /// Inputs that have a gradient.
+    /// Returns the inputs that have derivatives.
     fn differentiated(&self) -> impl Iterator<Item = &InterfaceArgument<'a>> {
         let is_real = |argument: &&InterfaceArgument| {
             argument.global.class == Class::Real && argument.global.role.is_given()
@@ -109,7 +109,7 @@ impl<'a> Interface<'a> {
         self.arguments.iter().filter(is_real)
     }
 
-    /// The head of a public function.
+    /// Returns the declaration of a public function, without the semicolon.
     pub fn head(&self, function: CFunction) -> String {
         let prefix = self.cells.prefix;
         let mut text = format!("int {prefix}_{}(struct {prefix}_memory *memory", function.name());
@@ -128,7 +128,7 @@ impl<'a> Interface<'a> {
         text + ")"
     }
 
-    /// What is said of each parameter.
+    /// Returns a description of each parameter.
     pub fn described(&self, function: CFunction) -> String {
         let mut text = String::new();
         for (argument, passed) in self.arguments(function) {
@@ -158,7 +158,7 @@ impl<'a> Interface<'a> {
         text
     }
 
-    /// Brings what is given into the memory; floats must be finite.
+    /// Returns the code that copies inputs into the memory, with a check that floats are finite.
     pub fn take_in(&self, function: CFunction) -> String {
         let given = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Taken);
         given.map(|(argument, _)| self.one_in(argument)).collect()
@@ -178,7 +178,7 @@ impl<'a> Interface<'a> {
         looped(argument.cells, &text)
     }
 
-    /// The place of a cell in the memory, that of the caller's number, and how far a line with them is indented.
+    /// Returns a cell's expression in the memory, the caller's number, and the indentation of a line with them.
     fn places(
         &self,
         argument: &InterfaceArgument,
@@ -196,7 +196,7 @@ impl<'a> Interface<'a> {
         }
     }
 
-    /// Brings what is taken out of the memory.
+    /// Returns the code that copies outputs from the memory.
     pub fn give_out(&self, function: CFunction) -> String {
         if function == CFunction::Gradient {
             return self

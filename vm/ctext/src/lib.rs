@@ -1,17 +1,18 @@
-//! C text of programs: C11 without dependencies, made of their SSA forms. There is a function for the way there, one for the way
-//! back, and one for the gradient of a loss; all that they change lies in a memory that the caller brings.
+//! Translates programs to C11 without dependencies, from their SSA functions. There is a function for the forward
+//! direction, one for the backward direction, and one for the gradient of a loss. All that they change is in memory
+//! that the caller supplies.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | [`text`] | a program's text: what is asked for, and the files that it becomes |
-//! | [`error`] | why a program has none |
+//! | [`text`] | a program's text: options, and the files that are written |
+//! | [`error`] | reasons why a program has no text |
 //!
-//! Operations become expressions, blocks labels, checks a status. Elementary functions are read from where the
-//! interpreter has them, operation by operation, so that the bits are the same; the C library is asked for square roots and
-//! whole numbers only, which IEEE 754 defines to the last bit.
+//! Operations become expressions, blocks become labels, failed checks return a status. Elementary functions are
+//! generated from the interpreter's source by symbolic evaluation, so that the bits are the same. The C library is used
+//! only for square roots and rounding to integers, which IEEE 754 defines to the last bit.
 //!
-//! A gradient is watched and judged as the machine judges its own without a history: the jumps of the way back, what is
-//! freed, where it arrives. Where that isn't vouched for there is a status and no number.
+//! A gradient is verified as the machine verifies its own without a history: the jumps of the reverse sweep, freed
+//! values, and the final state. A gradient that is not verified returns a status and no number.
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};

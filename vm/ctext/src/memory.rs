@@ -1,4 +1,4 @@
-//! The memory of a program: how many cells there are, what they are called, and what they hold at first. Knows no function.
+//! The memory of a program: the number of cells, their names, and their initial values. Independent of functions.
 
 use reviver_compile::form::{Demands, NumberKinds};
 use reviver_isa::Module;
@@ -12,22 +12,22 @@ use crate::calls::CallRoom;
 use crate::identifiers::identifier;
 use crate::numbers::CNumbers;
 
-/// Arrays with more cells are called by their addresses.
+/// Upper bound on the cells of an array with named elements. Cells of larger arrays have only addresses.
 const MOST_NAMED: u64 = 256;
-/// So many cells are set one by one.
+/// Up to this many cells are initialized one by one, more of them by a table.
 const FEW: usize = 16;
 
-/// What the text must know of a program's cells.
+/// The cells of a program, with the properties that its text depends on.
 #[derive(Debug)]
 pub(crate) struct ProgramCells<'p> {
     pub program: &'p Program,
     pub prefix: &'p str,
     pub numbers: CNumbers,
-    /// How much of a run is checked.
+    /// Selects the checks of a run.
     pub level: CheckLevel,
-    /// What the program's forms need, the most of all of them.
+    /// The maximum demands of the program's SSA functions.
     demands: Demands,
-    /// Room for calls that stay calls.
+    /// Memory for calls that are not inlined.
     pub calls: Option<CallRoom>,
 }
 
@@ -49,19 +49,19 @@ impl<'p> ProgramCells<'p> {
         self.program.module()
     }
 
-    /// ProgramCells of a class that live as long as the program.
+    /// Returns the number of cells of a class that live as long as the program.
     pub fn fixed(&self, class: Class) -> usize {
         self.program.flow().layout().constants(class).end
     }
 
-    /// The same of each class, and those of the calls that were put in place and may be open at once.
+    /// Returns the number of cells of each class, including frames of inlined calls that may be open at once.
     pub fn others(&self) -> [usize; 2] {
         let Demands { frame_ints, frame_reals, .. } = self.demands;
         [(Class::Int, frame_ints), (Class::Real, frame_reals)]
             .map(|(class, frames)| self.fixed(class) + frames as usize)
     }
 
-    /// How many cells of a class there are, with those of calls that stay calls: a constant of C.
+    /// Returns the number of cells of a class as a C constant, including those of calls that are not inlined.
     pub fn all(&self, class: Class) -> String {
         let others = self.others()[class as usize];
         match self.calls.map_or(0, |calls| calls.cells(class)) {
@@ -70,7 +70,7 @@ impl<'p> ProgramCells<'p> {
         }
     }
 
-    /// What people call the cells.
+    /// Returns the names of the cells.
     pub fn names(&self) -> CellNames {
         let (module, layout) = (self.module(), self.program.flow().layout());
         let globals = module.globals.iter().zip(&layout.globals);
@@ -95,7 +95,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// The bits that a cell of a global holds at first.
+    /// Returns the initial bits of a cell of a global.
     pub fn initial(&self, global: &Global, n: usize) -> u64 {
         match &global.initial {
             Values::Ints(ints) => ints.get(n).map_or(0, |&value| value as u64),
@@ -103,7 +103,7 @@ impl<'p> ProgramCells<'p> {
         }
     }
 
-    /// What all cells hold at first, constants included, but for those that hold 0.
+    /// Returns the cells with nonzero initial values, including constants.
     fn first(&self, class: Class) -> Vec<(usize, u64)> {
         let layout = self.program.flow().layout();
         let globals = self.module().globals.iter().zip(&layout.globals);
@@ -121,7 +121,7 @@ impl<'p> ProgramCells<'p> {
         initial.chain(pool).filter(|(_, bits)| *bits != 0).collect()
     }
 
-    /// The function that makes the memory as it is at first.
+    /// Returns the function that initializes the memory.
     pub fn begin(&self) -> String {
         let prefix = self.prefix;
         let (mut tables, mut lines) = (String::new(), String::new());
@@ -148,7 +148,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Lines that clear the memory. Cells of calls that stay calls are cleared before they are used.
+    /// Returns lines that clear the memory. Cells of calls that are not inlined are cleared before their first use.
     fn zeros(&self) -> String {
         if self.calls.is_none() {
             return "    memset(memory, 0, sizeof *memory);\n".to_owned();
@@ -161,14 +161,14 @@ impl<'p> ProgramCells<'p> {
         format!("    memset(memory, 0, offsetof(struct {}_memory, ints));\n{}", self.prefix, cells.concat())
     }
 
-    /// A table of values.
+    /// Returns a table of values.
     pub fn table(&self, name: &str, class: Class, values: &[u64]) -> String {
         let texts: Vec<String> = values.iter().map(|&bits| self.numbers.literal(class, bits)).collect();
         let rows: String = texts.chunks(8).map(|row| format!("    {},\n", row.join(", "))).collect();
         format!("static const {} {name}[{}] = {{\n{rows}}};\n", self.numbers.cell(class), values.len())
     }
 
-    /// The function that asks whether cells that must be as at first are so where a run arrives.
+    /// Returns the function that checks that cells have their initial values at the end of a run.
     pub fn is_clear(&self, name: &str, is_free: impl Fn(&Global) -> bool) -> String {
         let layout = self.program.flow().layout();
         let (mut tables, mut lines) = (String::new(), String::new());
@@ -207,7 +207,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Gives back 0 where a cell isn't what it must be.
+    /// Emits a comparison that returns 0 if a cell doesn't have its expected value.
     fn compared(&self, class: Class, start: usize, cells: usize, expected: &str, name: &str) -> String {
         let array = if class == Class::Int { "ints" } else { "reals" };
         let (place, indent) = match cells {
@@ -233,7 +233,7 @@ impl<'p> ProgramCells<'p> {
     }
 }
 
-/// An element's name in C.
+/// Returns the C name of an array element.
 fn element(name: &str, shape: Shape, n: u64) -> String {
     let name = identifier(name);
     match shape {

@@ -1,18 +1,18 @@
-//! The numbers of a program in C: types and literals. Knows no operation.
+//! C types and literals of a program's numbers. Independent of operations.
 
 use reviver_compile::form::NumberKinds;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-/// The type of an integer between cells and in them: words are sign-extended.
+/// The C type of an integer in cells and variables; words are sign-extended.
 pub(crate) const CELL_INT: &str = "int64_t";
 
-/// The numbers of a program, as C has them.
+/// The C types and literals for a program's number system and word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CNumbers(pub NumberKinds);
 
 impl CNumbers {
-    /// The type of what a cell of a class holds.
+    /// Returns the C type of a cell's content, by class.
     pub fn cell(self, class: Class) -> &'static str {
         match class {
             Class::Int => CELL_INT,
@@ -28,7 +28,7 @@ impl CNumbers {
         }
     }
 
-    /// The type by which a number of a class is given and taken: no value of it is out of range.
+    /// Returns the C type of inputs and outputs of a class. None of its values is out of range.
     pub fn given(self, class: Class) -> &'static str {
         match (class, self.0.word) {
             (Class::Real, _) => self.real(),
@@ -43,7 +43,7 @@ impl CNumbers {
         matches!(self.0.system, RealSystem::Fixed(_))
     }
 
-    /// What the name of a function of reals ends with.
+    /// Returns the suffix of names of functions of reals.
     pub fn suffix(self) -> &'static str {
         match self.0.system {
             RealSystem::F64 => "f64",
@@ -52,7 +52,7 @@ impl CNumbers {
         }
     }
 
-    /// The real of these bits.
+    /// Returns the literal of the real with these bits.
     pub fn real_literal(self, bits: u64) -> String {
         match self.0.system {
             RealSystem::F64 => double(f64::from_bits(bits)),
@@ -61,7 +61,7 @@ impl CNumbers {
         }
     }
 
-    /// The literal of a class whose bits these are.
+    /// Returns the literal of a class with these bits.
     pub fn literal(self, class: Class, bits: u64) -> String {
         match class {
             Class::Int => integer(bits as i64),
@@ -70,7 +70,7 @@ impl CNumbers {
     }
 }
 
-/// A literal integer, of a type that holds it.
+/// Returns a literal integer, of a type that can represent it.
 pub(crate) fn integer(value: i64) -> String {
     match value {
         i64::MIN => "INT64_MIN".to_owned(),
@@ -81,7 +81,7 @@ pub(crate) fn integer(value: i64) -> String {
     }
 }
 
-/// A literal double: its shortest decimal text is read back as the same bits.
+/// Returns a literal double; its shortest decimal text is read back as the same bits.
 pub(crate) fn double(value: f64) -> String {
     match value {
         _ if value.is_nan() => "(double)NAN".to_owned(),
@@ -91,7 +91,7 @@ pub(crate) fn double(value: f64) -> String {
     }
 }
 
-/// A literal float.
+/// Returns a literal of type `float`.
 pub(crate) fn single(value: f32) -> String {
     match value {
         _ if value.is_nan() => "NAN".to_owned(),

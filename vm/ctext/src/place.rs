@@ -1,11 +1,11 @@
-//! Where in a program something stands. Knows no form.
+//! Source locations in a program. Independent of SSA functions.
 
 use std::collections::HashSet;
 
 use reviver_isa::Module;
 use reviver_isa::instruction::Link;
 
-/// What people call the place of an instruction.
+/// Returns the source location of an instruction, in words for the user.
 pub(crate) fn place(module: &Module, at: u32) -> String {
     match (module.structure.line(at), module.structure.file(at)) {
         (Some(line), Some(file)) => format!("{file}, line {line}"),
@@ -14,9 +14,9 @@ pub(crate) fn place(module: &Module, at: u32) -> String {
     }
 }
 
-/// The first call that is made inside of as many calls as may be open.
+/// Returns the place of the first call at a depth of `limit`, the maximum number of open calls.
 pub(crate) fn deep_call(module: &Module, limit: u32) -> String {
-    // Procedures, each with how many calls it is inside of.
+    // Procedures to visit, each with its call depth.
     let (mut open, mut known) = (vec![(0, 0)], HashSet::new());
     while let Some((procedure, depth)) = open.pop() {
         let Some(own) = module.procedures.get(procedure as usize) else { continue };

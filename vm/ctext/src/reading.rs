@@ -1,5 +1,5 @@
-//! The reading of the elementary functions whose floats are variables of C: each operation is put down as a line. The
-//! functions themselves are those that the interpreter computes with. Knows none of them by name.
+//! Symbolic evaluation of the elementary functions, with C variables as floats: each operation becomes a line. The
+//! functions themselves are the interpreter's. Independent of the individual functions.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use reviver_isa::number::elementary::{FloatOps, Format};
 use crate::identifiers::fnv;
 use crate::numbers;
 
-/// A format of floats, as C has it.
+/// A float format in C, with the integer types of the same width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CFloat {
     pub name: &'static str,
@@ -24,16 +24,16 @@ pub(crate) const DOUBLE: CFloat =
 pub(crate) const SINGLE: CFloat =
     CFloat { name: "float", suffix: "f32", word: "uint32_t", signed: "int32_t", width: 32 };
 
-/// The number of something that an expression names.
+/// A value that expressions refer to, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatTerm(usize);
 
-/// How a term is written.
+/// The text of a term.
 #[derive(Clone, Debug)]
 enum TermSpelling {
     Literal(String),
     Argument(String),
-    /// The variable of this term's number.
+    /// The variable with the number of this term.
     Variable,
 }
 
@@ -44,7 +44,7 @@ enum FunctionLine {
     Pick { flag: FloatTerm, results: Vec<FloatTerm>, ways: [PickedWay; 2] },
 }
 
-/// One of two ways, and what it comes to.
+/// One arm of a branch, with its results.
 #[derive(Clone, Debug)]
 struct PickedWay {
     lines: Vec<FunctionLine>,
@@ -55,11 +55,11 @@ struct PickedWay {
 struct WrittenFunction {
     terms: Vec<TermSpelling>,
     lines: Vec<FunctionLine>,
-    /// Tables by their names, in the order of their first use.
+    /// Tables with their names, in the order of their first use.
     tables: Vec<(String, String)>,
 }
 
-/// A function of floats while it is written.
+/// A function of floats under construction.
 #[derive(Debug)]
 pub(crate) struct TextFloats<F> {
     float: CFloat,
@@ -72,7 +72,7 @@ impl<F: Format> TextFloats<F> {
         TextFloats { float, written: RefCell::default(), format: PhantomData }
     }
 
-    /// What a parameter of the function holds.
+    /// Returns the term of a function's parameter.
     pub fn argument(&self, name: &str) -> FloatTerm {
         self.term(TermSpelling::Argument(name.to_owned()))
     }
@@ -87,7 +87,7 @@ impl<F: Format> TextFloats<F> {
         spelled(&self.written.borrow().terms, term)
     }
 
-    /// A line that makes a term. `{}` in the text stand for the operands, in their order.
+    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
     fn made<const N: usize>(&self, of: &'static str, text: &str, uses: [FloatTerm; N]) -> FloatTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -113,7 +113,7 @@ impl<F: Format> TextFloats<F> {
         self.made("int", text, uses)
     }
 
-    /// What a way writes, apart from the lines before it.
+    /// Collects the lines that `write` adds into a separate list.
     fn way<const N: usize>(&self, write: impl FnOnce() -> [FloatTerm; N]) -> PickedWay {
         let before = std::mem::take(&mut self.written.borrow_mut().lines);
         let gives = write().to_vec();
@@ -121,7 +121,7 @@ impl<F: Format> TextFloats<F> {
         PickedWay { lines, gives }
     }
 
-    /// The lines of a function that gives back a term, and the tables that it may look into.
+    /// Returns the lines of a function with this result, and the tables that it may use.
     pub fn body(self, gives: FloatTerm) -> (String, Vec<(String, String)>) {
         let WrittenFunction { terms, lines, tables } = self.written.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -141,7 +141,7 @@ fn spelled(terms: &[TermSpelling], term: FloatTerm) -> String {
     }
 }
 
-/// The lines that something comes of, the last ones first looked at.
+/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
 fn alive(lines: &[FunctionLine], needed: &mut [bool]) -> Vec<FunctionLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -211,7 +211,7 @@ fn write_lines(
     }
 }
 
-/// A table's name, by its content: two functions that use the same one name it alike.
+/// Returns the name of a table, derived from its content, so that functions share equal tables.
 fn table_name(float: CFloat, table: &[i64]) -> String {
     let hash = fnv(table.iter().flat_map(|word| word.to_le_bytes()));
     format!("rv_table_{}_{hash:016x}", float.suffix)

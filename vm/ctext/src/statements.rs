@@ -1,4 +1,5 @@
-//! The statements of a program's text as comments: where each instruction stands, and in which words. Knows no form.
+//! Comments with a program's statements: the source location and text of each instruction. Independent of SSA
+//! functions.
 
 use reviver_isa::instruction::Instruction;
 use reviver_isa::structure::{Block, BlockKind, TextPlace};
@@ -8,7 +9,7 @@ use reviver_vm::Program;
 
 use crate::place::place;
 
-/// Words that are longer are cut: a table may stand on one line.
+/// Length limit of a comment's text, in characters; a line of source may contain a long table.
 const LONGEST: usize = 100;
 
 /// The statements of a program.
@@ -16,21 +17,21 @@ const LONGEST: usize = 100;
 pub(crate) struct Statements<'p>(pub &'p Program);
 
 impl Statements<'_> {
-    /// The line of an instruction; none where the program's text isn't known.
+    /// Returns the source line of an instruction, or None if the source is unknown.
     pub fn line(self, at: u32) -> Option<TextPlace> {
         self.0.module().structure.place(at)
     }
 
-    /// A comment that says where an instruction stands, and in which words.
+    /// Returns a comment with an instruction's source location and its statement.
     pub fn comment(self, at: u32) -> String {
         let text = format!("{}: {}", place(self.0.module(), at), self.words(at));
         let short: String = text.chars().take(LONGEST).collect();
         let more = if short.len() < text.len() { " ..." } else { "" };
-        // Nothing of it begins or ends a comment.
+        // The text must not contain the begin or the end of a comment.
         format!("/* {}{more} */", short.replace("*/", "* /").replace("/*", "/ *"))
     }
 
-    /// The statement that an instruction is part of, as it was written, or as it would be.
+    /// Returns the statement that an instruction belongs to, as it was written, or as it would be written.
     fn words(self, at: u32) -> String {
         let Some(instruction) = self.0.module().code.get(at as usize) else { return String::new() };
         let Some(procedure) = self.0.module().procedures.get(self.0.procedure_of(at)) else {
@@ -48,7 +49,7 @@ impl Statements<'_> {
         }
     }
 
-    /// An instruction that isn't part of the words of a block: with its expressions, where it was written with them.
+    /// Returns an instruction outside of a block's words, with its source expressions if it was written with them.
     fn whole(self, speller: Speller, at: u32, instruction: &Instruction) -> String {
         let innermost = self.0.blocks_around(at).next();
         let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
@@ -63,7 +64,7 @@ impl Statements<'_> {
     }
 }
 
-/// The instruction that expressions are computed for, if a block does nothing else.
+/// Returns the instruction for which a block of temporaries computes expressions, if the block does nothing else.
 fn computed_for(block: &Block) -> Option<u32> {
     let first = block.seams.first().filter(|_| block.kind == BlockKind::Temporaries)?;
     let last = block.seams.last()?;

@@ -1,4 +1,4 @@
-//! A program's text: what is asked for, the forms that it is made of, and the files that it becomes.
+//! The C text of a program: its options, the SSA functions that it is generated from, and the files.
 
 use std::fmt::Write as _;
 
@@ -32,13 +32,13 @@ use crate::memory::ProgramCells;
 use crate::place::{deep_call, place};
 use crate::statements::Statements;
 
-/// The first words of every C file that is written.
+/// The first words of every generated C file.
 pub const WRITTEN: &str = "/* written by `reviver build`";
 
-/// The first words of every header.
+/// The first words of every generated header.
 pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
 
-/// What libraries are known by: a name that they export. No other text has it, whoever links what is made of it.
+/// An exported symbol that marks libraries. No other generated text has it, so it stays unique when objects are linked.
 pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
 /// The C text of a program.
@@ -50,7 +50,7 @@ pub struct CText {
     body: String,
 }
 
-/// What a status is called, its number, and what it means.
+/// The statuses: name, number, and meaning.
 const STATUSES: &[(&str, i32, &str)] = &[
     ("DONE", 0, "the results are written"),
     ("ARGUMENT", 1, "an argument isn't a finite number"),
@@ -73,10 +73,10 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("NO_ROOM", 18, "more calls would be open than `.._CALLS` gives the memory room for"),
 ];
 
-/// What is added to the status of a check that fails on the way back of a gradient.
+/// Added to the status of a check that fails in the reverse sweep of a gradient.
 const ON_WAY_BACK: i32 = 100;
 
-/// Statuses of checks, which may fail on the way back of a gradient, too.
+/// Statuses of checks, which may also fail in the reverse sweep of a gradient.
 const CHECKS: [CheckStatus; 11] = [
     CheckStatus::Check,
     CheckStatus::NotVacant,
@@ -92,11 +92,11 @@ const CHECKS: [CheckStatus; 11] = [
 ];
 
 impl CText {
-    /// The text of a program. What `name` becomes is the beginning of all names in it. With a loss there is its gradient, too. The text
-    /// checks as much as a level asks for.
+    /// Generates the text of a program. All its names begin with a prefix derived from `name`. With a loss it includes
+    /// the gradient of the loss. The level selects which checks the text contains.
     ///
     /// # Errors
-    /// The program does something that has no text, or the loss is no real cell of it.
+    /// Fails if the program does something that has no C text, or if the loss isn't a real cell.
     pub fn of(program: &Program, name: &str, loss: Option<&str>, level: CheckLevel) -> Result<CText, NoText> {
         let prefix = identifier(name);
         let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
@@ -122,17 +122,17 @@ impl CText {
         Ok(text)
     }
 
-    /// What the names in the text begin with.
+    /// Returns the prefix of all names in the text.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The header: what callers may know.
+    /// Returns the header for callers.
     pub fn header(&self) -> String {
         format!("{WRITTEN_HEADER}, and overwritten when it is written again */\n{}", self.declarations)
     }
 
-    /// The C file of a library, which is told from what others make of C files.
+    /// Returns the C file of a library, which has a mark that distinguishes it from other C files.
     pub fn source_of_library(&self) -> String {
         format!(
             "{}\n/* What the library is known by. */\nextern const char {LIBRARY_MARK}[];\n\
@@ -141,12 +141,12 @@ impl CText {
         )
     }
 
-    /// The C file, which needs no header.
+    /// Returns the C file, which needs no header.
     pub fn source(&self) -> String {
         CText::source_of(std::slice::from_ref(self))
     }
 
-    /// Several programs in one file. Their names differ.
+    /// Returns one C file with several programs. Their prefixes must differ.
     pub fn source_of(texts: &[CText]) -> String {
         let mut helpers = CHelpers::default();
         texts.iter().for_each(|text| helpers.absorb(&text.helpers));
@@ -160,14 +160,14 @@ impl CText {
         )
     }
 
-    /// Adds functions, and what they call.
+    /// Adds functions, and the helpers that they call.
     fn add(&mut self, text: &str) {
         self.helpers.add_for(text);
         self.body.push_str(text);
         self.body.push('\n');
     }
 
-    /// Adds the function of a form, and what makes room for its calls, once.
+    /// Adds the function of an SSA function, and, once, the functions that reserve memory for its calls.
     fn add_way(&mut self, cells: &ProgramCells, text: &str) {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
         let is_asked = |calls: &CallRoom| {
@@ -179,7 +179,7 @@ impl CText {
         self.add(text);
     }
 
-    /// The ways from one end to the other.
+    /// Adds the functions for the forward and the backward direction.
     fn ways(&mut self, cells: &ProgramCells, interface: &Interface, ways: &Ways) -> Result<(), NoText> {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
         let statements = Statements(cells.program);
@@ -205,7 +205,7 @@ impl CText {
         Ok(())
     }
 
-    /// The way to where a loss is final, back with adjoints, and what judges it.
+    /// Adds the forward and reverse sweeps of a gradient, and the functions that verify it.
     fn gradient(&mut self, cells: &ProgramCells, ways: &Ways) -> Result<(), NoText> {
         let name = |way: &str| format!("{}_gradient_{way}", cells.prefix);
         let statements = Statements(cells.program);
@@ -223,7 +223,7 @@ impl CText {
     }
 }
 
-/// The forms of a way and of the way back.
+/// The SSA functions of a direction and of its opposite.
 #[derive(Debug)]
 struct Ways {
     there: SsaForm,
@@ -231,10 +231,10 @@ struct Ways {
 }
 
 impl Ways {
-    /// From one end of a program to the other.
+    /// Builds the SSA functions from each end of a program to the other.
     fn of(program: &Program, level: CheckLevel) -> Result<Ways, NoText> {
         let (begin, end) = (program.begin(), program.end());
-        // At either end main's variables are 0.
+        // Main's variables are 0 at either end.
         let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let plain = Version {
             position: begin,
@@ -252,7 +252,7 @@ impl Ways {
         Ok(Ways { there: version(program, plain, end)?, back: version(program, back, begin)? })
     }
 
-    /// To where a loss is final, and back with adjoints.
+    /// Builds the forward sweep to the point where a loss is final, and the reverse sweep.
     fn of_gradient(program: &Program, loss: &LossPlace, level: CheckLevel) -> Result<Ways, NoText> {
         if program.switches_mode() || program.reads_mode() {
             return Err(NoText::OwnMode);
@@ -278,13 +278,13 @@ impl Ways {
             observed,
         };
         let there = version(program, there, to)?;
-        // Where it turns round, only the loss has an adjoint, which is none of main's variables.
+        // At the turning point only the loss has an adjoint, and it is none of main's variables.
         let are_zero = !program.names_adjoints();
         let zeros =
             FrameZeros { adjoints: are_zero, no_adjoint_is_negative: are_zero, ..FrameZeros::default() };
         let (position, way) = (to, Way::Against);
         let stops = StopPlaces::default();
-        // Nobody judges the way back of code that isn't checked.
+        // Without checks the reverse sweep is not verified, so only the adjoints are live at its end.
         let observed = if level.is_checked() { observed } else { Observed::Adjoints };
         let known = left_by(&there, to);
         let activity = program.for_losses(Some(&[loss.cell])).activity().clone();
@@ -295,7 +295,7 @@ impl Ways {
     }
 }
 
-/// The form of a version, which must lead to a position.
+/// Builds the SSA function of a specialization, which must end at a position.
 fn version(program: &Program, version: Version, to: u32) -> Result<SsaForm, NoText> {
     let form = build(program.module(), program.flow(), version)?;
     check_exits(program, &form, to)?;
@@ -304,7 +304,7 @@ fn version(program: &Program, version: Version, to: u32) -> Result<SsaForm, NoTe
     Ok(form)
 }
 
-/// Where there is no room for a call nobody goes on, so that cells needn't be stored there.
+/// Removes stores before exits for lack of call memory: execution ends there, so the cells are dead.
 fn forget_refused(form: &mut SsaForm) {
     let mut blocks = std::mem::take(&mut form.blocks);
     for block in &mut blocks {
@@ -320,14 +320,14 @@ fn is_store(op: &SsaOp) -> bool {
     matches!(op.kind, OpKind::Store(_))
 }
 
-/// Whether a store says where the records of open calls end.
+/// Returns true if a store writes the end of the records of open calls.
 fn says_top(form: &SsaForm, op: &SsaOp) -> bool {
     let address = op.operands.first().and_then(|&address| form.op(address));
     op.kind == OpKind::Store(Space::References)
         && address.is_some_and(|address| address.kind == OpKind::Int(TOP_WORD.into()))
 }
 
-/// What forms need at most. The program's limits must have room for it.
+/// Returns the maximum demands of several SSA functions; fails if they exceed the program's limits.
 fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> Result<Demands, NoText> {
     let most = forms.fold(Demands::default(), |most, form| Demands {
         frame_ints: most.frame_ints.max(form.demands.frame_ints),
@@ -348,15 +348,15 @@ fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> 
     }
 }
 
-/// A cell that is differentiated.
+/// The cell that is differentiated.
 #[derive(Debug)]
 struct LossPlace {
     name: String,
-    /// Its number among the reals.
+    /// Its address among the reals.
     cell: usize,
 }
 
-/// The real cell of a name: `y`, `A[3]`, `M[1,2]`.
+/// Returns the real cell with a name such as `y`, `A[3]` or `M[1,2]`.
 fn cell_of(program: &Program, name: &str) -> Result<LossPlace, NoText> {
     let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
     let base = compact.split('[').next().unwrap_or_default();
@@ -373,14 +373,14 @@ fn cell_of(program: &Program, name: &str) -> Result<LossPlace, NoText> {
     Ok(LossPlace { cell: cells.start + n, name: compact })
 }
 
-/// Refuses a form that is left before the way's end.
+/// Refuses an SSA function with an exit other than the end of the run.
 fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText> {
     let left = TextPlan::of(form).order;
     let exits = left.iter().filter_map(|&block| match form.blocks.get(block as usize)?.end {
         SsaEnd::Exit { exit } => form.exits.get(exit as usize),
         SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
     });
-    // A position within a procedure that is called would be come to inside of calls.
+    // A position in a called procedure would be reached with open calls.
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
     let is_end = |exit: &FormExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;
@@ -390,7 +390,7 @@ fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText>
     }
 }
 
-/// What is done at an exit that has no text.
+/// Describes the operation at an exit that has no C text.
 fn foreign(program: &Program, exit: &FormExit) -> NoText {
     let at = match exit.way {
         Way::Along => exit.position,
@@ -424,7 +424,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
     NoText::Foreign { place: place(module, at), what: instruction.update.name().to_owned(), cure }
 }
 
-/// The headers that the text needs, and what it must be compiled with.
+/// The required headers and compiler settings of the text.
 const BEGINNING: &str = "\
 /* Each operation on floats is rounded by itself, to its own width. */
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -466,14 +466,14 @@ const BEGINNING: &str = "\
 #endif
 ";
 
-/// What callers must know of a text that leaves checks out.
+/// The notice for callers about a text without checks.
 const UNCHECKED: &str = "\n\n   \
 Unchecked: nobody looks whether cells are vacant that must be, whether joins agree, and whether the way back\n   \
 of a gradient was the way there. Where a checked run succeeds, results are the same: integers and fixed point\n   \
 bit for bit, floats where what `uncompute` undoes is vacated. Elsewhere they are anything. Assertions, indices,\n   \
 divisions by 0 and results that aren't finite are looked at as ever; discarded bits aren't counted.";
 
-/// All that the header says.
+/// Returns the contents of the header.
 fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossPlace>) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let (statuses, memory) = (statuses(&upper), memory(cells, loss.is_some()));
@@ -516,7 +516,8 @@ Nothing limits how long a run takes: a loop of the program that has no end has n
     text
 }
 
-/// The names by which the functions are linked: a header links with no C file whose memory, statuses or arguments are others.
+/// Returns macros that rename the linked functions. So a header doesn't link with a C file that has other memory,
+/// statuses or arguments.
 fn linked_names(
     cells: &ProgramCells,
     interface: &Interface,
@@ -548,7 +549,7 @@ fn linked_names(
     )
 }
 
-/// The struct of all that a run changes.
+/// Returns the struct of all memory that a run changes.
 fn memory(cells: &ProgramCells, has_loss: bool) -> String {
     let prefix = cells.prefix;
     let uncounted =
@@ -583,7 +584,7 @@ fn public(text: &mut String, interface: &Interface, function: CFunction, what: &
     );
 }
 
-/// What is promised of a gradient.
+/// Describes the guarantees of a gradient.
 fn promise(cells: &ProgramCells, loss: &LossPlace) -> String {
     let judged = match cells.numbers.is_fixed() {
         _ if !cells.level.is_checked() => {
@@ -616,7 +617,7 @@ fn statuses(upper: &str) -> String {
     )
 }
 
-/// The function that says what a status means.
+/// Returns the function that describes a status.
 fn messages(cells: &ProgramCells, has_loss: bool) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let line =

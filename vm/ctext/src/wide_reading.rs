@@ -1,5 +1,5 @@
-//! The reading of the functions of fixed point whose words are variables of C: each operation is put down as a line. The functions
-//! themselves are those that the interpreter computes with. Knows none of them by name.
+//! Symbolic evaluation of the fixed-point functions, with C variables as words: each operation becomes a line. The
+//! functions themselves are the interpreter's. Independent of the individual functions.
 
 use std::cell::RefCell;
 
@@ -7,18 +7,18 @@ use reviver_isa::number::fixed::WideOps;
 
 use crate::identifiers::fnv;
 
-/// The type of a word.
+/// The C type of a 128-bit word.
 const WORD: &str = "rv_uint128";
 
-/// The number of something that an expression names.
+/// A value that expressions refer to, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WideTerm(usize);
 
-/// How a term is written.
+/// The text of a term.
 #[derive(Clone, Debug)]
 enum WideSpelling {
     Given(String),
-    /// The variable of this term's number.
+    /// The variable with the number of this term.
     Variable,
 }
 
@@ -36,7 +36,7 @@ enum WideLine {
         results: Vec<WideTerm>,
         ways: [WideLines; 2],
     },
-    /// Variables that are changed by steps, for as long as something holds.
+    /// Variables that are updated by steps, while a condition holds.
     Repeat {
         state: Vec<WideTerm>,
         first: Vec<WideTerm>,
@@ -45,7 +45,7 @@ enum WideLine {
     },
 }
 
-/// Lines, and what they come to.
+/// A nested list of lines, with its results.
 #[derive(Clone, Debug)]
 struct WideLines {
     lines: Vec<WideLine>,
@@ -56,25 +56,25 @@ struct WideLines {
 struct WrittenWords {
     terms: Vec<WideSpelling>,
     lines: Vec<WideLine>,
-    /// Tables by their names, in the order of their first use.
+    /// Tables with their names, in the order of their first use.
     tables: Vec<(String, String)>,
 }
 
-/// A function of words while it is written.
+/// A function of words under construction.
 #[derive(Debug, Default)]
 pub(crate) struct TextWords {
     written: RefCell<WrittenWords>,
-    /// Whether products, quotients and roundings have functions of their own.
+    /// True if products, quotients and roundings are calls of helper functions.
     has_calls: bool,
 }
 
 impl TextWords {
-    /// A function that calls others for products, quotients and roundings.
+    /// Starts a function that calls helpers for products, quotients and roundings.
     pub fn with_calls() -> TextWords {
         TextWords { has_calls: true, ..TextWords::default() }
     }
 
-    /// What an expression of C is, which may be written more than once.
+    /// Adds a term for a C expression, which may be written more than once.
     pub fn given(&self, text: &str) -> WideTerm {
         self.term(WideSpelling::Given(text.to_owned()))
     }
@@ -85,7 +85,7 @@ impl TextWords {
         WideTerm(terms.len() - 1)
     }
 
-    /// A line that makes a term. `{}` in the text stand for the operands, in their order.
+    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
     fn made<const N: usize>(&self, of: &'static str, text: &str, uses: [WideTerm; N]) -> WideTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -107,7 +107,7 @@ impl TextWords {
         self.made("int", text, uses)
     }
 
-    /// What is written meanwhile, apart from the lines before it.
+    /// Collects the lines that `write` adds into a separate list.
     fn apart<const N: usize>(&self, write: impl FnOnce() -> [WideTerm; N]) -> WideLines {
         let before = std::mem::take(&mut self.written.borrow_mut().lines);
         let gives = write().to_vec();
@@ -115,7 +115,7 @@ impl TextWords {
         WideLines { lines, gives }
     }
 
-    /// The lines that terms come of, how these are written, and the tables that may be looked into.
+    /// Returns the lines that the terms depend on, the texts of the terms, and the tables that they may use.
     pub fn body(self, gives: &[WideTerm]) -> (String, Vec<String>, Vec<(String, String)>) {
         let WrittenWords { terms, lines, tables } = self.written.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -134,7 +134,7 @@ fn spelled(terms: &[WideSpelling], term: WideTerm) -> String {
     }
 }
 
-/// The lines that something comes of, the last ones first looked at.
+/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
 fn alive(lines: &[WideLine], needed: &mut [bool]) -> Vec<WideLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -162,7 +162,7 @@ fn alive(lines: &[WideLine], needed: &mut [bool]) -> Vec<WideLine> {
                 if !state.iter().any(|term| needed[term.0]) {
                     continue;
                 }
-                // Each of them may be asked for by the next step.
+                // The next step may use any of the variables.
                 state.iter().chain(first).for_each(|term| needed[term.0] = true);
                 let step = lines_alive(step, step.gives.clone(), needed);
                 let test = lines_alive(test, test.gives.clone(), needed);
@@ -218,7 +218,7 @@ fn write_lines(lines: &[WideLine], terms: &[WideSpelling], depth: usize, text: &
                     holds.concat()
                 ));
                 write_lines(&step.lines, terms, depth + 1, text);
-                // All at once: what one comes to may be another one, as it was.
+                // A parallel assignment, because a result may be the old value of another variable.
                 for (n, gives) in step.gives.iter().enumerate() {
                     text.push_str(&format!("{indent}    const {WORD} next{n} = {};\n", spell(gives)));
                 }
@@ -231,7 +231,7 @@ fn write_lines(lines: &[WideLine], terms: &[WideSpelling], depth: usize, text: &
     }
 }
 
-/// A number, which C has no literal for if it has more than 64 bits.
+/// Returns a literal of a 128-bit word; C has none of more than 64 bits, so those are composed.
 fn literal(value: u128) -> String {
     let (high, low) = ((value >> 64) as u64, value as u64);
     match (high, i32::try_from(value)) {

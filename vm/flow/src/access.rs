@@ -1,5 +1,5 @@
-//! Who reads and who writes: the slots of a step that it changes, those that it looks at, and the cells that its
-//! indices are computed from. Knows no state, and no adjoint that is carried beside.
+//! Accesses of steps: the slots that a step writes, the slots that it reads, and the cells that its indices
+//! are computed from. The module knows no state, and no adjoints except those that are operands.
 
 use reviver_isa::update::{Action, Erasure};
 
@@ -7,30 +7,30 @@ use crate::call::Passed;
 use crate::slot::{ArrayIndex, Location, Slot};
 use crate::{Flow, Step, StepLink};
 
-/// What a step does with a cell.
+/// The kind of access of a step to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
     Write,
 }
 
-/// What the new value of a target is made of.
+/// The operands that the new value of a target is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Nothing that a cell held: a constant, or what came from a stack or a tape.
+    /// No cell: the new value is a constant, or comes from a stack or a tape.
     Elsewhere,
-    /// What it was itself.
+    /// Only the old value of the target.
     OfItself,
-    /// What the other target was.
+    /// Only the old value of the other target.
     OfOther,
-    /// The sources alone.
+    /// Only the sources, not the target.
     OfSources,
     /// All operands of the step.
     OfAll,
 }
 
 impl Step {
-    /// What the new values of the targets are made of.
+    /// Returns which operands the new values of the targets are computed from.
     pub fn made(&self) -> Made {
         match self.operation.update.action() {
             Action::Accumulate | Action::Rotate => Made::OfAll,
@@ -54,8 +54,8 @@ impl Step {
 }
 
 impl Flow {
-    /// Calls `visit` with every slot that the step over an instruction reads or writes, in either direction. Targets
-    /// are written, whether or not their content changes. A slot may come more than once.
+    /// Calls `visit` with every slot that the step of an instruction reads or writes, in either direction.
+    /// Targets count as written even if their content doesn't change. A slot may be visited more than once.
     pub fn visit_accesses(&self, at: u32, mut visit: impl FnMut(Access, &Slot)) {
         let Some(step) = self.step(at) else { return };
         let targets = step.operation.update.shape().targets();
@@ -65,8 +65,8 @@ impl Flow {
         }
     }
 
-    /// Calls `visit` with the slots that a call reads to find what it passes. What it passes is the callee's
-    /// business.
+    /// Calls `visit` with the slots that a call reads to locate its arguments. Accesses to the arguments
+    /// themselves belong to the callee.
     pub fn visit_passed(&self, at: u32, mut visit: impl FnMut(&Slot)) {
         let Some(StepLink::Call(number)) = self.step(at).map(|step| step.link) else { return };
         let arguments = self.call(number).map_or(&[][..], |call| &call.arguments);

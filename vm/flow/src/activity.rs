@@ -1,12 +1,15 @@
-//! Activity: which sources of steps carry derivatives. A cell is *varied* if it may depend on a number that derivatives are taken
-//! with respect to, *useful* if a loss may depend on it, and *active* if both. All engines read the result: a source that isn't varied
-//! receives no share, and the partial derivative with respect to it is never evaluated.
+//! Activity analysis: which sources of steps carry derivatives. A cell is *varied* if it may depend on an
+//! independent number, that is, one that derivatives are taken with respect to. A cell is *useful* if a loss
+//! may depend on it, and *active* if it is varied and useful. All engines read the result: a source that
+//! isn't varied receives no adjoint share, and the partial derivative with respect to it is never evaluated.
 //!
-//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and each tape. Arrays are one
-//! node, and so is a variable in all calls of its procedure. The order of steps doesn't matter, so that the result is conservative: a
-//! cell that is reused counts as active everywhere. Integers are never active. Knows no state and no engine.
+//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and
+//! each tape. An array is one node, and so is a variable in all calls of its procedure. The order of steps
+//! doesn't matter, so the result is conservative: a cell that is reused counts as active everywhere. Integers
+//! are never active. The module knows no state and no engine.
 //!
-//! L. Hascoët, U. Naumann, V. Pascual, "'To be recorded' analysis in reverse-mode automatic differentiation" (2005), section 2.
+//! L. Hascoët, U. Naumann, V. Pascual, "'To be recorded' analysis in reverse-mode automatic differentiation"
+//! (2005), section 2.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,19 +24,19 @@ use crate::call::Passed;
 use crate::slot::{Anchor, Location, Slot};
 use crate::{Flow, Step, StepLink};
 
-/// The numbers at the start that derivatives are taken with respect to.
+/// The initial numbers that derivatives are taken with respect to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IndependentCells {
-    /// Offsets among the reals.
+    /// Ranges of cell offsets among the reals.
     pub cells: Vec<Range<u32>>,
-    /// True if values on the stack of reals are among them.
+    /// True if values on the stack of reals are independent.
     pub on_stack: bool,
-    /// The same of the input tape.
+    /// True if values on the input tape are independent.
     pub on_tape: bool,
 }
 
-/// The activity of the sources of each step. The default knows nothing: every source receives, and nothing is reported.
-/// A clone shares it.
+/// The activity of the sources of each step. The default value knows nothing: with it every source receives
+/// adjoint shares, and no lost derivative is reported. Clones share the data.
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     known: Option<Arc<KnownActivity>>,
@@ -43,45 +46,46 @@ pub struct Activity {
 struct KnownActivity {
     independent: IndependentCells,
     losses: Option<Vec<u32>>,
-    /// One for each instruction.
+    /// The activity of each step, by the number of its instruction.
     steps: Vec<StepActivity>,
-    /// A digest of what engines read.
+    /// A digest of the independent cells and the steps, which are all that engines read.
     digest: u64,
 }
 
-/// The bit of an even operand.
+/// The bit of [`StepActivity::may_lose_forward`] for operand 2. The next higher bit belongs to operand 1.
 const FORWARD: u8 = 1 << 3;
 
-/// The activity of the sources of one step, by its operands 1 and 2.
+/// The activity of the sources of one step, as bits for operands 1 and 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StepActivity(u8);
 
 impl StepActivity {
-    /// True if an operand is a source that isn't varied.
+    /// Returns true if an operand is a source that isn't varied.
     #[inline(always)]
     pub fn is_passive(self, operand: usize) -> bool {
         self.0 & 1 << (operand & 3) & 0b0110 != 0
     }
 
-    /// True if an operand is active, and its partial derivative may be infinite or undefined where the function has a value: then a
-    /// target whose adjoint is 0 may hide a derivative.
+    /// Returns true if an operand is active and its partial derivative may be infinite or undefined where the
+    /// function has a value. In that case a zero adjoint of the target may hide a derivative.
     #[inline(always)]
     pub fn may_lose(self, operand: usize) -> bool {
         self.0 & 1 << ((operand & 3) + 4) & 0b0110_0000 != 0
     }
 
-    /// The same of a run forward over lifted numbers, where a source whose tangent is 0 may hide a derivative: also if the target is a
-    /// result that nothing else is made of.
+    /// The forward-mode counterpart of [`StepActivity::may_lose`], for runs over dual numbers, where a zero
+    /// tangent of a source may hide a derivative. It also holds if the target is a result that no other value
+    /// is computed from.
     pub fn may_lose_forward(self, operand: usize) -> bool {
         self.0 & FORWARD << (operand & 1) != 0
     }
 
-    /// True if [`StepActivity::may_lose`] holds for any operand.
+    /// Returns true if [`StepActivity::may_lose`] holds for any operand.
     pub fn loses_any(self) -> bool {
         self.0 >> 4 & 0b0110 != 0
     }
 
-    /// True if [`StepActivity::may_lose_forward`] holds for any operand.
+    /// Returns true if [`StepActivity::may_lose_forward`] holds for any operand.
     pub fn loses_any_forward(self) -> bool {
         self.0 & (FORWARD | FORWARD << 1) != 0
     }
@@ -117,7 +121,8 @@ impl Hash for Activity {
 }
 
 impl Activity {
-    /// Of derivatives with respect to some numbers: of any loss, or of losses in cells with these offsets among the reals.
+    /// Computes the activity of derivatives with respect to `independent`. `losses` are the offsets of the
+    /// losses among the reals; without them every cell counts as a possible loss.
     pub fn of(
         module: &Module,
         flow: &Flow,
@@ -133,38 +138,38 @@ impl Activity {
         Activity { known: Some(Arc::new(known)) }
     }
 
-    /// The numbers that derivatives are taken with respect to; none if nothing is known.
+    /// Returns the numbers that derivatives are taken with respect to; none if nothing is known.
     pub fn independent(&self) -> Option<&IndependentCells> {
         self.known.as_deref().map(|known| &known.independent)
     }
 
-    /// True if it is that of some losses, or of any, with respect to some numbers.
+    /// Returns true if the analysis was made for just these independent numbers and these losses.
     pub fn is_of(&self, independent: &IndependentCells, losses: Option<&[u32]>) -> bool {
         let is_of =
             |known: &KnownActivity| known.independent == *independent && known.losses.as_deref() == losses;
         self.known.as_deref().is_some_and(is_of)
     }
 
-    /// The activity of the step of an instruction.
+    /// Returns the activity of the step of an instruction.
     pub fn step(&self, at: u32) -> StepActivity {
         let step = self.known.as_deref().and_then(|known| known.steps.get(at as usize));
         step.copied().unwrap_or_default()
     }
 }
 
-/// Nodes that aren't declared.
+/// Nodes of the stack and the tapes, which have no declaration.
 const STACK: u32 = 0;
 const INPUT: u32 = 1;
 const OUTPUT: u32 = 2;
 const FIRST_GLOBAL: u32 = 3;
 
-/// Variables, and which are made of which.
+/// The dependency graph: one node for each variable, and one edge for each flow of a value.
 struct Dependencies {
     nodes: Nodes,
-    /// The nodes that the content of a node flows into.
+    /// For each node, the nodes that its content flows into.
     onward: Vec<HashSet<u32>>,
-    /// True if adjoints are operands, or a rule stands in for some: then every cell counts as active, since what adjoints mean is the
-    /// program's business.
+    /// True if adjoints are operands, or if some procedure has a rule. Then every cell counts as active,
+    /// because the program itself defines what adjoints mean.
     names_adjoints: bool,
 }
 
@@ -185,7 +190,8 @@ impl Dependencies {
         found
     }
 
-    /// Notes what a step makes of what. Where something is uncalled, values also leave stores where they are put there.
+    /// Adds the dependencies of a step. In programs with an uncall, values also leave a store through the
+    /// step that puts them there.
     fn visit(&mut self, module: &Module, flow: &Flow, (number, step): (usize, &Step), goes_back: bool) {
         let node =
             |operand: usize| step.slots.get(operand).and_then(|slot| self.nodes.slot(flow, number, slot));
@@ -229,7 +235,8 @@ impl Dependencies {
         }
     }
 
-    /// A parameter is made of what is passed, and that of the parameter where the callee may change it.
+    /// Adds the dependencies of a call: each parameter depends on its argument, and an `inout` argument on
+    /// its parameter.
     fn passes(&mut self, module: &Module, flow: &Flow, number: usize, step: &Step) {
         let StepLink::Call(call) = step.link else { return };
         let Some(site) = flow.call(call) else { return };
@@ -246,7 +253,7 @@ impl Dependencies {
         }
     }
 
-    /// Notes that the content of one node may come into another one. No node is a constant or an integer.
+    /// Adds an edge: the content of `from` may flow into `to`. Constants and integers have no node.
     fn flows(&mut self, from: Option<u32>, to: Option<u32>) {
         if let (Some(from), Some(to)) = (from, to)
             && let Some(onward) = self.onward.get_mut(from as usize)
@@ -255,7 +262,7 @@ impl Dependencies {
         }
     }
 
-    /// The activity of every step.
+    /// Computes the activity of every step.
     fn steps(
         &self,
         module: &Module,
@@ -275,7 +282,7 @@ impl Dependencies {
             let [is_useful, is_hidden] =
                 [&useful, &hidden].map(|set| target.is_some_and(|target| is_in(set, target)));
             for (operand, slot) in step.slots.iter().enumerate().skip(targets) {
-                // That constants receive nothing is known anyway.
+                // Constants have no node, and are known anyway to receive nothing.
                 let Some(node) = self.nodes.slot(flow, number, slot) else { continue };
                 if !is_in(&varied, node) {
                     *known = known.with_passive(operand);
@@ -288,7 +295,7 @@ impl Dependencies {
         all
     }
 
-    /// The nodes that may depend on the numbers in question.
+    /// Returns, for each node, true if it may depend on an independent number.
     fn varied(&self, independent: &IndependentCells) -> Vec<bool> {
         let cells = independent.cells.iter().flat_map(|range| self.nodes.fixed_in(range.start, range.end));
         let stack = independent.on_stack.then_some(STACK);
@@ -297,7 +304,7 @@ impl Dependencies {
         reached(self.nodes.count, cells.chain(stack).chain(tape), onward)
     }
 
-    /// The nodes that a loss may depend on.
+    /// Returns, for each node, true if a loss may depend on it.
     fn useful(&self, losses: Option<&[u32]>) -> Vec<bool> {
         let Some(losses) = losses else { return vec![true; self.nodes.count as usize] };
         let mut backward = vec![Vec::new(); self.nodes.count as usize];
@@ -313,15 +320,16 @@ impl Dependencies {
         reached(self.nodes.count, losses, sources)
     }
 
-    /// The nodes that go into something that is useful. Their adjoints may be 0 although a loss depends on them; that of a loss which
-    /// nothing is made of is the seed, and those of its neighbours in an array don't matter.
+    /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0
+    /// although a loss depends on it. A loss that no other value is computed from is different: its adjoint
+    /// is the seed, and the adjoints of its neighbours in an array don't matter.
     fn hidden(&self, useful: &[bool]) -> Vec<bool> {
         let is_useful = |node: &u32| useful.get(*node as usize) == Some(&true);
         self.onward.iter().map(|onward| onward.iter().any(is_useful)).collect()
     }
 }
 
-/// Which of some nodes are reached from a few.
+/// Returns, for each of `count` nodes, true if it is reachable from the nodes `from`.
 fn reached<I: Iterator<Item = u32>>(
     count: u32,
     from: impl Iterator<Item = u32>,
@@ -338,7 +346,7 @@ fn reached<I: Iterator<Item = u32>>(
     found
 }
 
-/// Every instruction, with the number of its procedure.
+/// Iterates over every instruction with the number of its procedure.
 fn instructions(module: &Module) -> impl Iterator<Item = (usize, u32)> {
     let procedures = module.procedures.iter().enumerate();
     procedures.flat_map(|(number, procedure)| (procedure.entry..=procedure.exit).map(move |at| (number, at)))
@@ -352,11 +360,11 @@ fn store_node(store: Store) -> u32 {
     }
 }
 
-/// The nodes of variables.
+/// The numbering of nodes: which variable has which node.
 struct Nodes {
-    /// Real globals and main's variables with at least one cell: the first cell, and the node.
+    /// The first cell and the node of each non-empty real variable among the globals and in main.
     fixed: Vec<(u32, u32)>,
-    /// Of each procedure: the first cells of its real variables, and their nodes.
+    /// For each procedure, the first cells of its real variables and their nodes.
     frames: Vec<Vec<(u32, u32)>>,
     /// The node of each procedure's first parameter.
     parameters: Vec<u32>,
@@ -388,7 +396,7 @@ impl Nodes {
         Nodes { fixed, frames, parameters, count }
     }
 
-    /// The node of a real operand; none of a constant, and of an integer.
+    /// Returns the node of a real operand; none for constants and integers.
     fn slot(&self, flow: &Flow, procedure: usize, slot: &Slot) -> Option<u32> {
         if slot.class != Class::Real {
             return None;
@@ -400,7 +408,7 @@ impl Nodes {
         self.anchor(procedure, anchor)
     }
 
-    /// The node that real cells of a procedure belong to.
+    /// Returns the node that the real cell at an anchor belongs to.
     fn anchor(&self, procedure: usize, anchor: Anchor) -> Option<u32> {
         match anchor {
             Anchor::Constant(_) => None,
@@ -410,7 +418,7 @@ impl Nodes {
         }
     }
 
-    /// The node of what a call passes.
+    /// Returns the node of an argument of a call.
     fn passed(&self, flow: &Flow, procedure: usize, passed: &Passed) -> Option<u32> {
         let base = match *passed {
             Passed::Cell(ref slot) => return self.slot(flow, procedure, slot),
@@ -423,7 +431,7 @@ impl Nodes {
         self.anchor(procedure, base)
     }
 
-    /// The nodes that some cells belong to.
+    /// Returns the nodes that the cells from `first` to below `end` belong to.
     fn fixed_in(&self, first: u32, end: u32) -> impl Iterator<Item = u32> {
         let end = self.fixed.partition_point(|(start, _)| *start < end);
         let first = self.fixed.partition_point(|(start, _)| *start <= first).saturating_sub(1).min(end);
@@ -431,7 +439,8 @@ impl Nodes {
     }
 }
 
-/// The node of the declaration that a cell belongs to, by where each begins.
+/// Returns the node of the declaration that contains a cell, given the sorted first cells of all
+/// declarations.
 fn declared(starts: &[(u32, u32)], cell: u32) -> Option<u32> {
     let behind = starts.partition_point(|(start, _)| *start <= cell);
     behind.checked_sub(1).and_then(|n| starts.get(n)).map(|(_, node)| *node)

@@ -1,32 +1,33 @@
-//! Whether two slots of one step are one cell, as far as that is known before a call. The frame of a call is
-//! fresh, so none of its variables is anything that was there before; arguments that a callee may change share
-//! no cells with others, which is checked where it is entered. Knows no instruction.
+//! Alias analysis: whether two slots of one step are the same cell, as far as that is known before a call.
+//! The frame of a call is fresh, so its variables alias nothing older. Arguments that a callee may change
+//! share no cells with other arguments, which is checked at the entry of the callee. The module knows no
+//! instruction.
 
 use crate::call::Passed;
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
 
-/// What is known of two slots.
+/// The result of an alias query for two slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
     Never,
-    /// Known only when the step is made.
+    /// The answer is known only when the step is executed.
     Maybe,
     Always,
 }
 
-/// The elements that numbers in slots stand for.
+/// Alias queries over the table of array elements that slots refer to by number.
 #[derive(Clone, Copy)]
 pub struct Aliases<'e> {
     pub elements: &'e [ArrayElement],
 }
 
 impl Aliases<'_> {
-    /// Of a target and another slot.
+    /// Returns the alias relation of a target and another slot.
     pub fn of(self, a: &Slot, b: &Slot) -> Alias {
         if a.class != b.class || a.adjoint != b.adjoint {
             return Alias::Never;
         }
-        // Adjoints are targets of `in` parameters too, and those may share cells.
+        // The adjoints of `in` parameters are targets too, and two `in` parameters may share cells.
         let parameters = if a.adjoint { Alias::Maybe } else { Alias::Never };
         match (a.location, b.location) {
             (Location::Cell(a), Location::Cell(b)) => cells(a, b, parameters),
@@ -36,7 +37,7 @@ impl Aliases<'_> {
         }
     }
 
-    /// Whether two arguments of one class that a call passes may share cells.
+    /// Returns true if two arguments of one class, passed by one call, may share cells.
     pub fn may_share(self, a: &Passed, b: &Passed) -> bool {
         let adjoint = |passed: &Passed| matches!(passed, Passed::Cell(slot) if slot.adjoint);
         if adjoint(a) != adjoint(b) {
@@ -49,14 +50,14 @@ impl Aliases<'_> {
         }
     }
 
-    /// Whether the arrays have no cell in common, or the indices differ.
+    /// Returns true if the two arrays have no cell in common, or if the indices certainly differ.
     fn are_apart(self, a: &Slot, b: &Slot, parameters: Alias) -> bool {
         let (Some(a), Some(b)) = (a.locus(self.elements), b.locus(self.elements)) else { return false };
         !meet(a.region(), b.region(), parameters) || differ(&a, &b)
     }
 }
 
-/// Whether two elements of one array have an index that differs by a constant.
+/// Returns true if two elements of one array have an index that differs by a non-zero constant.
 fn differ(a: &Locus, b: &Locus) -> bool {
     let (Locus::Element(a), Locus::Element(b)) = (a, b) else { return false };
     let differs =
@@ -64,7 +65,7 @@ fn differ(a: &Locus, b: &Locus) -> bool {
     a.base() == b.base() && a.subscripts().zip(b.subscripts()).any(differs)
 }
 
-/// `parameters` is what is known of two of them.
+/// Returns the alias relation of two anchors. `parameters` is the known relation of two different parameters.
 fn cells(a: Anchor, b: Anchor, parameters: Alias) -> Alias {
     let maybe = |other: Anchor| if is_of_caller(other) { Alias::Maybe } else { Alias::Never };
     match (a, b) {
@@ -75,7 +76,7 @@ fn cells(a: Anchor, b: Anchor, parameters: Alias) -> Alias {
     }
 }
 
-/// Whether it may be what a call passed to be changed.
+/// Returns true if the anchor may name a cell that a caller passed as an `inout` argument.
 fn is_of_caller(anchor: Anchor) -> bool {
     matches!(anchor, Anchor::Fixed(_))
 }

@@ -1,5 +1,5 @@
-//! From a module to its flow: names become slots, immediates are pooled, and what can't be known before a step
-//! is put apart. Knows no direction and no state.
+//! Translation of a module to its flow. Names become slots, immediates are pooled, and pairs of slots that
+//! only a run can tell apart become guards. The module knows no direction and no state.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::layout::{Layout, MODE, Pool};
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Matrix, Slot};
 use crate::step::{Guards, Step, StepLink, form};
 
-/// The parts of a flow, while its module is read.
+/// The parts of a flow that are being built while its module is read.
 pub(crate) struct Builder<'m> {
     module: &'m Module,
     pub layout: Layout,
@@ -32,7 +32,7 @@ impl<'m> Builder<'m> {
         Builder { module, layout, pool, elements: Vec::new(), numbers: HashMap::new(), calls: Vec::new() }
     }
 
-    /// The steps of a procedure's instructions.
+    /// Appends the steps of a procedure's instructions to `steps`.
     pub fn steps(&mut self, procedure: usize, code: &[Instruction], steps: &mut Vec<Step>) {
         steps.extend(code.iter().map(|instruction| self.step(procedure, instruction)));
     }
@@ -50,7 +50,7 @@ impl<'m> Builder<'m> {
             Link::Calls(calls) => StepLink::Call(self.call(procedure, calls)),
         };
         let guards = match slots.iter().all(|slot| slot.address().is_some()) {
-            // `verify` has compared the addresses.
+            // All addresses are fixed, and `verify` has already compared them.
             true => Guards::default(),
             false => Guards::of(operation, &slots, &self.elements),
         };
@@ -88,7 +88,7 @@ impl<'m> Builder<'m> {
         })
     }
 
-    /// The one call of an instruction.
+    /// Adds the call site of an instruction and returns its number.
     fn call(&mut self, procedure: usize, calls: &[Call]) -> u32 {
         let site = calls.first().map(|call| {
             let parameters = self.module.procedures.get(call.procedure as usize).map(|p| &p.parameters[..]);
@@ -102,7 +102,7 @@ impl<'m> Builder<'m> {
         self.calls.len() as u32 - 1
     }
 
-    /// What is passed for a parameter of a rank.
+    /// Returns the argument that is passed for a parameter of the given rank.
     fn passed(&mut self, procedure: usize, argument: &Argument, rank: Rank) -> Passed {
         let slice = match argument {
             Argument::Scalar(operand) => return Passed::Cell(self.slot(procedure, operand)),
@@ -125,7 +125,7 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// What a place of a procedure is, and its class.
+/// Returns the class of a place in a procedure, and the locus of its cell.
 pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: &Place) -> (Class, Locus) {
     let scope = ProcedureView { module, layout, procedure };
     let base = scope.anchor(place.base);
@@ -143,7 +143,7 @@ pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: 
     (class, folded(&element).map_or(Locus::Element(element), Locus::Cell))
 }
 
-/// Rows and columns of a matrix whose size is known before the run; a vector is one row.
+/// Returns the rows and columns of a matrix of known size; none for a parameter. A vector counts as one row.
 fn size(extent: Extent) -> Option<(u32, u32)> {
     match extent {
         Extent::Cells(Cells::Matrix(rows, columns)) => Some((rows, columns)),
@@ -152,7 +152,7 @@ fn size(extent: Extent) -> Option<(u32, u32)> {
     }
 }
 
-/// The cell of an element whose indices are all constants.
+/// Returns the anchor of an element with constant indices; none for other elements.
 fn folded(element: &ArrayElement) -> Option<Anchor> {
     let distance = match *element {
         ArrayElement::Vector { length: Some(_), index: ArrayIndex { cell: None, offset }, .. } => offset,
@@ -171,7 +171,7 @@ fn folded(element: &ArrayElement) -> Option<Anchor> {
     }
 }
 
-/// A procedure's view of the declarations.
+/// Name resolution inside one procedure: maps a base to its declaration and anchor.
 struct ProcedureView<'a> {
     module: &'a Module,
     layout: &'a Layout,
@@ -179,7 +179,7 @@ struct ProcedureView<'a> {
 }
 
 impl ProcedureView<'_> {
-    /// Of what a verified module declares.
+    /// Returns the anchor of a base that a verified module declares.
     fn anchor(&self, base: Base) -> Anchor {
         self.layout.anchor(self.module, self.procedure, base).unwrap_or(Anchor::Fixed(MODE as u32))
     }

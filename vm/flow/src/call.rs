@@ -1,33 +1,34 @@
-//! Calls: what is passed for each parameter, with as much of it as is known before a run. Knows no state.
+//! Call sites: the argument for each parameter, with the part of its address that is known before a run. The
+//! module knows no state.
 
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Matrix, Region, Slot};
 
-/// A call of a procedure.
+/// A call of a procedure, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
-    /// The number of the callee.
+    /// The number of the called procedure.
     pub procedure: u32,
     pub arguments: Vec<Passed>,
 }
 
-/// A vector that a call passes, or passes a part of. A parameter brings its own length.
+/// A vector that a call passes, whole or in part. The length of a parameter is known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
     pub base: Anchor,
     pub length: Option<u32>,
 }
 
-/// What a call passes for one parameter: a reference to these cells.
+/// An argument of a call: a reference to one or more cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
     Cell(Slot),
     /// All elements of a vector.
     Whole(Array),
-    /// A matrix, as a matrix.
+    /// A matrix, passed for a matrix parameter.
     Matrix(Matrix),
-    /// All elements of a matrix as a vector, row after row.
+    /// All elements of a matrix in row-major order, passed for a vector parameter.
     Flat(Matrix),
-    /// Those from, from + step, … below `to`.
+    /// The elements `from`, `from + step`, … below `to`.
     Span {
         array: Array,
         from: ArrayIndex,
@@ -45,7 +46,8 @@ pub enum Passed {
 }
 
 impl Passed {
-    /// What is computed from cells to find it, where it isn't an element.
+    /// Returns the indices that locate the argument. For a single cell there are none: its indices are part
+    /// of its slot.
     pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
             Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) => (None, None),
@@ -57,7 +59,7 @@ impl Passed {
         first.into_iter().chain(second)
     }
 
-    /// The cells among which those are that it refers to; none of an element that isn't there.
+    /// Returns a region that contains all cells of the argument; none if its element number is out of range.
     pub fn region(&self, elements: &[ArrayElement]) -> Option<Region> {
         Some(match *self {
             Passed::Cell(ref slot) => slot.locus(elements)?.region(),

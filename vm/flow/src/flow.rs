@@ -1,4 +1,4 @@
-//! A program as steps, blocks and calls. Knows no state.
+//! A program as steps, blocks and calls, independent of any state.
 
 use reviver_isa::instruction::{Class, Place};
 use reviver_isa::module::{Module, Parameter, Passing};
@@ -12,25 +12,25 @@ use crate::slot::{ArrayElement, Locus, Slot};
 use crate::step::{Step, StepLink};
 use crate::tasks::{self, GlobalCells, TaskFork};
 
-/// What a verified module does.
+/// The flow of a verified module: its steps, array elements, calls, block graph and tasks.
 #[derive(Clone, Debug)]
 pub struct Flow {
     layout: Layout,
-    /// One for each instruction, in their order.
+    /// One step for each instruction, in the order of the code.
     steps: Vec<Step>,
     elements: Vec<ArrayElement>,
     calls: Vec<CallSite>,
     graph: Graph,
-    /// In the order of the code.
+    /// The task regions, in the order of the code.
     forks: Vec<TaskFork>,
-    /// What each procedure names of the globals; empty where there are no tasks.
+    /// For each procedure, the globals that it names; empty in programs without tasks.
     named: Vec<Vec<GlobalCells>>,
-    /// Whether some integers are made of reals.
+    /// True if some integers are computed from reals.
     pub(crate) ints_are_rounded: bool,
 }
 
 impl Flow {
-    /// The flow of a verified module; of another one, something.
+    /// Builds the flow of a module. If the module isn't verified, the result is unspecified.
     pub fn of(module: &Module) -> Flow {
         let mut builder = Builder::new(module);
         let mut steps = Vec::with_capacity(module.code.len());
@@ -55,42 +55,42 @@ impl Flow {
         flow.with_tasks(module)
     }
 
-    /// Where everything lies that lives as long as the program.
+    /// Returns the addresses of everything that has static storage.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Every step, by the number of its instruction.
+    /// Returns every step, indexed by the number of its instruction.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The step of an instruction.
+    /// Returns the step of an instruction.
     pub fn step(&self, at: u32) -> Option<&Step> {
         self.steps.get(at as usize)
     }
 
-    /// The elements that steps name.
+    /// Returns the array elements that slots refer to by number.
     pub fn elements(&self) -> &[ArrayElement] {
         &self.elements
     }
 
-    /// The element of a number.
+    /// Returns the array element with the given number.
     pub fn element(&self, number: u32) -> Option<&ArrayElement> {
         self.elements.get(number as usize)
     }
 
-    /// Every call, by its number.
+    /// Returns every call site, indexed by its number.
     pub fn calls(&self) -> &[CallSite] {
         &self.calls
     }
 
-    /// The call of a number.
+    /// Returns the call site with the given number.
     pub fn call(&self, number: u32) -> Option<&CallSite> {
         self.calls.get(number as usize)
     }
 
-    /// What an instruction calls.
+    /// Returns the call site of the instruction at `at`; none if it isn't a call.
     pub fn call_at(&self, at: u32) -> Option<&CallSite> {
         match self.step(at)?.link {
             StepLink::Call(number) => self.call(number),
@@ -98,42 +98,44 @@ impl Flow {
         }
     }
 
-    /// The blocks.
+    /// Returns the control-flow graph of all basic blocks.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Where a block leads to when the code is gone through this way; none of a block that isn't there.
+    /// Returns the successors of a block in the direction `way`; none if the block doesn't exist.
     pub fn end(&self, block: u32, way: Way) -> Option<BlockEnd> {
         self.graph.end(&self.steps, block, way)
     }
 
-    /// Where calls are tasks, in the order of the code.
+    /// Returns the task regions, in the order of the code.
     pub fn forks(&self) -> &[TaskFork] {
         &self.forks
     }
 
-    /// The `fork` and the `join` around an instruction.
+    /// Returns the task region that contains an instruction.
     pub fn fork_around(&self, at: u32) -> Option<&TaskFork> {
         let before = self.forks.partition_point(|fork| fork.stretch.opens < at);
         let last = before.checked_sub(1).and_then(|n| self.forks.get(n));
         last.filter(|fork| fork.stretch.contains(at))
     }
 
-    /// The tasks that a `fork` opens, or a `join` does on the way back.
+    /// Returns the task region that has its `fork` or its `join` at `bound`.
     pub fn fork_at(&self, bound: u32) -> Option<&TaskFork> {
         let at = self.forks.partition_point(|fork| fork.stretch.closes < bound);
         let fork = self.forks.get(at);
         fork.filter(|fork| [fork.stretch.opens, fork.stretch.closes].contains(&bound))
     }
 
-    /// What a procedure names of the globals, through all that it calls; nothing in programs without tasks.
+    /// Returns the globals that a procedure names, directly or through its callees; empty in programs without
+    /// tasks.
     pub fn named_by(&self, procedure: u32) -> &[GlobalCells] {
         self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns true if the instruction at `at` calls a task whose adjoints of shared reals are deferred in gradient mode. Exact sums don't
-    /// depend on their order, so the adjoints of fixed point are added to directly.
+    /// Returns true if the instruction at `at` calls a task that must defer adjoints of shared reals in
+    /// gradient mode. Exact sums don't depend on their order, so adjoints of fixed-point reals are
+    /// accumulated directly.
     pub fn adds_up_apart(&self, module: &Module, at: u32) -> bool {
         !module.real.is_exact() && self.reads_shared_reals(module, at)
     }
@@ -149,18 +151,18 @@ impl Flow {
         parameters.iter().any(is_read) || named.any(|cells| cells.class == Class::Real && !cells.may_change)
     }
 
-    /// The same flow, with its tasks.
+    /// Returns the flow with its task regions added.
     fn with_tasks(self, module: &Module) -> Flow {
         let Some((forks, named)) = tasks::of(module, &self) else { return self };
         Flow { forks, named, ..self }
     }
 
-    /// All that is known of where a slot's cell lies.
+    /// Returns everything that is known about the address of a slot's cell.
     pub fn locus(&self, slot: &Slot) -> Option<Locus> {
         slot.locus(&self.elements)
     }
 
-    /// The class of a place of a procedure, and what is known of where it lies.
+    /// Returns the class of a place in a procedure, and everything that is known about its address.
     pub fn locate(&self, module: &Module, procedure: usize, place: &Place) -> (Class, Locus) {
         locate(module, &self.layout, procedure, place)
     }

@@ -1,7 +1,7 @@
-//! The graph of a program's basic blocks, to be gone through in either direction. A block is a run of steps that
-//! follow each other whatever happens. At each of its ends is a *gate*, a step that leads elsewhere, or is led
-//! to from elsewhere. Reversing a program is going through the same blocks from their other ends: there a branch
-//! is a join, and a join a branch. Knows no state.
+//! The graph of a program's basic blocks, which can be traversed in either direction. A block is a sequence
+//! of steps without a jump into or out of it. At each end of a block is a *gate*: a step that transfers
+//! control, or receives it. The reversed program has the same blocks, entered from their other ends: a branch
+//! becomes a join, and a join a branch. The module knows no state.
 
 use std::ops::Range;
 
@@ -9,49 +9,49 @@ use reviver_isa::update::Action;
 
 use crate::step::{Step, StepLink};
 
-/// The direction in which code is gone through.
+/// The direction of a traversal of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
-    /// As it stands.
+    /// Forward, in the order of the code.
     Along,
-    /// From its end to its beginning, each step inverted.
+    /// Backward, from the end of the code to its start, with each step inverted.
     Against,
 }
 
-/// A way into a block.
+/// An edge into a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The number of the block.
+    /// The number of the target block.
     pub to: u32,
-    /// The join that it leads through, if any. Its condition must hold where a branch is taken to it, and must
-    /// not where it is fallen into.
+    /// The join that the edge passes through, if any. The join's condition must be true on a taken branch,
+    /// and false on fall-through.
     pub join: Option<u32>,
 }
 
-/// Where a block leads to, by the gate at its end.
+/// The control transfer at the end of a block, as its gate defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEnd {
-    /// A join that is fallen into.
+    /// Fall-through into a join.
     Go { next: Edge },
-    /// A branch: where its condition holds, and where it doesn't.
+    /// A conditional branch, with the edges for a true and for a false condition.
     Branch { at: u32, taken: Edge, next: Edge },
-    /// A call, and the block behind it.
+    /// A call, and the edge to the block after it.
     Call { at: u32, next: Edge },
-    /// The gradient mode is switched.
+    /// A switch of the gradient mode.
     Switch { at: u32, next: Edge },
-    /// The bound of the procedure.
+    /// The end of the procedure in this direction.
     Leave { at: u32 },
 }
 
-/// The blocks of all procedures.
+/// The basic blocks of all procedures.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// The steps of each block, in the order of the code. One gate is between each two of a procedure, and one
-    /// at either end of the procedure.
+    /// The steps of each block, in the order of the code. Two neighbouring blocks of a procedure are
+    /// separated by one gate, and one gate is at either end of the procedure.
     blocks: Vec<Range<u32>>,
 }
 
-/// Whether a step ends a block.
+/// Returns true if a step with this action ends a block.
 fn is_gate(action: Action) -> bool {
     match action {
         Action::Begin | Action::End | Action::Jump | Action::Join | Action::Call(_) | Action::Switch(_) => {
@@ -73,7 +73,7 @@ fn is_gate(action: Action) -> bool {
 }
 
 impl Graph {
-    /// Of procedures that follow each other in the steps, by where each begins and ends.
+    /// Builds the graph of procedures that follow each other in `steps`; each pair is an entry and an exit.
     pub(crate) fn of(steps: &[Step], procedures: impl Iterator<Item = (u32, u32)>) -> Graph {
         let mut blocks = Vec::new();
         for (entry, exit) in procedures {
@@ -89,12 +89,12 @@ impl Graph {
         Graph { blocks }
     }
 
-    /// The steps of each block.
+    /// Returns the range of steps of each block.
     pub fn blocks(&self) -> &[Range<u32>] {
         &self.blocks
     }
 
-    /// The block that begins behind a gate when the code is gone through this way; none behind a bound.
+    /// Returns the block that follows a gate in the direction `way`; none after the end of a procedure.
     fn behind(&self, gate: u32, way: Way) -> Option<u32> {
         let next = self.blocks.partition_point(|block| block.start <= gate);
         let number = match way {
@@ -109,7 +109,7 @@ impl Graph {
         meets.then_some(number as u32)
     }
 
-    /// Where a block leads to when the code is gone through this way; none of a block that isn't there.
+    /// Returns the successors of a block in the direction `way`; none if the block doesn't exist.
     pub(crate) fn end(&self, steps: &[Step], block: u32, way: Way) -> Option<BlockEnd> {
         let own = self.blocks.get(block as usize)?;
         let at = match way {
@@ -132,7 +132,7 @@ impl Graph {
             Action::Call(_) => BlockEnd::Call { at, next: next(None)? },
             Action::Switch(_) => BlockEnd::Switch { at, next: next(None)? },
             Action::Begin | Action::End => BlockEnd::Leave { at },
-            // No gates.
+            // The remaining actions are no gates.
             Action::Accumulate
             | Action::Replace
             | Action::Erase(_)

@@ -1,5 +1,5 @@
-//! Where everything that lives as long as the program lies in memory. Knows declarations; knows no
-//! instruction.
+//! The static memory layout: addresses of everything with program lifetime. The module knows declarations,
+//! but no instruction.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,29 +12,29 @@ use crate::slot::Anchor;
 /// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
 pub const MODE: usize = 0;
 
-/// Offsets of everything that lives as long as the program.
+/// Offsets of globals, main's frame and constants, and of the variables within each frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// The first cell of each global, in its class.
+    /// The first cell of each global, among the cells of its class.
     pub globals: Vec<u32>,
     /// The first cell of each frame variable of each procedure, relative to the frame.
     pub frames: Vec<Vec<u32>>,
-    /// Cells of each procedure's frame.
+    /// The number of cells in each procedure's frame.
     pub frame_ints: Vec<u32>,
     pub frame_reals: Vec<u32>,
-    /// Where main's frame begins.
+    /// The first cell of main's frame.
     pub main_ints: u32,
     pub main_reals: u32,
-    /// Where the immediates begin, behind main's frame.
+    /// The first cell of the immediates, which follow main's frame.
     pub pool_ints_start: u32,
     pub pool_reals_start: u32,
-    /// The immediates; reals as the bits of the number system.
+    /// The immediates; reals are stored as bits of the number system.
     pub pool_ints: Vec<i64>,
     pub pool_reals: Vec<u64>,
 }
 
 impl Layout {
-    /// Places what a module declares; there are no immediates yet.
+    /// Assigns addresses to the declarations of a module. The pool of immediates is still empty.
     pub(crate) fn of(module: &Module) -> Layout {
         let (mut ints, mut reals) = (MODE as u32 + 1, 0);
         let place = |class, cells| advance(class, cells, &mut ints, &mut reals);
@@ -63,8 +63,8 @@ impl Layout {
         layout
     }
 
-    /// The first cell of what a declaration of a procedure stands for. Main's frame lies in one place as long as
-    /// the program lives.
+    /// Returns the anchor of the first cell of a declaration. Main's frame has a fixed address for the whole
+    /// run.
     pub fn anchor(&self, module: &Module, procedure: usize, base: Base) -> Option<Anchor> {
         Some(match base {
             Base::Global(n) => Anchor::Fixed(*self.globals.get(n as usize)?),
@@ -81,7 +81,7 @@ impl Layout {
         })
     }
 
-    /// Where main's frame lies among the cells of a class: in front of the constants.
+    /// Returns the range of main's frame among the cells of a class. The constants follow it.
     pub fn main_frame(&self, class: Class) -> Range<u32> {
         match class {
             Class::Int => self.main_ints..self.pool_ints_start,
@@ -89,7 +89,7 @@ impl Layout {
         }
     }
 
-    /// Where the constants lie among the cells of a class.
+    /// Returns the range of the constants among the cells of a class.
     pub fn constants(&self, class: Class) -> Range<usize> {
         let (start, count) = match class {
             Class::Int => (self.pool_ints_start, self.pool_ints.len()),
@@ -98,13 +98,13 @@ impl Layout {
         start as usize..start as usize + count
     }
 
-    /// Cells of each class before the first frame of a call.
+    /// Returns the number of integer and real cells before the first frame of a call.
     pub fn static_cells(&self) -> (usize, usize) {
         (self.constants(Class::Int).end, self.constants(Class::Real).end)
     }
 }
 
-/// The first cells of declarations.
+/// Assigns an address to each declaration and returns the first cells.
 fn places(
     declared: impl Iterator<Item = (Class, Shape)>,
     mut place: impl FnMut(Class, Shape) -> u32,
@@ -122,7 +122,7 @@ fn advance(class: Class, shape: Shape, ints: &mut u32, reals: &mut u32) -> u32 {
     start
 }
 
-/// The offsets of a frame's variables, and its cells of each class.
+/// Returns the offsets of a frame's variables, and the frame's number of integer and real cells.
 fn frame(procedure: &Procedure) -> (Vec<u32>, u32, u32) {
     let (mut ints, mut reals) = (0, 0);
     let variables = procedure.frame.iter().map(|variable| (variable.class, variable.shape));
@@ -130,14 +130,14 @@ fn frame(procedure: &Procedure) -> (Vec<u32>, u32, u32) {
     (offsets, ints, reals)
 }
 
-/// Gives each immediate one cell.
+/// The constant pool: assigns one cell to each distinct immediate.
 pub(crate) struct Pool {
     ints: HashMap<i64, u32>,
     reals: HashMap<u64, u32>,
 }
 
 impl Pool {
-    /// Operands that a step hasn't got name the first constant, so there is one of each class.
+    /// Creates a pool that holds 0 in each class. Missing operands of a step refer to these first constants.
     pub fn new(layout: &mut Layout) -> Pool {
         let mut pool = Pool { ints: HashMap::new(), reals: HashMap::new() };
         pool.int(layout, 0);

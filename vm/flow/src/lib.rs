@@ -1,16 +1,17 @@
-//! The flow: what a verified program does, before any engine. Names have become slots, whose addresses are known
-//! as far as they can be before a run; instructions have become steps, with what must be told apart when they are
-//! made; and steps lie in blocks, whose graph can be gone through in either direction. An interpreter, a
-//! compiler and whoever explains a run read the same flow. This crate knows no state, no engine and no text.
+//! The flow of a verified program, independent of any engine. Names become slots, with addresses resolved as
+//! far as that is possible before a run. Instructions become steps, with guards for slots that must not
+//! alias. Steps form basic blocks, and their graph can be traversed in either direction. Interpreter,
+//! compiler, debugger and diagnostics all read the same flow. This crate knows no state, no engine and no
+//! text.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | [`slot`], [`layout`] | operands, and where what they name lies |
-//! | [`step`], [`call`], [`alias`] | instructions on slots; what calls pass; which slots may be one cell |
-//! | [`graph`], [`tree`] | the blocks that steps lie in, and the statements that they were written as |
-//! | [`access`], [`effects`] | who reads and who writes: a step, and whatever a call leads to |
-//! | [`activity`] | which sources carry derivatives |
-//! | `rounding` | which jumps may be others on the way back |
+//! | [`slot`], [`layout`] | operands, and the addresses of their cells |
+//! | [`step`], [`call`], [`alias`] | instructions on slots; arguments of calls; which slots may alias |
+//! | [`graph`], [`tree`] | the graph of basic blocks, and the tree of statements in the source text |
+//! | [`access`] | cells that a step reads and writes; for calls, see [`reviver_isa::effects`] |
+//! | [`activity`] | sources that carry derivatives |
+//! | `rounding` | branches that may diverge in the reverse sweep |
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};

@@ -1,6 +1,7 @@
-//! Which jumps rounding can lead elsewhere. On the way back numbers may differ from what they were on the way there, by what floats
-//! have lost; integers don't, as long as none is made of a real, nor of the mode, which differs on the two ways: programs that look at that
-//! aren't differentiated from outside. Knows no number system, and no state.
+//! Branches that rounding may divert. In the reverse sweep numbers may differ from the forward sweep by the
+//! bits that floats have lost. Integers don't differ unless some are computed from reals. The mode bit
+//! differs in the two sweeps, but programs that read it aren't differentiated from outside. The module knows
+//! no number system and no state.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Action;
@@ -8,9 +9,10 @@ use reviver_isa::update::Action;
 use crate::{Flow, Step, StepLink};
 
 impl Flow {
-    /// Whether the way back through a branch half may be another than the way there, though both were the same so far: it or its
-    /// partner compares reals, or integers in a program that makes some of reals. If there is such a difference at all, the first one is
-    /// at one of these.
+    /// Returns true if rounding may make the reverse sweep leave the forward path at this branch half,
+    /// although both agreed so far. That is so if the half or its partner compares reals, or integers in a
+    /// program that computes some from reals. If the sweeps diverge at all, the first divergence is at such a
+    /// half.
     pub fn may_stray(&self, half: u32) -> bool {
         let compares_reals = |at: u32| self.step(at).is_some_and(|step| has_real(step, 0));
         let partner = match self.step(half).map(|step| step.link) {
@@ -21,7 +23,7 @@ impl Flow {
     }
 }
 
-/// Whether some step makes integers of reals.
+/// Returns true if some step computes integers from reals.
 pub(crate) fn rounds_ints(steps: &[Step]) -> bool {
     steps.iter().any(|step| {
         let targets = step.operation.update.shape().targets();
@@ -34,7 +36,7 @@ fn is_branch(step: &Step) -> bool {
     matches!(step.operation.update.action(), Action::Jump | Action::Join)
 }
 
-/// Whether an operand from this one on is a real.
+/// Returns true if an operand from number `first` on is a real.
 fn has_real(step: &Step, first: usize) -> bool {
     step.slots.iter().skip(first).any(|slot| slot.class == Class::Real)
 }

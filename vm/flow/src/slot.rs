@@ -1,55 +1,55 @@
-//! Slots: the operands of steps, with as much of their addresses as is known before a run. Knows no state and
-//! no instruction.
+//! Slots: the operands of steps, with the part of their addresses that is known before a run. The module
+//! knows no state and no instruction.
 
 use reviver_isa::instruction::Class;
 
-/// Where a cell lies, or the first of several.
+/// The base address of a cell, or of the first of several cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Anchor {
-    /// An immediate: an offset into all cells of the class. Nothing changes it, and no target is it.
+    /// An immediate: an offset into all cells of the class. It is read-only and never a target.
     Constant(u32),
-    /// An offset into all cells of the class.
+    /// A static address: an offset into all cells of the class.
     Fixed(u32),
     /// An offset from the first cell of the class in the frame of the current call.
     Frame(Class, u32),
-    /// What the current call passes for the parameter of this number.
+    /// The argument that the current call passes for the parameter with this number.
     Parameter(u32),
 }
 
-/// An index: what an integer cell holds, if there is one, plus a constant.
+/// An array index: the value of an integer cell, if there is one, plus a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayIndex {
     pub cell: Option<Anchor>,
     pub offset: i64,
 }
 
-/// A matrix, row after row.
+/// A matrix, stored in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrix {
     pub base: Anchor,
-    /// Rows and columns. A parameter brings its own.
+    /// Rows and columns; none for a parameter, because its size is known only at run time.
     pub size: Option<(u32, u32)>,
 }
 
 impl Matrix {
-    /// All its cells.
+    /// Returns the region of all cells of the matrix.
     pub fn region(&self) -> Region {
         let length = self.size.map_or(u32::MAX, |(rows, columns)| rows * columns);
         Region { anchor: self.base, length }
     }
 }
 
-/// An element of an array, whose index is only known when its step is made.
+/// An array element with an index that is known only when its step is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArrayElement {
-    /// `A[i]`. A parameter brings its own length and the distance of its elements.
+    /// `A[i]`. A parameter's length and the stride of its elements are known only at run time.
     Vector { base: Anchor, length: Option<u32>, index: ArrayIndex },
     /// `M[i,j]`
     Matrix { matrix: Matrix, row: ArrayIndex, column: ArrayIndex },
 }
 
 impl ArrayElement {
-    /// The array.
+    /// Returns the base address of the array.
     pub fn base(&self) -> Anchor {
         match *self {
             ArrayElement::Vector { base, .. } | ArrayElement::Matrix { matrix: Matrix { base, .. }, .. } => {
@@ -58,7 +58,7 @@ impl ArrayElement {
         }
     }
 
-    /// Its indices in order.
+    /// Returns the indices of the element, in order.
     pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
             ArrayElement::Vector { index, .. } => (index, None),
@@ -68,14 +68,15 @@ impl ArrayElement {
     }
 }
 
-/// A cell with all that is known of where it lies.
+/// A cell with everything that is known about its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locus {
     Cell(Anchor),
     Element(ArrayElement),
 }
 
-/// The cells that a slot may be one of: so many from an anchor on. Of a parameter they needn't be neighbours.
+/// A superset of the cells that a slot may name: `length` cells from an anchor on. The cells of a parameter
+/// needn't be contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     pub anchor: Anchor,
@@ -83,7 +84,7 @@ pub struct Region {
 }
 
 impl Locus {
-    /// The cells that it may be one of.
+    /// Returns a region that contains every cell that the locus may name.
     pub fn region(&self) -> Region {
         match *self {
             Locus::Cell(anchor) => Region { anchor, length: 1 },
@@ -95,7 +96,7 @@ impl Locus {
     }
 }
 
-/// The cell of a slot, in short.
+/// The compact form of a locus, with an element's number instead of the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
     Cell(Anchor),
@@ -103,27 +104,28 @@ pub enum Location {
     Element(u32),
 }
 
-/// An operand of a step.
+/// An operand of a step, resolved as far as possible before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     pub class: Class,
-    /// Whether it is the adjoint of the cell.
+    /// True if the operand is the adjoint of the cell.
     pub adjoint: bool,
     pub location: Location,
 }
 
 impl Slot {
-    /// The scalar integer cell at an anchor.
+    /// Returns the slot of the scalar integer cell at an anchor.
     pub fn int(anchor: Anchor) -> Slot {
         Slot { class: Class::Int, adjoint: false, location: Location::Cell(anchor) }
     }
 
-    /// Whether it is an immediate.
+    /// Returns true if the slot is an immediate.
     pub fn is_constant(&self) -> bool {
         matches!(self.location, Location::Cell(Anchor::Constant(_)))
     }
 
-    /// All that is known of where its cell lies, among the elements of its flow.
+    /// Returns everything that is known about the cell's address; `elements` is the element table of the
+    /// flow.
     pub fn locus(&self, elements: &[ArrayElement]) -> Option<Locus> {
         match self.location {
             Location::Cell(anchor) => Some(Locus::Cell(anchor)),
@@ -131,7 +133,8 @@ impl Slot {
         }
     }
 
-    /// Its address, if it is a cell, or its adjoint, that lies where it lies as long as the program lives.
+    /// Returns the static address of the cell; none if the cell is in a frame, a parameter or a computed
+    /// element. For an adjoint, it is the address of the cell that the adjoint belongs to.
     pub fn address(&self) -> Option<u32> {
         match self.location {
             Location::Cell(Anchor::Constant(address) | Anchor::Fixed(address)) => Some(address),

@@ -1,5 +1,5 @@
-//! A step: what an instruction does, on which slots, and which of them must be told apart when it is made. Knows
-//! no other step.
+//! Steps: an instruction's operation, its slots, and the guards for slots that must not alias. The module
+//! treats one step at a time.
 
 use std::sync::LazyLock;
 
@@ -18,54 +18,55 @@ use crate::slot::{ArrayElement, Location, Slot};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub operation: Operation,
-    /// Targets first, then sources.
+    /// The operands: targets first, then sources.
     pub slots: ArrayVec<Slot, 3>,
-    /// Which slots must be told apart.
+    /// The pairs of slots that must not alias.
     pub guards: Guards,
     pub link: StepLink,
 }
 
-/// What a step leads to besides cells.
+/// The step or call that a step refers to, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepLink {
     None,
     /// The step that is the other half of a branch pair.
     Partner(u32),
-    /// The number of a call of the flow.
+    /// The number of a call site of the flow.
     Call(u32),
 }
 
 impl Step {
-    /// The inverse step, which leads back over this one.
+    /// Returns the operation of the inverse step, which undoes this one.
     pub fn inverse(&self) -> Operation {
         let update = self.operation.update.inverse();
         Operation { update, undoes: !update.is_reversible(), ..self.operation }
     }
 
-    /// The class of the first operand; an integer where there is none.
+    /// Returns the class of the first operand; `Int` if there is none.
     pub fn class(&self) -> Class {
         self.slots.first().map_or(Class::Int, |slot| slot.class)
     }
 
-    /// Whether any operand is an adjoint. Such a step acts plainly in either mode.
+    /// Returns true if any operand is an adjoint. Such a step acts in the same way whether gradient mode is
+    /// on or off.
     pub fn names_adjoint(&self) -> bool {
         self.slots.iter().any(|slot| slot.adjoint)
     }
 
-    /// The orderings of its sources under which its condition holds.
+    /// Returns the orderings of the step's sources for which its condition is true.
     pub fn orderings(&self) -> Orderings {
         Orderings::of(self.operation.function)
     }
 }
 
-/// Pairs of a step's operands that may be one cell, and must not: a target is none of its sources and no index,
-/// because its old value would be needed to undo the step (but see [`reviver_isa::update::Action::may_read_target`]). Only pairs that may be
-/// one cell are here.
+/// Pairs of a step's operands that may alias but must not. A target must be none of its sources and no index,
+/// because undoing the step would need the target's old value (exceptions:
+/// [`reviver_isa::update::Action::may_read_target`]). Pairs that certainly don't alias are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Guards(u8);
 
 impl Guards {
-    /// The first operand is not the second, or the third; the second is not the third.
+    /// The first operand is not the second; the first is not the third; the second is not the third.
     pub const FIRST_SECOND: Guards = Guards(1);
     pub const FIRST_THIRD: Guards = Guards(2);
     pub const SECOND_THIRD: Guards = Guards(4);
@@ -77,7 +78,7 @@ impl Guards {
         self.0 == 0
     }
 
-    /// Whether all of these are among them.
+    /// Returns true if all guards of `others` are in this set.
     #[inline(always)]
     pub fn contains(self, others: Guards) -> bool {
         self.0 & others.0 == others.0
@@ -87,7 +88,7 @@ impl Guards {
         if applies { Guards(self.0 | other.0) } else { self }
     }
 
-    /// Those of an operation's slots.
+    /// Returns the guards of an operation with these slots.
     pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[ArrayElement]) -> Guards {
         let Operation { update, function, form, .. } = operation;
         let found = Found { slots, aliases: Aliases { elements } };
@@ -120,7 +121,7 @@ impl Guards {
     }
 }
 
-/// The slots of one step, told apart.
+/// The slots of one step, with the alias queries on them.
 struct Found<'s> {
     slots: &'s [Slot],
     aliases: Aliases<'s>,
@@ -129,7 +130,7 @@ struct Found<'s> {
 impl Found<'_> {
     fn may_meet(&self, target: usize, other: usize) -> bool {
         let pair = self.slots.get(target).zip(self.slots.get(other));
-        // What `verify` lets through is never the same cell for certain.
+        // `verify` rejects pairs that certainly alias, so any relation other than `Never` needs a guard.
         pair.is_some_and(|(target, other)| self.aliases.of(target, other) != Alias::Never)
     }
 
@@ -144,11 +145,13 @@ impl Found<'_> {
     }
 }
 
-/// The orderings of two numbers under which a comparison holds: a bit each for below, equal and above.
+/// The orderings of two numbers for which a comparison is true: bit 0 for less, bit 1 for equal, bit 2 for
+/// greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orderings(pub u8);
 
-/// Of each function, by its byte: found by asking the rows, once.
+/// The orderings of each function, indexed by its byte. They are computed once by evaluating the functions'
+/// rows.
 static ORDERINGS: LazyLock<[Orderings; 256]> = LazyLock::new(|| {
     let words = Arithmetic { words: Wide, reals: F64 };
     let mut all = [Orderings::default(); 256];
@@ -160,14 +163,14 @@ static ORDERINGS: LazyLock<[Orderings; 256]> = LazyLock::new(|| {
 });
 
 impl Orderings {
-    /// Of a comparison.
+    /// Returns the orderings for which a comparison is true.
     pub fn of(comparison: Function) -> Orderings {
         ORDERINGS[usize::from(comparison.byte())]
     }
 }
 
-/// The form in which a verified instruction applies its function; of one without a function, the form of its
-/// operands, which are all of one class.
+/// Returns the form in which a verified instruction applies its function. Without a function, it is the form
+/// of the operands, which all have one class.
 pub(crate) fn form(update: Update, function: Function, classes: &[Class]) -> Form {
     let first = classes.first().copied().unwrap_or(Class::Int);
     let plain = if first == Class::Int { Form::Int } else { Form::Real };

@@ -1,5 +1,7 @@
-//! Tasks: the calls between a `fork` and its `join`, and whether it is known before a run that none touches what another one
-//! changes. Where it isn't, whoever makes the step over a `fork` compares what the calls refer to. Knows no state.
+//! Tasks: the calls between a `fork` and its `join`, and whether they are known before a run to be free of
+//! conflicts. A conflict is a cell that one task changes and another one touches. If the absence of conflicts
+//! isn't known statically, the engine compares the arguments of the calls when it executes the `fork`. The
+//! module knows no state.
 
 use reviver_isa::Module;
 use reviver_isa::effects::Effects;
@@ -14,37 +16,39 @@ use crate::call::{Array, CallSite, Passed};
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Slot};
 use crate::{Access, Flow, Step, StepLink};
 
-/// The calls between a `fork` and its `join`.
+/// A task region: the calls between a `fork` and its `join`.
 #[derive(Clone, Debug)]
 pub struct TaskFork {
     pub stretch: TaskStretch,
-    /// The instructions that call.
+    /// The numbers of the call instructions.
     pub calls: Vec<u32>,
-    /// Whether the tasks touch nothing of each other, whatever cells hold.
+    /// True if the tasks are free of conflicts for all values of cells.
     pub is_apart: bool,
-    /// Whether one of them may print.
+    /// True if one of the tasks may print.
     pub shows: bool,
-    /// The integers by which it is found what is called, and with which arguments. No task may change them.
+    /// The integers that determine what is called with which arguments. No task may change them.
     pub looked_at: Vec<Slot>,
 }
 
-/// Cells of a global that a procedure names, itself or by what it calls.
+/// The cells of a global that a procedure names, directly or through its callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalCells {
     pub class: Class,
-    /// The first one, among all cells of the class.
+    /// The first cell of the global, among all cells of the class.
     pub base: u32,
     pub length: u32,
-    /// Whether the procedure may change them.
+    /// True if the procedure may change the cells.
     pub may_change: bool,
 }
 
-/// So much work it is worth to find out what procedures name. More isn't verified.
+/// Limit of the analysis of named globals, in units of work. `verify` rejects programs that need more.
 const MOST_WORK: usize = 1 << 24;
-/// So many pairs of arguments are compared for one `fork`; else they are when it is come to.
+/// Limit on the pairs of arguments compared statically for one `fork`. Above it, they are compared at run
+/// time.
 const MOST_PAIRS: usize = 1 << 12;
 
-/// The tasks of a module, and what each procedure names of the globals; none where there are no tasks.
+/// Finds the task regions of a module, and for each procedure the globals that it names; none if there are no
+/// tasks.
 pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<TaskFork>, Vec<Vec<GlobalCells>>)> {
     let bounds = |action| matches!(action, Action::Tasks(_));
     if !flow.steps().iter().any(|step| bounds(step.operation.update.action())) {
@@ -117,7 +121,7 @@ fn fork(
     TaskFork { stretch, calls, is_apart, shows, looked_at }
 }
 
-/// What calls pass, and what they name.
+/// The arguments of calls and the globals that callees name, with queries for conflicts between them.
 #[derive(Clone, Copy)]
 struct TaskArguments<'f> {
     module: &'f Module,
@@ -142,7 +146,7 @@ impl<'f> TaskArguments<'f> {
         self.module.procedures.get(call.procedure as usize).map_or(&[], |callee| &callee.parameters)
     }
 
-    /// All that a call may touch: what it passes, and globals by their names.
+    /// Returns everything that a call may touch: its arguments, and the globals that the callee names.
     fn touched(self, call: &CallSite) -> Vec<Touched> {
         let passed = call.arguments.iter().zip(self.parameters(call)).map(|(passed, parameter)| Touched {
             class: parameter.class,
@@ -157,12 +161,12 @@ impl<'f> TaskArguments<'f> {
         passed.chain(named).collect()
     }
 
-    /// Whether two of several may share cells that one changes.
+    /// Returns true if two accesses may share a cell that one of them changes.
     fn may_share(self, a: &Touched, b: &Touched) -> bool {
         a.class == b.class && (a.may_change || b.may_change) && self.aliases().may_share(&a.passed, &b.passed)
     }
 
-    /// Whether a call may change what others are found by.
+    /// Returns true if a call may change an integer that determines the callees or arguments of the region.
     fn may_change_looked_at(self, touched: &[Touched]) -> bool {
         let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
         touched.iter().filter(changes).any(|touched| {
@@ -170,7 +174,7 @@ impl<'f> TaskArguments<'f> {
         })
     }
 
-    /// Whether calls that are made once each share nothing that one changes.
+    /// Returns true if calls that are executed once each are free of conflicts.
     fn are_apart(self, calls: &[u32]) -> bool {
         let tasks: Vec<Vec<Touched>> =
             calls.iter().filter_map(|&at| self.flow.call_at(at)).map(|call| self.touched(call)).collect();
@@ -186,8 +190,9 @@ impl<'f> TaskArguments<'f> {
         !pairs_share && !tasks.iter().any(|task| self.may_change_looked_at(task))
     }
 
-    /// Whether rounds of a loop around one call share nothing that one changes: each of what is changed is an element, a row or a
-    /// column of the number that the loop counts, which differs from round to round, and no other argument lies in that array.
+    /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if each
+    /// changed argument is an element, row or column selected by the loop counter, which differs in every
+    /// iteration. In addition, no other argument may overlap that array.
     fn rounds_are_apart(self, stretch: TaskStretch, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(stretch, at), self.flow.call_at(at)) else {
             return false;
@@ -201,7 +206,7 @@ impl<'f> TaskArguments<'f> {
         are_apart && !self.may_change_looked_at(&touched)
     }
 
-    /// Whether what is passed is another part of its array in each round.
+    /// Returns true if the argument selects a different part of its array in each iteration.
     fn is_of_round(self, passed: &Passed, counter: Anchor) -> bool {
         let counts = |index: ArrayIndex| index.cell == Some(counter);
         match *passed {
@@ -220,8 +225,8 @@ impl<'f> TaskArguments<'f> {
         }
     }
 
-    /// The variable that the loop around a call counts by: in each round one step adds a constant to it, and no other
-    /// step of a round changes it.
+    /// Returns the counter of the loop around a call: exactly one step of an iteration changes it, by adding
+    /// a constant.
     fn counter(self, stretch: TaskStretch, call: u32) -> Option<Anchor> {
         let steps = || (stretch.opens + 1..stretch.closes).filter_map(|at| Some((at, self.flow.step(at)?)));
         let around = steps().find_map(|(at, step)| match (step.operation.update, step.link) {
@@ -250,7 +255,7 @@ impl<'f> TaskArguments<'f> {
             step.slots.iter().take(targets).any(|slot| self.aliases().of(slot, cell) != Alias::Never)
         };
         let own = Slot::int(counter);
-        // The join compares the counter with what stays as it is, so the number of the first round doesn't come again.
+        // The join compares the counter with a loop invariant, so the counter's initial value doesn't recur.
         let compared = &self.flow.step(top)?.slots;
         let stays = |slot: &&Slot| {
             matches!(slot.location, Location::Cell(_))
@@ -261,7 +266,7 @@ impl<'f> TaskArguments<'f> {
         (is_compared && round().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
     }
 
-    /// The integer that an immediate is.
+    /// Returns the value of an integer immediate.
     fn constant(self, slot: &Slot) -> Option<i64> {
         let Location::Cell(Anchor::Constant(cell)) = slot.location else { return None };
         let layout = self.flow.layout();

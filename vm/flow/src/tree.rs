@@ -1,11 +1,11 @@
-//! The tree of a program's statements: which block of the text lies in which. Knows no step.
+//! The tree of a program's statements: which block of the text contains which. The module knows no step.
 
 use reviver_isa::structure::{Block, BlockKind, Structure};
 
-/// Which block lies in which: finds those around an instruction quickly.
+/// The nesting of blocks, for fast lookup of the blocks around an instruction.
 #[derive(Clone, Debug, Default)]
 pub struct StatementTree {
-    /// By number of the block, that of the block around it.
+    /// The number of the enclosing block, indexed by block number.
     parents: Vec<Option<u32>>,
 }
 
@@ -24,7 +24,7 @@ impl StatementTree {
         StatementTree { parents }
     }
 
-    /// The blocks around an instruction, innermost first.
+    /// Returns the blocks around an instruction, innermost first.
     pub fn around<'s>(&self, structure: &'s Structure, at: u32) -> impl Iterator<Item = &'s Block> {
         let begun = structure.blocks.partition_point(|block| block.start() <= at);
         let mut next = begun.checked_sub(1).map(|n| n as u32);
@@ -36,8 +36,8 @@ impl StatementTree {
         blocks.filter(move |block| at < block.end())
     }
 
-    /// The block one of whose own words an instruction comes from, and the number of its seam; none
-    /// where the instruction was written as it is.
+    /// Returns the block with the keyword that an instruction was generated from, and the number of the
+    /// keyword's seam. Returns none for an instruction that the text states directly.
     pub fn seam<'s>(&self, structure: &'s Structure, at: u32) -> Option<(&'s Block, usize)> {
         let written = |block: &&Block| !matches!(block.kind, BlockKind::Compute | BlockKind::Macro { .. });
         let block = self.around(structure, at).find(written)?;

@@ -1,5 +1,5 @@
-//! The flow of texts: its graph has the same edges from either side, its blocks are the code, and what may be one
-//! cell is told apart just there.
+//! Tests of the flow. The graph has the same edges in both directions, the blocks cover the code, and guards
+//! are set exactly where slots may alias.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn module(text: &str) -> Module {
     assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics))
 }
 
-/// The modules of all programs that are shipped.
+/// Assembles all shipped programs.
 fn programs() -> Vec<(String, Module)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -29,7 +29,7 @@ fn programs() -> Vec<(String, Module)> {
     found.collect()
 }
 
-/// How one block leads to another.
+/// The kind of control transfer between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
     Jump,
@@ -38,7 +38,7 @@ enum By {
     Switch,
 }
 
-/// The edges of a block: where each leads, and by what.
+/// Returns the edges of a block: the target of each, and its kind.
 fn edges(flow: &Flow, block: u32, way: Way) -> Vec<(u32, By)> {
     let to = |Edge { to, .. }: Edge, by| (to, by);
     match flow.end(block, way).unwrap() {
@@ -100,7 +100,7 @@ fn blocks_and_what_lies_between_them_are_the_code() {
             steps.clone().for_each(|at| passed[at as usize] += 1);
         }
         let mut procedures = module.procedures.iter();
-        passed[0] += 1; // the bound that main begins with
+        passed[0] += 1; // the opening bound of main
         procedures.next();
         procedures.for_each(|procedure| passed[procedure.entry as usize] += 1);
         for block in 0..flow.graph().blocks().len() as u32 {
@@ -117,7 +117,7 @@ fn blocks_and_what_lies_between_them_are_the_code() {
     }
 }
 
-/// The guards of the last instruction of a procedure `p` with these lines.
+/// Returns the guards of the last instruction of a procedure `p` that has these lines.
 fn guards(lines: &str) -> Guards {
     let head = ".inout g\n.inout n\n.inout A[8]\n.inout M[2,4]\n.inout B[8]\n";
     let call = "call p(g, n, A, B)\n";
@@ -128,7 +128,8 @@ fn guards(lines: &str) -> Guards {
 
 #[test]
 fn only_what_may_be_one_cell_is_told_apart() {
-    // Whether the target may be the second operand, and whether it may be an index.
+    // Each case: a line, whether the target may be the second operand, and whether the target may be an
+    // index.
     let cases = [
         ("add x, y", false, false),
         ("add x, g", true, false),
@@ -168,7 +169,7 @@ fn adjoints_of_what_is_only_read_may_be_one() {
     assert_eq!(Flow::of(&module).step(last).unwrap().guards, Guards::FIRST_SECOND);
 }
 
-/// The names of the globals that a step reads, and of those that it writes.
+/// Returns the names of the globals that a step reads, and of those that it writes.
 fn accesses(module: &Module, flow: &Flow, at: u32) -> (Vec<String>, Vec<String>) {
     let name = |address: u32| {
         let global = flow.layout().globals.iter().position(|&first| first == address);

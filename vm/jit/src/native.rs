@@ -94,7 +94,8 @@ impl Code for Native {
         if let Some(evidence) = evidence {
             *evidence = context.evidence;
         }
-        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, budget, primal_steps, .. } = context;
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, budget, primal_steps, .. } =
+            context;
         let counts = Counts { erased_bits, discarded_bits, drops, calls };
         let steps = primal_steps + (budget - context.left);
         CodeOutcome::Exit { exit, steps, primal_steps, counts }

@@ -59,9 +59,11 @@ impl Trial {
         state.counters.shown = ShownMark::SILENT;
         let start = RouteStart::new(&program, state)?;
         let globals = || program.module().globals.iter().enumerate();
-        let reals = || globals().filter(|(_, global)| global.class == Class::Real && global.shape != Shape::Stack);
+        let reals =
+            || globals().filter(|(_, global)| global.class == Class::Real && global.shape != Shape::Stack);
         let frame = program.flow().layout().main_frame(Class::Real);
-        let named = reals().flat_map(|(n, _)| program.cells(n)).filter(|&cell| !frame.contains(&(cell as u32)));
+        let named =
+            reals().flat_map(|(n, _)| program.cells(n)).filter(|&cell| !frame.contains(&(cell as u32)));
         let named = named.collect();
         let turn = |cell: usize| {
             let stops = early_turn(&program, &[cell]);
@@ -92,10 +94,18 @@ impl Trial {
     fn apart(&self, routes: &TurningRoutes, seeds: &[SeededCell]) -> Result<(Found, Option<f64>), BareEnd> {
         let (mut room, mut found) = (BareRoom::default(), None);
         let lists = [seeds];
-        let progress = routes.run_bare((&self.start, lists.into_iter()), &mut room, (MOST_STEPS, SLACK), |_, trip, room| {
-            let steps = [trip.steps, trip.steps_back];
-            found = Some((self.found(steps, trip.loss_error, room.values(), room.adjoints()), trip.loss_error));
-        });
+        let progress = routes.run_bare(
+            (&self.start, lists.into_iter()),
+            &mut room,
+            (MOST_STEPS, SLACK),
+            |_, trip, room| {
+                let steps = [trip.steps, trip.steps_back];
+                found = Some((
+                    self.found(steps, trip.loss_error, room.values(), room.adjoints()),
+                    trip.loss_error,
+                ));
+            },
+        );
         found.ok_or(progress.end)
     }
 
@@ -104,10 +114,17 @@ impl Trial {
     }
 
     /// Several sums at once.
-    fn rows(&self, call: &GradientCall, seeds: &[&[SeededCell]], room: &mut CallRoom) -> Result<Vec<(Found, Option<f64>)>, BareEnd> {
+    fn rows(
+        &self,
+        call: &GradientCall,
+        seeds: &[&[SeededCell]],
+        room: &mut CallRoom,
+    ) -> Result<Vec<(Found, Option<f64>)>, BareEnd> {
         let found = call.run(&self.start, seeds, room, MOST_STEPS)?;
         let steps = [found.steps, found.steps_back];
-        let row = |(row, &error): (usize, &Option<f64>)| (self.found(steps, error, room.values(row), room.adjoints(row)), error);
+        let row = |(row, &error): (usize, &Option<f64>)| {
+            (self.found(steps, error, room.values(row), room.adjoints(row)), error)
+        };
         Ok(found.loss_errors.iter().enumerate().map(row).collect())
     }
 }
@@ -116,7 +133,8 @@ impl Trial {
     /// Holds rows against single losses; returns true if there were several.
     fn holds_for_rows(&self, name: &str, (routes, jit): (&TurningRoutes, &Jit), level: CheckLevel) -> bool {
         let plan = (self.turn, level);
-        let seeds: Vec<Vec<SeededCell>> = self.losses.iter().map(|&loss| vec![SeededCell::loss(&self.program, loss)]).collect();
+        let seeds: Vec<Vec<SeededCell>> =
+            self.losses.iter().map(|&loss| vec![SeededCell::loss(&self.program, loss)]).collect();
         let lists: Vec<&[SeededCell]> = seeds.iter().map(Vec::as_slice).collect();
         let rows = (&self.losses[..], lists.len() as u32);
         let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
@@ -171,7 +189,10 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
                 (Ok((apart, apart_error)), Ok((found, error))) => {
                     assert_eq!(apart, found, "{name} {level:?}");
                     let (apart_error, error) = (apart_error.unwrap_or(0.0), error.unwrap_or(0.0));
-                    assert!((apart_error - error).abs() <= 1e-9 * apart_error, "{name}: {apart_error:e} {error:e}");
+                    assert!(
+                        (apart_error - error).abs() <= 1e-9 * apart_error,
+                        "{name}: {apart_error:e} {error:e}"
+                    );
                     called += 1;
                 }
                 // A doubt is no verdict: a machine decides then.
@@ -197,7 +218,8 @@ fn gradients_lead_through_recursions() {
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let plan = (trial.turn, level);
         let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
-        let native = GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
+        let native =
+            GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
         let mut room = CallRoom::default();
         let found = trial.call(&evaluated, &mut room).unwrap();
         assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");

@@ -1,4 +1,4 @@
-//! Traps of calls: what is passed, and the room that open calls take.
+//! Trap codes of calls: faulty arguments, and limits on open calls.
 
 use reviver_isa::codes::{CodeAccount, CodeEvidence, programs, trial};
 

@@ -1,4 +1,4 @@
-//! Losses of a gradient pass: what it came past that may make derivatives wrong.
+//! Loss codes of a gradient pass: events that may make derivatives wrong.
 
 use reviver_isa::codes::{CodeAccount, programs, trial};
 

@@ -1,4 +1,4 @@
-//! The codes of traps and of what a gradient pass lost, and all codes together, for those who look one up.
+//! The codes of traps and of gradient losses, and lookup over the codes of the whole project.
 
 mod calls;
 mod losses;
@@ -14,7 +14,7 @@ use crate::reports::Loss;
 use crate::trap::Cause;
 
 codes! {
-    /// Why a run can't go on.
+    /// The reason why a run can't continue.
     TrapCode {
         DivisionByZero = "T01" "division-by-zero" numbers::DIVISION_BY_ZERO;
         NegativeExponent = "T02" "negative-exponent" numbers::NEGATIVE_EXPONENT;
@@ -49,7 +49,7 @@ codes! {
 }
 
 codes! {
-    /// What may make derivatives wrong.
+    /// An event of a gradient pass that may make derivatives wrong.
     LossCode {
         Erased = "L01" "erased" losses::ERASED;
         Converted = "L02" "converted" losses::CONVERTED;
@@ -80,7 +80,7 @@ impl From<Fault> for TrapCode {
         match fault {
             Fault::DivisionByZero => TrapCode::DivisionByZero,
             Fault::NegativeExponent => TrapCode::NegativeExponent,
-            // No verified program asks for a form that isn't there.
+            // No verified program applies a function in a form that doesn't exist.
             Fault::Domain | Fault::NoForm => TrapCode::OutsideDomain,
             Fault::Overflow => TrapCode::Overflow,
             Fault::NonFinite => TrapCode::NotFinite,
@@ -119,30 +119,32 @@ impl From<Cause> for TrapCode {
     }
 }
 
-/// Every code that there is: of texts and images first, then of traps, then of losses.
+/// Returns every code: first those of texts and images, then traps, then losses.
 pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
     let problems = ProblemCode::ALL.iter().map(|code| code.entry());
     let traps = TrapCode::ALL.iter().map(|code| code.entry());
     problems.chain(traps).chain(LossCode::ALL.iter().map(|code| code.entry()))
 }
 
-/// What each of them may be called.
+/// Returns every name of a code: for each entry the code itself and its words.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     all().flat_map(|entry| [entry.code, entry.words])
 }
 
-/// What the commands of the accounts print, as real runs did: behind each code its lines, further in. A test writes it and holds it to the program.
+/// The recorded output of the commands in the code accounts. Each code is followed by its output lines,
+/// indented. A test writes this file and compares it with the program's output.
 const PRINTED: &str = include_str!("printed.txt");
 
-/// What the command prints that is tried on the smallest program of a code; nothing where no program shows it.
+/// Returns the output of the command that demonstrates a code on its smallest program; empty if no program
+/// shows the code.
 pub fn printed(code: &str) -> String {
     let lines = PRINTED.lines().skip_while(|line| *line != code).skip(1);
     let own = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
     own.flat_map(|line| [line.strip_prefix("    ").unwrap_or(line), "\n"]).collect()
 }
 
-/// What somebody means who gives a code or its words, in capitals or not, or the code as a message shows it:
-/// `trap[T20]`.
+/// Finds a code by its number or its words, ignoring case. The form that messages show, such as `trap[T20]`,
+/// is accepted too.
 pub fn find(name: &str) -> Option<&'static CodeEntry> {
     let name = name.split_once('[').map_or(name, |(_, rest)| rest.trim_end_matches([']', ':']));
     all().find(|entry| entry.is_called(name))

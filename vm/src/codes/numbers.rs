@@ -1,4 +1,4 @@
-//! Traps of numbers: values and derivatives that aren't there.
+//! Trap codes of arithmetic: values and derivatives that don't exist.
 
 use reviver_isa::codes::{CodeAccount, programs, trial};
 

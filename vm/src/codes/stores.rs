@@ -1,4 +1,4 @@
-//! Traps of what holds values: cells, frames, stacks and tapes.
+//! Trap codes of storage: cells, frames, stacks and tapes.
 
 use reviver_isa::codes::{CodeAccount, programs, trial};
 

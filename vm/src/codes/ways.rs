@@ -1,4 +1,4 @@
-//! Traps of ways: conditions that don't hold, steps that can't be undone, and the gradient mode.
+//! Trap codes of control flow: false conditions, steps that can't be undone, and the gradient mode.
 
 use reviver_isa::codes::{CodeAccount, programs, trial};
 

@@ -1,5 +1,5 @@
-//! The calls that are open where a machine has trapped, from the innermost outward: who called, and which task it was. Says nothing of
-//! the trap itself.
+//! The backtrace of a trap: the open calls from the innermost outward, with the caller and the task of each.
+//! The trap itself is explained elsewhere.
 
 use reviver_isa::instruction::{Base, Link, Place};
 use reviver_isa::structure::{BlockKind, Counting};
@@ -9,36 +9,38 @@ use crate::state::lookup::{frame_at, place};
 use crate::state::values::Value;
 use crate::trap::Trap;
 
-/// Upper bound on the innermost calls that an explanation has: of a recursion the others say nothing new.
+/// Upper bound on the innermost calls in an explanation. In a deep recursion, further calls say nothing new.
 const MOST_CALLS: usize = 16;
 
-/// Number of innermost calls that have a line each in [`Explanation::called`], repeated ones counted once.
+/// Number of innermost calls that get a line each in [`Explanation::called`]. Repeated calls count once.
 const CALLS_IN_WORDS: usize = 3;
 
-/// A call that is open.
+/// One open call of a backtrace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCall {
-    /// The procedure that calls.
+    /// The name of the calling procedure.
     pub caller: String,
-    /// The statement: `call down(b)`; of a task what it calls: `down(b)`.
+    /// The call statement, such as `call down(b)`; for a task, the call without the keyword: `down(b)`.
     pub statement: String,
-    /// Where it stands, if known.
+    /// The position of the call statement in the text, if known.
     pub spot: Option<Spot>,
-    /// Which task it is, if it is one.
+    /// The task that the call is, if it is one.
     pub task: Option<OpenTask>,
 }
 
-/// A task among those that begin together.
+/// The identification of a task within its task region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTask {
-    /// The number of the call in the text, from 1, of so many. One call alone may be made several times.
+    /// Call `number` of the `of` calls in the text, counted from 1. A single call may be executed several
+    /// times.
     Listed { number: usize, of: usize },
-    /// A round of `par for`: the counter's name and value.
+    /// An iteration of `par for`, with the counter's name and value.
     Round { counter: String, value: String },
 }
 
 impl OpenCall {
-    /// ``called by `call down(b)` on line 7``, ``in task 2 of 2, `down(b)` on line 7``
+    /// Formats the call, for example ``called by `call down(b)` on line 7`` or ``in task 2 of 2, `down(b)` on
+    /// line 7``.
     fn words(&self) -> String {
         let words = &self.statement;
         let place = match &self.spot {
@@ -58,8 +60,8 @@ impl OpenCall {
 }
 
 impl Explanation {
-    /// The open calls in words, from the innermost outward, one line a call. A recursion's repeated call is one line. Of
-    /// calls further out only tasks have lines, the others are counted.
+    /// Formats the open calls, one line a call, from the innermost outward. Repeated calls of a recursion
+    /// share one line. Of calls further out, only tasks get a line; the others are counted.
     pub fn called(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         let mut others = self.depth;
@@ -84,7 +86,8 @@ impl Explanation {
 }
 
 impl Explainer<'_> {
-    /// The innermost calls, at most [`MOST_CALLS`], then the tasks around those, at most as many.
+    /// Returns the innermost calls, at most [`MOST_CALLS`], followed by at most as many of the tasks around
+    /// them.
     pub(super) fn open_calls(&self) -> Vec<OpenCall> {
         let is_task = |depth: &usize| {
             let call = self.state.calls.get(*depth);
@@ -95,7 +98,7 @@ impl Explainer<'_> {
         outward().take(MOST_CALLS).chain(tasks).filter_map(|depth| self.open_call(depth)).collect()
     }
 
-    /// The call that was made at a depth; 0 is main.
+    /// Describes the call at a depth of the call stack, where depth 0 is the call that main executes.
     fn open_call(&self, depth: usize) -> Option<OpenCall> {
         let site = self.state.calls.get(depth)?.site;
         let there = self.at(site);
@@ -112,7 +115,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Whoever explains what stands at another instruction.
+    /// Returns an explainer for the instruction at `site` in the same state.
     fn at(&self, site: u32) -> Explainer<'_> {
         Explainer { trap: Trap { at: site, ..self.trap }, ..*self }
     }

@@ -1,5 +1,5 @@
-//! A call of what a cell chooses (`callvia`), in the words of the text: of the module it is assertions, and an `if` for each procedure, all of
-//! which stand on the line of that text.
+//! Explanations of `callvia`, a call of the procedure that a cell selects. The module has assertions and an
+//! `if` for each procedure instead, all of which have the text line of the `callvia`.
 
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::predicate::Predicate;
@@ -10,7 +10,7 @@ use super::{Explainer, Told};
 use crate::trap::Cause;
 
 impl Explainer<'_> {
-    /// What is wrong with the number of a procedure; none where something else is.
+    /// Explains a wrong procedure number; returns none if the trap has another cause.
     pub(super) fn choice(&self) -> Option<Told> {
         let is_of_choice = matches!(
             self.trap.cause,
@@ -22,7 +22,7 @@ impl Explainer<'_> {
         let place = self.place(self.trap.at).filter(|place| is_of_choice && place.line > 0)?;
         let calls = self.calls_at(place);
         let (first, last) = (calls.first()?.0, calls.last()?.0);
-        // A call by its own name has nothing else at its place.
+        // A plain call is the only call at its place in the text, so its traps are at the call itself.
         let is_chosen = !calls.iter().any(|(at, _)| *at == self.trap.at);
         let cell = self.choosing_cell().filter(|_| is_chosen)?;
         let (name, values) = (self.speller().operand(&cell), self.named_values([&cell]));
@@ -46,7 +46,8 @@ impl Explainer<'_> {
         Some(Told { message, words: Some(words), label, values, help: Some(help), ..Told::default() })
     }
 
-    /// The calls that stand on the line of a place, in their order: of an instruction no more is known.
+    /// Returns the calls on the text line of a place, in the order of the code. Instructions record nothing
+    /// more precise.
     fn calls_at(&self, place: TextPlace) -> Vec<(u32, &Instruction)> {
         let procedure = self.procedure(self.trap.at);
         let code = self.program.module().code.get(..procedure.exit as usize).unwrap_or_default();
@@ -56,7 +57,7 @@ impl Explainer<'_> {
         calls.filter(|(at, _)| self.place(*at).is_some_and(is_there)).collect()
     }
 
-    /// The cell whose number is compared where the machine has trapped.
+    /// Returns the cell that holds the procedure number compared at the trap.
     fn choosing_cell(&self) -> Option<Operand> {
         let first = |predicate: &Predicate| predicate.operands().first().map(|&operand| operand.clone());
         match self.program.seam(self.trap.at).map(|(block, _)| &block.kind) {
@@ -67,7 +68,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// "`p` is 1"
+    /// Formats a choice, for example "`p` is 1".
     fn numbered(&self, call: &Instruction) -> Option<String> {
         let Link::Calls(calls) = &call.link else { return None };
         let number = calls.first()?.procedure;
@@ -75,7 +76,7 @@ impl Explainer<'_> {
         Some(format!("`{}` is {number}", callee.name))
     }
 
-    /// The statement as it was written: `callvia c(x)`.
+    /// Formats the statement as in the text, for example `callvia c(x)`.
     fn chosen_words(&self, cell: &str, call: &Instruction) -> String {
         let word = if call.update == Update::Uncall { "uncallvia" } else { "callvia" };
         let arguments = match &call.link {

@@ -1,4 +1,4 @@
-//! `for`: loops that miss their end, and counters or bounds that have changed.
+//! Explanations of `for` loops: counters that miss the end, and counters or bounds that the body changed.
 
 use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::structure::{Block, Counting};
@@ -10,7 +10,7 @@ use crate::state::values::Value;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
-    /// What a loop says about a trap at one of its seams.
+    /// Explains a trap at one of the loop's seams; returns none if the loop isn't the cause.
     pub(super) fn counted(&self, block: &Block, counting: &Counting, seam: usize) -> Option<Told> {
         let told = match self.trap.cause {
             Cause::NotVacant { .. } if self.vacated() == Some(counting.counter) => {
@@ -28,7 +28,7 @@ impl Explainer<'_> {
         Some(Told { code: Some(TrapCode::CountMissed), words: Some(words), place, others, ..told })
     }
 
-    /// The counter in a round of a loop that is about to begin, the first of them numbered 0: its name and its value.
+    /// Returns the counter's name and its value at the start of iteration `round`, counted from 0.
     pub(super) fn counter_in_round(&self, counting: &Counting, round: u32) -> Option<(String, i64)> {
         let up = self.is_backward() == counting.reversed;
         let (from, to) = (self.integer(&counting.from)?, self.integer(&counting.to)?);
@@ -46,13 +46,13 @@ impl Explainer<'_> {
         }
     }
 
-    /// An integer as wide as the program's.
+    /// Wraps an integer to the word size of the program.
     pub(super) fn wrapped(&self, value: i64) -> i64 {
         let shift = 64 - self.program.module().word.bits();
         (value << shift) >> shift
     }
 
-    /// "n, which is 10", or "10".
+    /// Formats a bound, for example "n, which is 10", or "10"; returns its value too.
     fn bound_said(&self, bound: &Operand) -> Option<(String, i64)> {
         let value = self.integer(bound)?;
         let text = self.speller().operand(bound);
@@ -60,9 +60,9 @@ impl Explainer<'_> {
         Some((if is_plain { text } else { format!("{text}, which is {value}") }, value))
     }
 
-    /// The counter isn't where it must be when the rounds are over.
+    /// Explains a counter that doesn't have its end value after the last iteration.
     fn missed(&self, block: &Block, counting: &Counting) -> Option<Told> {
-        // The counter has been compared with the bound by taking it away.
+        // The check subtracts the bound from the counter, so the bound is added back here.
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
         let (said, end) = self.bound_said(ends)?;
@@ -101,7 +101,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// A bound that was computed before the loop isn't the same behind it.
+    /// Explains a bound that has a different value after the loop than before it.
     fn changed_bound(&self, block: &Block) -> Option<Told> {
         let ChangedValue { expression, was, values } = self.changed()?;
         let words = self.speller().words(block, 0);
@@ -116,7 +116,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Rounds or no rounds, against what the bounds say.
+    /// Explains a loop that is entered or left although its counter and bounds say otherwise.
     fn confused(&self, block: &Block, counting: &Counting) -> Told {
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let values = self.named_values([&counter, &counting.from, &counting.to]);

@@ -1,6 +1,6 @@
-//! What held when a statement was entered. The machine is reversible: a copy of the state runs back to
-//! there. The copy and the steps are bounded, and nothing is said where a step back might not find what
-//! was there: where floats have lost bits, or something was thrown away.
+//! Values at the entry of a statement. The machine is reversible, so a copy of the state runs back to the
+//! entry. The size of the copy and the number of steps are bounded. Nothing is returned if a step back may
+//! not restore the old values exactly, because floats have lost bits or a value was erased.
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Procedure;
@@ -15,13 +15,13 @@ use crate::state::State;
 use crate::stops::Node;
 use crate::travel::{Leg, Stop, Travel};
 
-/// Steps that the copy makes at most: a fraction of a second.
+/// Upper bound on the steps of the copy, which take a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;
-/// Bytes that a state may have to be copied.
+/// Largest state that is copied, in bytes.
 const LARGEST_COPY: usize = 64 << 20;
 
 impl Explainer<'_> {
-    /// The state as it was when the machine last stood at a position of the procedure that is open now.
+    /// Returns the state at the last time when the machine was at `position` in the call that is open now.
     pub(super) fn earlier(&self, position: u32) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -40,7 +40,8 @@ impl Explainer<'_> {
         None
     }
 
-    /// The state one step before, if the step can be undone at all.
+    /// Returns the state one step earlier, after `change` is applied to a copy; none if the step can't be
+    /// undone.
     pub(super) fn before_with(&self, change: impl FnOnce(&mut State)) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -60,8 +61,8 @@ fn step(program: &Program, state: &mut State, window: &mut Window, travel: Trave
     }
 }
 
-/// Whether the next step finds exactly what was there before: it makes no real anew in floats, and
-/// brings nothing back that was thrown away.
+/// Returns true if the next step restores the old values exactly: it recomputes no float and restores nothing
+/// that was discarded.
 fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
     let module = program.module();
     if module.real.is_exact() {
@@ -84,7 +85,7 @@ fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
         | OperandShape::Exchange
         | OperandShape::Tasks
         | OperandShape::Switch => true,
-        // A frame that is entered from behind began with what is discarded at its end.
+        // A frame that is entered backward starts with the values that were discarded at its end.
         OperandShape::Boundary => true,
         OperandShape::Call => {
             let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));

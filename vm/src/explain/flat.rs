@@ -1,4 +1,4 @@
-//! Instructions as they were written: what each could not do, with the operands that are to blame.
+//! Explanations of plain instructions: the failed operation, with the operands that caused the failure.
 
 use reviver_isa::fault::Fault;
 use reviver_isa::instruction::{Argument, Class, Index, Instruction, Link, Operand, Place, Slice, Term};
@@ -16,7 +16,7 @@ use crate::trap::Cause;
 use crate::travel::Travel;
 
 impl Explainer<'_> {
-    /// The trap of an instruction that stands for itself.
+    /// Explains a trap of an instruction that belongs to no larger statement.
     pub(super) fn flat(&self) -> Told {
         match self.trap.cause {
             Cause::UnexpectedFall => self.fall(),
@@ -63,7 +63,8 @@ impl Explainer<'_> {
         self.named_values(self.operands())
     }
 
-    /// "`again: br top, always` (line 12)", or "the beginning of `main`".
+    /// Formats a place in the code, for example "`again: br top, always` (line 12)" or "the beginning of
+    /// `main`".
     fn place_of(&self, at: u32) -> String {
         let procedure = &self.procedure(at).name;
         match self.instruction(at).update {
@@ -119,7 +120,7 @@ impl Explainer<'_> {
         Told { message: message.to_owned(), label, others, values, notes, ..Told::default() }
     }
 
-    /// "`a != 0` is true"
+    /// Formats a condition and its value, for example "`a != 0` is true".
     fn condition_said(&self, at: u32, holds: bool) -> String {
         let condition = self.speller().condition(self.instruction(at));
         format!("`{condition}` is {holds}")
@@ -130,7 +131,7 @@ impl Explainer<'_> {
         self.other(place, self.words(at), label)
     }
 
-    /// An index and its array: of the instruction, or of an argument.
+    /// Explains an index out of bounds, in an operand or in an argument.
     fn index(&self, operand: u32, dimension: u32, index: i64, length: u32) -> Told {
         let which = ["index", "second index"].get(dimension as usize).copied().unwrap_or("index");
         let indexed = self.indexed(operand as usize, dimension);
@@ -150,7 +151,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// What is indexed, as text, and the cell that the index is computed from.
+    /// Returns the indexed operand or argument as text, and the cell that the index is computed from.
     fn indexed(&self, operand: usize, dimension: u32) -> Option<(String, Option<Operand>)> {
         let scalar = |term: &Term| term.cell.map(|base| Operand::Place(Place::scalar(base)));
         let of_place = |operand: &Operand| {
@@ -182,7 +183,7 @@ impl Explainer<'_> {
         term.cell.map(|base| Operand::Place(Place::scalar(base)))
     }
 
-    /// "the argument `A[0..3]` (for `x` of `p`)"
+    /// Formats an argument, for example "the argument `A[0..3]` (for `x` of `p`)".
     fn argument_said(&self, number: u32) -> String {
         match self.argument(number) {
             Some((text, Some((parameter, procedure)))) => {
@@ -193,12 +194,12 @@ impl Explainer<'_> {
         }
     }
 
-    /// An argument of the call as text, its parameter, and the procedure that is called.
+    /// Returns an argument of the trapped call as text, with its parameter and the name of the callee.
     fn argument(&self, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
         self.argument_of(self.trap.at, number)
     }
 
-    /// The same of a call elsewhere.
+    /// Returns an argument of the call at `site` as text, with its parameter and the name of the callee.
     pub(super) fn argument_of(&self, site: u32, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
         let Link::Calls(calls) = &self.instruction(site).link else { return None };
         let call = calls.first()?;
@@ -223,7 +224,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The integers that the call's arguments are indexed with.
+    /// Returns the integers that index the call's arguments, with their values.
     fn argument_values(&self) -> Vec<(String, String)> {
         let Link::Calls(calls) = &self.instruction(self.trap.at).link else { return Vec::new() };
         let arguments = calls.iter().flat_map(|call| &call.arguments);
@@ -267,7 +268,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// A derivative that a function hasn't got at its arguments.
+    /// Explains a derivative that doesn't exist at the arguments of a function.
     fn no_derivative(&self, source: usize, fault: Fault) -> Told {
         let instruction = self.instruction(self.trap.at);
         let found = instruction.operands.iter().map(|operand| self.resolve(operand));
@@ -278,7 +279,7 @@ impl Explainer<'_> {
         Told { message, label: listed(&values), values, ..Told::default() }
     }
 
-    /// How a stack is called.
+    /// Returns the description of a stack: its name, or its class if it has no name.
     fn stack(&self, class: Class) -> String {
         match self.program.module().stack(class) {
             Some((_, global)) => format!("stack `{}`", global.name),
@@ -286,7 +287,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Stacks, tapes, calls, modes: what a message can say without operands.
+    /// Explains traps of stacks, tapes, calls and modes, with messages that need no operands.
     fn stores(&self) -> Told {
         let words = self.words(self.trap.at);
         let (message, help): (String, Option<&str>) = match self.trap.cause {
@@ -340,7 +341,7 @@ impl Explainer<'_> {
             ),
             Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
             Cause::ModeIs { on: false } => ("gradient mode is off already".into(), None),
-            // The others have words of their own.
+            // All other causes are explained elsewhere.
             other => (format!("{other:?}"), None),
         };
         let notes = match self.trap.cause {
@@ -367,7 +368,7 @@ impl Explainer<'_> {
     }
 }
 
-/// What there was no memory for.
+/// Returns the description of the data that no memory was available for.
 fn room_words(room: Room) -> &'static str {
     match room {
         Room::Frame => "the frame of this call",
@@ -380,7 +381,7 @@ fn room_words(room: Room) -> &'static str {
     }
 }
 
-/// What one can do about it.
+/// Returns advice on how to reduce the memory use.
 fn room_cure(room: Room) -> &'static str {
     match room {
         Room::Frame => "a smaller `.limit depth` stops a recursion before",

@@ -1,5 +1,5 @@
-//! `if` and `from … until` that are left or entered on the wrong side: one condition was decided by the
-//! way that the machine came, and the text says otherwise.
+//! Explanations of `if` and `from … until` that are left or entered on the wrong side: the condition
+//! contradicts the path that the machine took.
 
 use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
@@ -9,12 +9,11 @@ use super::{Explainer, Told};
 use crate::codes::TrapCode;
 use crate::trap::Cause;
 
-/// The cure where `uncompute`, or `undo` of a macro, meets other values.
+/// The advice if `uncompute`, or `undo` of a macro, finds other values than expected.
 const UNDONE: &str = "what is undone must find the values that it left: something in between has changed one";
 
 impl Explainer<'_> {
-    /// What a block says about a trap at one of its seams; none where another thing than its conditions
-    /// failed.
+    /// Explains a trap at one of the block's seams; returns none if the cause isn't one of its conditions.
     pub(super) fn junction(&self, block: &Block) -> Option<Told> {
         let is_wrong_way = matches!(
             self.trap.cause,
@@ -22,7 +21,7 @@ impl Explainer<'_> {
         );
         let forward = !self.is_backward();
         let is_if = matches!(block.kind, BlockKind::If { .. });
-        // An `if` is checked where its ways meet, a loop where it is entered.
+        // The checked condition of an `if` is at its join, that of a loop at its entry.
         let (failed, other) =
             if is_if == forward { (Side::Exit, Side::Entry) } else { (Side::Entry, Side::Exit) };
         let (predicate, place) = block.guard(failed).filter(|_| is_wrong_way)?;
@@ -52,7 +51,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// What an `assert` of several comparisons says where they fail; none where something else did.
+    /// Explains a failed `assert` with several comparisons; returns none if the cause is another one.
     pub(super) fn assertion_of(&self, condition: &Predicate) -> Option<Told> {
         if self.trap.cause != Cause::AssertFailed {
             return None;
@@ -71,12 +70,12 @@ impl Explainer<'_> {
         })
     }
 
-    /// " (line 31)"; nothing where no line is known.
+    /// Formats a line, for example " (line 31)"; empty if no line is known.
     fn in_line(&self, place: TextPlace) -> String {
         if place.line == 0 { String::new() } else { format!(" (line {})", place.line) }
     }
 
-    /// Which body of an `if` the machine came through, and the condition that chose it.
+    /// Describes which body of an `if` was executed, and the condition that chose it.
     fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> JunctionWay {
         let ran = !holds;
         let has_else = block.seams.len() > 2;
@@ -95,7 +94,7 @@ impl Explainer<'_> {
         JunctionWay { body, ..self.way(block, chosen_by, ran, Some(position)) }
     }
 
-    /// How the machine came to the beginning of a loop: from outside, or with another round behind it.
+    /// Describes how the machine reached the start of a loop: from outside, or after an iteration.
     fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> JunctionWay {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
@@ -109,8 +108,8 @@ impl Explainer<'_> {
         JunctionWay { body, ..self.way(block, goes_on_by, false, None) }
     }
 
-    /// A condition that decided the way, with its numbers as they were when the machine stood at a
-    /// position; now, where none is given.
+    /// Describes a condition that decided the path, with its numbers at the time when the machine was at
+    /// `position`. Without a position, the current numbers are used.
     fn way(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> JunctionWay {
         let Some((predicate, place)) = block.guard(side) else { return JunctionWay::default() };
         let words = self.speller().guard(block, side);
@@ -121,7 +120,7 @@ impl Explainer<'_> {
         };
         let numbers = state.and_then(|state| {
             let tested = Tested { program: self.program, state, at: self.trap.at, predicate };
-            // What doesn't agree with the way that was come isn't what held then.
+            // If the condition contradicts the path, the state isn't the one in which the decision was made.
             (tested.holds() == Some(held)).then(|| tested.in_numbers())
         });
         JunctionWay { body: "", words, place: Some(place), held, numbers }
@@ -157,20 +156,20 @@ impl Explainer<'_> {
     }
 }
 
-/// How the machine came to a condition.
+/// The path by which the machine reached a condition.
 #[derive(Default)]
 struct JunctionWay {
     body: &'static str,
-    /// The condition that chose the way.
+    /// The condition that chose the path.
     words: String,
     place: Option<TextPlace>,
     held: bool,
-    /// It with the numbers of then.
+    /// The condition with the numbers at the time of the decision.
     numbers: Option<String>,
 }
 
 impl JunctionWay {
-    /// `the first body ran (line 28: 5 > 2)`
+    /// Formats the path, for example `the first body ran (line 28: 5 > 2)`.
     fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
         let Some(place) = self.place else { return self.body.to_owned() };
         let numbers = self.numbers_said();

@@ -1,18 +1,18 @@
-//! Traps in the words of the program: which statement, which values, what was expected and what was
-//! found, and the other half of paired things. Reads a state; changes nothing.
+//! Explanations of traps in terms of the source text: the statement, the values, what was expected and found,
+//! and the matching part of paired statements. Explanations read a state and never change it.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `test` | conditions on a state: whether they hold, which part decides, with which values |
-//! | `earlier` | what held when a statement was entered: a copy of the state runs back to there |
+//! | `test` | conditions evaluated in a state: the value, the deciding comparisons, their operands |
+//! | `earlier` | values at the entry of a statement: a copy of the state runs back to it |
 //! | `junction` | `if` and `from … until` that are left or entered on the wrong side |
-//! | `counted` | `for` |
-//! | `calls` | the calls that are open, and which task a trap is in |
-//! | `chosen` | calls of what a cell chooses |
-//! | `vacancy` | `local`, `delocal`, frames, and cells that should be empty |
-//! | `flat` | everything else: instructions as they were written |
-//! | `value` | what operands and expressions are worth |
-//! | `names` | cells by their names |
+//! | `counted` | `for` loops |
+//! | `calls` | the backtrace of open calls, and the task of a trap |
+//! | `chosen` | calls of the procedure that a cell selects |
+//! | `vacancy` | `local`, `delocal`, frames, and cells that should be 0 |
+//! | `flat` | all other traps: plain instructions |
+//! | `value` | values of operands and expressions |
+//! | `names` | names of cells |
 
 mod calls;
 mod chosen;
@@ -43,60 +43,59 @@ pub use calls::{OpenCall, OpenTask};
 pub use names::cell_name;
 pub use value::Valued;
 
-/// A line of the text, as far as the image records it.
+/// A position in the text, as far as the image records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// 0 for the program's own file, else the number of the included one.
+    /// The number of the included file, or 0 for the program's own file.
     pub number: u32,
     pub line: u32,
-    /// The first and the last column, in characters from 1; none where the whole line is meant.
+    /// The first and the last column, in characters from 1; none if the position is the whole line.
     pub columns: Option<(u32, u32)>,
-    /// The included file that the line is of, as seen from the program's folder; none for the program's
-    /// own.
+    /// The path of the included file, relative to the program's folder; none for the program's own file.
     pub file: Option<String>,
 }
 
-/// Another place that a trap has to do with.
+/// Another place in the text that is related to a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherPlace {
     pub spot: Spot,
-    /// What was written there.
+    /// The text at this place, such as a statement or a name.
     pub words: String,
-    /// What is to be said about it.
+    /// A short comment on how the place relates to the trap.
     pub label: String,
 }
 
-/// A trap for people.
+/// A trap explained for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// What kind of mistake it is.
+    /// The trap code, which names the kind of mistake.
     pub code: TrapCode,
-    /// One sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
-    /// The statement that trapped, as it was written.
+    /// The statement that trapped, as in the text.
     pub instruction: String,
     pub cause: Cause,
-    /// How many steps were made before it, signed as those of a state are.
+    /// The number of steps before the trap, signed as in [`State`].
     pub step: i64,
-    /// Index of the instruction, its procedure and its place, if known.
+    /// The index of the instruction, its procedure and its position in the text, if known.
     pub at: u32,
     pub procedure: String,
     pub spot: Option<Spot>,
-    /// How many calls are open, and the innermost of them, from there outward.
+    /// The number of open calls, and the innermost of them, from the innermost outward.
     pub depth: usize,
     pub calls: Vec<OpenCall>,
-    /// A few words about the place.
+    /// A short label for the position.
     pub label: String,
     pub others: Vec<OtherPlace>,
-    /// What the cells hold that the message is about: (name, value).
+    /// The cells that the message mentions, as (name, value).
     pub values: Vec<(String, String)>,
-    /// Further facts.
+    /// Additional facts about the trap.
     pub notes: Vec<String>,
-    /// The cure, where one is known.
+    /// Advice on how to fix the mistake, if known.
     pub help: Option<String>,
 }
 
-/// Explains a trap in the state that it left.
+/// Explains a trap, given the state in which the machine stopped.
 pub fn explain(program: &Program, state: &State, trap: Trap) -> Explanation {
     Explainer { program, state, trap }.explain()
 }
@@ -107,13 +106,13 @@ struct Explainer<'a> {
     trap: Trap,
 }
 
-/// What there is to say about a trap, and where.
+/// The text of an explanation, and the places it refers to.
 #[derive(Default)]
 struct Told {
-    /// The kind of mistake, where it is the statement's and not the instruction's.
+    /// The trap code, if the statement determines it rather than the instruction.
     code: Option<TrapCode>,
     message: String,
-    /// The words that failed and their place, where they aren't the instruction's own.
+    /// The failed part of the text and its place, if they differ from those of the instruction.
     words: Option<String>,
     place: Option<TextPlace>,
     label: String,
@@ -178,23 +177,22 @@ impl<'a> Explainer<'a> {
         Speller { module: self.program.module(), procedure: self.procedure(self.trap.at) }
     }
 
-    /// Whether the trap came while instructions were undone: the machine stands behind the one that
-    /// trapped.
+    /// Returns true if the trapped instruction was being undone: then the machine's position is after it.
     fn is_backward(&self) -> bool {
         self.state.position != self.trap.at
     }
 
-    /// The direction in which the user travelled into the trap.
+    /// Returns the user's direction of travel at the trap.
     fn travel(&self) -> Travel {
         if self.is_backward() == self.state.inverted { Travel::Forward } else { Travel::Backward }
     }
 
-    /// Whether a block's text was run from its end to its beginning.
+    /// Returns true if the text of a block was being executed from its end to its start.
     fn undoes(&self, block: &Block) -> bool {
         self.is_backward() != block.undone
     }
 
-    /// A statement as it was written, or as it would be.
+    /// Returns the statement of an instruction, as in the text or in the form that it would have there.
     fn words(&self, at: u32) -> String {
         match (self.instruction(at).update, self.program.seam(at)) {
             (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
@@ -206,14 +204,15 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// An instruction whose expressions are computed around it: then it was written with them.
+    /// Returns an instruction with its expressions, if their temporaries are computed around it. In this case
+    /// the text has the expressions.
     fn with_expressions(&self, at: u32) -> Option<String> {
         let innermost = self.program.blocks_around(at).next()?;
         let takes = innermost.kind == BlockKind::Temporaries;
         takes.then(|| self.speller().with_expressions(self.instruction(at)))?
     }
 
-    /// The label of an instruction, or its number.
+    /// Returns the label of an instruction, or its number.
     fn label(&self, at: u32) -> String {
         self.known_label(at).map_or_else(|| format!("#{at}"), str::to_owned)
     }
@@ -224,7 +223,7 @@ impl<'a> Explainer<'a> {
         labels.get(found).map(|(_, label)| label.as_str())
     }
 
-    /// Where an instruction stands: the words of its statement, or its line.
+    /// Returns the place of an instruction in the text: the keyword of its statement, or its line.
     fn place(&self, at: u32) -> Option<TextPlace> {
         let of_seam = self.program.seam(at).map(|(block, seam)| block.place(seam));
         of_seam.filter(|place| place.line > 0).or_else(|| self.structure().place(at))
@@ -252,7 +251,7 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// "line 28", with its file where `here` is in another one.
+    /// Formats a line, for example "line 28", with its file if `here` is in another file.
     fn line(&self, place: TextPlace, here: TextPlace) -> String {
         match self.structure().path(place.file) {
             _ if place.line == 0 => "in the text".to_owned(),
@@ -262,7 +261,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Where the macro is used whose text is at fault.
+    /// Returns the use of the macro that contains the faulty text.
     fn use_of_macro(&self, spot: Option<&Spot>) -> Option<OtherPlace> {
         let is_use = |block: &&Block| matches!(block.kind, BlockKind::Macro { .. });
         let outermost = self.program.blocks_around(self.trap.at).filter(is_use).last()?;
@@ -272,7 +271,7 @@ impl<'a> Explainer<'a> {
         (!spot.is_some_and(same)).then_some(other)
     }
 
-    /// What a cell holds, as text.
+    /// Formats the value of a cell.
     fn value(&self, class: Class, cell: u32) -> String {
         let value = match class {
             Class::Int => self.state.ints.get(cell as usize).map(|&v| Value::Int(v)),
@@ -281,8 +280,8 @@ impl<'a> Explainer<'a> {
         value.map_or("?".into(), |v| self.program.text(v))
     }
 
-    /// The name and the value of the cell that an operand of the trap's procedure names: of `A[i]` the
-    /// element that it is.
+    /// Returns the name and the value of an operand's cell. For `A[i]` the name has the index's value, such
+    /// as `A[3]`.
     fn named_value(&self, operand: &Operand) -> Option<(String, String)> {
         let (class, cell) = self.resolve(operand)?;
         let Operand::Place(place) = operand else { return None };
@@ -295,7 +294,7 @@ impl<'a> Explainer<'a> {
         Some((name, self.value(class, cell)))
     }
 
-    /// The same for several, each name once; of an expression those of its parts.
+    /// Returns the names and values of several operands, each name once. An expression contributes its parts.
     fn named_values<'o>(&self, operands: impl IntoIterator<Item = &'o Operand>) -> Vec<(String, String)> {
         let mut values: Vec<(String, String)> = Vec::new();
         let parts = operands.into_iter().flat_map(|operand| self.valued().parts(operand));
@@ -307,7 +306,7 @@ impl<'a> Explainer<'a> {
         values
     }
 
-    /// The cell of an operand in the current state.
+    /// Returns the class and the address of an operand's cell in the current state.
     fn resolve(&self, operand: &Operand) -> Option<(Class, u32)> {
         self.valued().cell(operand)
     }
@@ -317,12 +316,12 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// "n is 4, x is 3".
+/// Formats values, for example "n is 4, x is 3".
 fn listed(values: &[(String, String)]) -> String {
     values.iter().map(|(name, value)| format!("{name} is {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The same behind a colon; nothing where there are none.
+/// Formats values after a colon; empty if there are none.
 fn because(values: &[(String, String)]) -> String {
     if values.is_empty() { String::new() } else { format!(": {}", listed(values)) }
 }

@@ -1,4 +1,4 @@
-//! Cells by the names that the author gave them.
+//! Names of cells, as the source text declares them.
 
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
@@ -10,9 +10,9 @@ use crate::state::lookup::{OpenFrame, open_frames};
 use crate::state::values::element_name;
 use crate::state::{ADJOINT, State};
 
-/// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's), the
-/// expression that a temporary holds, or the value of an immediate.
-/// The address of an adjoint is named as the adjoint.
+/// Returns the name of a cell: a global, a frame variable (with its procedure, except in main), the
+/// expression of a temporary, or the value of an immediate. The address of an adjoint gives the name of the
+/// adjoint.
 pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
     if class == Class::Real && cell & ADJOINT != 0 {
         return adjoint_name(&cell_name(program, state, class, cell & !ADJOINT));

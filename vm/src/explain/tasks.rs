@@ -1,4 +1,4 @@
-//! Two tasks that share what one of them may change, in words.
+//! Explanations of conflicts between tasks: shared cells that one of the tasks may change.
 
 use reviver_isa::instruction::Link;
 use reviver_isa::structure::{Block, BlockKind};
@@ -7,7 +7,7 @@ use super::{Explainer, Told};
 use crate::trap::TaskArgument;
 
 impl Explainer<'_> {
-    /// Before tasks begin, two of them were found to touch the same cells.
+    /// Explains a conflict between two tasks, which was found before the tasks began.
     pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> Told {
         let message = match first.task == second.task {
             true => format!("{} changes cells that say what the tasks are passed", self.task_said(first)),
@@ -33,7 +33,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// "`A[i]` of task 3, `more(A[i])` with i = 2,"
+    /// Formats an argument of a task, for example "`A[i]` of task 3, `more(A[i])` with i = 2,".
     fn task_said(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
         let call = match &self.instruction(site).link {
             Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
@@ -49,9 +49,9 @@ impl Explainer<'_> {
         }
     }
 
-    /// The counter of a `par for` in one of its tasks.
+    /// Returns the name and value of a `par for` counter in one of its tasks.
     fn counter_of(&self, site: u32, task: u32) -> Option<(String, i64)> {
-        // A loop that tasks begin in isn't what makes them.
+        // A loop that contains the whole task region isn't the loop that creates the tasks.
         let holds_all = |block: &&Block| (block.start()..block.end()).contains(&self.trap.at);
         let counting =
             self.program.blocks_around(site).take_while(|block| !holds_all(block)).find_map(|block| {

@@ -1,4 +1,4 @@
-//! Conditions on a state: whether they hold, which of their comparisons decide, and with which values.
+//! Evaluation of conditions in a state: the value, the deciding comparisons, and their operands.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Operand;
@@ -10,7 +10,7 @@ use crate::program::Program;
 use crate::state::State;
 use crate::state::values::Value;
 
-/// A condition and a state to test it on, in the procedure of an instruction.
+/// A condition and the state to evaluate it in, within the procedure of an instruction.
 pub(super) struct Tested<'a> {
     pub(super) program: &'a Program,
     pub(super) state: &'a State,
@@ -19,7 +19,8 @@ pub(super) struct Tested<'a> {
 }
 
 impl Tested<'_> {
-    /// Whether it holds; none where an index is out of bounds, say.
+    /// Returns the value of the condition; none if it has no value, for example because an index is out of
+    /// bounds.
     pub(super) fn holds(&self) -> Option<bool> {
         self.values().last().copied().flatten()
     }
@@ -43,12 +44,12 @@ impl Tested<'_> {
         Valued { program: self.program, state: self.state, at: self.at }.value(operand)
     }
 
-    /// The condition with numbers in the place of cells: `5 > 2`.
+    /// Formats the condition with numbers instead of cells, for example `5 > 2`.
     pub(super) fn in_numbers(&self) -> String {
         self.predicate.text(|o| self.value(o).map_or_else(|| "?".to_owned(), |v| self.program.text(v)))
     }
 
-    /// The numbers of the comparisons that make the condition what it is.
+    /// Returns the numbers of the comparisons that determine the condition's value.
     fn deciding(&self) -> Vec<usize> {
         let (values, firsts) = (self.values(), self.predicate.firsts());
         let mut asked = vec![true];
@@ -62,7 +63,8 @@ impl Tested<'_> {
                 PredicatePart::Compare(..) | PredicatePart::Forgotten => {}
                 PredicatePart::Not => asked.push(counts),
                 connective @ (PredicatePart::And | PredicatePart::Or) => {
-                    // One side is enough to make an `and` false and an `or` true: the first that is so.
+                    // A false side makes `and` false, and a true side makes `or` true. The first such side
+                    // counts as the reason.
                     let enough = connective.decides();
                     let right = n.checked_sub(1);
                     let left = right.and_then(|right| firsts.get(right)?.checked_sub(1));
@@ -80,8 +82,8 @@ impl Tested<'_> {
 }
 
 impl Explainer<'_> {
-    /// Why a condition is what it is: ": n is 4"; of several comparisons those that decide, each with its
-    /// values.
+    /// Formats the reasons for a condition's value, for example ": n is 4". Of several comparisons, the
+    /// deciding ones are listed with their values.
     pub(super) fn reasons(&self, tested: &Tested<'_>) -> String {
         let predicate = tested.predicate;
         if predicate.comparison().is_some() {

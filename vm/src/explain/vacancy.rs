@@ -1,4 +1,5 @@
-//! Cells that should be empty and aren't: at a `delocal`, at the end of a frame, before a value comes.
+//! Explanations of cells that should be 0 but aren't: at a `delocal`, at the end of a frame, or before a
+//! move.
 
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::structure::{Block, BlockKind};
@@ -10,7 +11,7 @@ use crate::state::values::Value;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
-    /// A `local` or `delocal` whose variable isn't what it says.
+    /// Explains a `local` or `delocal` with a variable that doesn't have the stated value.
     pub(super) fn opened(&self, block: &Block) -> Option<Told> {
         let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
         let (variable, instruction) = block.opened(&self.program.module().code)?;
@@ -19,7 +20,7 @@ impl Explainer<'_> {
         let Some(instruction) = instruction else {
             return Some(self.ended_as_nothing(block, variable, &words, self.value(class, cell)));
         };
-        // From an empty variable, the step before leads to the value that the statement names.
+        // One step back with the variable set to 0 yields the value that the statement names.
         let stated = self.before_with(|state| match class {
             Class::Int => state.ints.iter_mut().skip(cell as usize).take(1).for_each(|value| *value = 0),
             Class::Real => state.reals.iter_mut().skip(cell as usize).take(1).for_each(|bits| *bits = 0),
@@ -34,7 +35,7 @@ impl Explainer<'_> {
                 let found = (rest.wrapping_add(stated) << shift) >> shift;
                 (self.program.text(Value::Int(stated)), format!("is {found}"))
             }
-            // The sum of floats may not be what was there: the difference is exact.
+            // A float sum may differ from the earlier value, so the exact difference is reported instead.
             Class::Real => {
                 let stated = stated.reals.get(cell as usize).copied()?;
                 (
@@ -59,7 +60,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// A `delocal` without a value, or a `local` that one goes back to, whose variable isn't 0.
+    /// Explains a variable that isn't 0 at a `delocal` without a value, or at a `local` that is undone.
     fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> Told {
         let name = self.speller().name(Base::Frame(variable));
         Told {
@@ -75,7 +76,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The variable of the frame that the instruction which trapped was to vacate.
+    /// Returns the frame variable that the trapped instruction was to vacate.
     pub(super) fn vacated(&self) -> Option<u32> {
         let instruction = self.instruction(self.trap.at);
         match instruction.operands.first()? {
@@ -88,7 +89,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// An expression that isn't worth the same where it is uncomputed.
+    /// Explains an expression that has another value at its uncomputation than at its computation.
     pub(super) fn changed_value(&self) -> Option<Told> {
         let ChangedValue { expression, was, values } = self.changed()?;
         Some(Told {
@@ -104,7 +105,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// The expression whose temporary isn't vacant, where that is what was to be vacated.
+    /// Returns the expression of the temporary that isn't vacant, if a temporary was to be vacated.
     pub(super) fn changed(&self) -> Option<ChangedValue> {
         let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
         let holder = Operand::Place(Place::scalar(Base::Frame(self.vacated()?)));
@@ -127,7 +128,7 @@ impl Explainer<'_> {
         Some(ChangedValue { expression, was, values: self.named_values([&holder]) })
     }
 
-    /// Where a name of the trap's procedure begins, if that is another line.
+    /// Returns the declaration of a variable of the trap's procedure, if it is on another line.
     fn declared(&self, variable: u32) -> Option<super::OtherPlace> {
         let number = self.program.procedure_of(self.trap.at) as u32;
         let scopes = self.structure().scopes_of_variable(number, variable);
@@ -139,7 +140,7 @@ impl Explainer<'_> {
         (here != Some((scope.place.file, scope.place.line))).then_some(other)
     }
 
-    /// Other cells that must be vacant.
+    /// Explains other cells that must be vacant.
     pub(super) fn vacancy(&self) -> Option<Told> {
         match self.trap.cause {
             Cause::FrameNotVacant { class, cell } => Some(self.frame(class, cell)),
@@ -167,7 +168,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The variable of the innermost frame that a cell belongs to.
+    /// Returns the variable of the innermost frame that contains a cell.
     fn variable_of(&self, class: Class, cell: u32) -> Option<u32> {
         let open = frame_at(self.program, self.state, self.state.calls.len())?;
         let owner = self.program.module().procedures.get(open.procedure)?;
@@ -209,16 +210,16 @@ impl Explainer<'_> {
     }
 }
 
-/// An expression that isn't worth what it was.
+/// An expression with a changed value.
 pub(super) struct ChangedValue {
     pub(super) expression: String,
-    /// "was 3 and is 6"
+    /// The two values, for example "was 3 and is 6".
     pub(super) was: String,
-    /// What it is computed from, as it is now.
+    /// The operands of the expression, with their current values.
     pub(super) values: Vec<(String, String)>,
 }
 
-/// Where the text is run from its end to its beginning, a `local` is what ends a variable.
+/// Returns the prefix for blocks that are executed backward, where a `local` ends the variable's lifetime.
 fn going_back_to(block: &Block) -> &'static str {
     if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" }
 }

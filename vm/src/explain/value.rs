@@ -1,5 +1,5 @@
-//! What operands are worth in a state. An expression, whose temporary is 0 but while a statement takes it, is
-//! computed anew. Changes nothing.
+//! Values of operands in a state. The temporary of an expression is 0 except while its statement is executed,
+//! so the expression is evaluated again. The state is never changed.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
@@ -12,17 +12,18 @@ use crate::state::lookup::cell_of;
 use crate::state::values::Value;
 use crate::state::{MODE, State};
 
-/// The operands of an instruction in a state.
+/// An evaluator for the operands of an instruction in a state.
 #[derive(Clone, Copy)]
 pub struct Valued<'a> {
     pub program: &'a Program,
     pub state: &'a State,
-    /// An instruction of the procedure that is open.
+    /// The number of an instruction in the procedure that is open.
     pub at: u32,
 }
 
 impl Valued<'_> {
-    /// The value of an operand; none where an index is out of bounds, say, or a function has no value.
+    /// Returns the value of an operand; none if it has no value, for example because an index is out of
+    /// bounds.
     pub fn value(&self, operand: &Operand) -> Option<Value> {
         if let Some(temporary) = self.temporary(operand) {
             return self.computed(temporary);
@@ -38,12 +39,12 @@ impl Valued<'_> {
         }
     }
 
-    /// The class and the address of an operand's cell, with indices that are expressions computed.
+    /// Returns the class and the address of an operand's cell. Indices that are expressions are evaluated.
     pub fn cell(&self, operand: &Operand) -> Option<(Class, u32)> {
         cell_of(self.program, self.state, self.at, &self.with_indices(operand)?)
     }
 
-    /// The cells that people know of which an operand is made: itself, or those of its expression.
+    /// Returns the cells of the text that an operand depends on: itself, or the cells of its expression.
     pub fn parts(&self, operand: &Operand) -> Vec<Operand> {
         match self.temporary(operand) {
             Some(temporary) => temporary.sources.iter().flat_map(|source| self.parts(source)).collect(),
@@ -51,7 +52,7 @@ impl Valued<'_> {
         }
     }
 
-    /// The expression that an operand is the temporary of.
+    /// Returns the expression that the operand is the temporary of, if any.
     pub(super) fn temporary(&self, operand: &Operand) -> Option<&Temporary> {
         match operand {
             Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {
@@ -62,7 +63,7 @@ impl Valued<'_> {
         }
     }
 
-    /// An operand whose indices are cells and numbers.
+    /// Returns the operand with each index expression replaced by its value.
     fn with_indices(&self, operand: &Operand) -> Option<Operand> {
         let Operand::Place(Place { base, adjoint, index: Some(index) }) = operand else {
             return Some(operand.clone());
@@ -93,7 +94,7 @@ impl Valued<'_> {
     }
 }
 
-/// A function of values, in the program's numbers; none where it has no value.
+/// Applies a function in the program's number system; returns none if there is no value.
 fn applied(program: &Program, function: Function, result: Class, sources: &[Value]) -> Option<Value> {
     let module = program.module();
     let sources: Vec<PlainValue> = sources

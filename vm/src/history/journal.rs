@@ -1,5 +1,5 @@
-//! The history as one step sees it: what the step loses is kept, what it lost is put back. Knows the
-//! cells that change; knows no instruction.
+//! The history of a single step: it keeps the values that the step loses, and restores the values that the
+//! step lost. The module knows the cells that change, but no instruction.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -10,20 +10,20 @@ use crate::state::Counters;
 use crate::state::lanes::Lanes;
 use crate::travel::Interval;
 
-/// The history as one step sees it.
+/// The view of a history for one step.
 pub(crate) struct Journal<'a, H> {
     pub history: &'a mut H,
     pub interval: Interval,
-    /// Whether the step leads back toward the start.
+    /// True if the step leads back toward the start.
     pub restores: bool,
-    /// Whether gradient mode is on.
+    /// True if gradient mode is on.
     pub gradient: bool,
-    /// The true addresses of the operands, where the step works on copies of them.
+    /// The real addresses of the operands, if the step operates on copies of them.
     pub copies_of: Option<[u32; 3]>,
 }
 
 impl<H> Journal<'_, H> {
-    /// Whether the step is to be undone by what was recorded for it, if anything.
+    /// Returns true if a record exists from which the step must be undone or repeated.
     pub fn holds<B: Lanes>(&self) -> bool
     where
         H: History<B>,
@@ -33,7 +33,7 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && (own() || earlier())
     }
 
-    /// Whether the adjoints too are put back by what was recorded: it was recorded in gradient mode.
+    /// Returns true if the record restores the adjoints too, because it was made in gradient mode.
     pub fn holds_adjoints<B: Lanes>(&self) -> bool
     where
         H: History<B>,
@@ -41,7 +41,8 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && self.restores && self.history.latest(self.interval).is_some_and(|kept| kept.gradient)
     }
 
-    /// What was recorded of a real for this interval, which only a step that loses one real asks.
+    /// Returns the recorded value of a real for this interval. Only steps that lose exactly one real may ask
+    /// for it.
     pub fn kept_real<B: Lanes>(&self, cell: usize) -> Option<B>
     where
         H: History<B>,
@@ -53,7 +54,7 @@ impl<H> Journal<'_, H> {
         kept.filter(|kept| kept.slot == KeptSlot::Real && kept.cell as usize == cell).map(|kept| kept.bits)
     }
 
-    /// Whether anything is recorded for this interval.
+    /// Returns true if any record exists for this interval.
     pub fn has_recorded<B: Lanes>(&self) -> bool
     where
         H: History<B>,
@@ -61,11 +62,11 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && self.history.latest(self.interval).is_some()
     }
 
-    /// Puts back everything that was recorded for this interval. Whether the step is undone: records
-    /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
+    /// Restores everything that was recorded for this interval. Returns true if this completely undoes the
+    /// step. Records of plain steps don't cover the adjoints that gradient mode still has to propagate.
     ///
-    /// What an earlier run has recorded is put back when leading away from the start, and what it
-    /// replaces is recorded in its turn, with the adjoints that the caller changes.
+    /// On the way from the start, the records of an earlier run are restored instead. The values that they
+    /// replace are recorded in turn, together with the adjoints that the caller changes.
     pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
     where
         H: History<B>,
@@ -77,7 +78,7 @@ impl<H> Journal<'_, H> {
         let mut complete = true;
         while let Some(kept) = self.history.take(self.interval) {
             complete = kept.gradient || !self.gradient;
-            // An adjoint is no business of a plain step.
+            // A plain step doesn't change adjoints, so it doesn't restore them.
             if self.gradient || kept.slot != KeptSlot::Adjoint || !kept.gradient {
                 kept.restore(cells, counters);
             }
@@ -85,8 +86,8 @@ impl<H> Journal<'_, H> {
         complete
     }
 
-    /// Puts back what a step that changes more than cells has discarded. Making it again discards
-    /// it by itself.
+    /// Restores the values discarded by a step that changes more than cells. When such a step is repeated, it
+    /// discards the values itself.
     pub fn put_back<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters)
     where
         H: History<B>,
@@ -101,7 +102,7 @@ impl<H> Journal<'_, H> {
         }
     }
 
-    /// Puts back the values that an earlier run recorded for this interval, the latest first.
+    /// Restores the values that an earlier run recorded for this interval, the latest first.
     fn adopt<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
     where
         H: History<B>,
@@ -118,7 +119,7 @@ impl<H> Journal<'_, H> {
         }
     }
 
-    /// Keeps the bits of a cell that the step is about to change.
+    /// Records the bits of a cell that the step is about to change.
     pub fn keep<B: Lanes>(&mut self, slot: KeptSlot, cell: usize, bits: B, cost: Cost)
     where
         H: History<B>,
@@ -148,7 +149,8 @@ impl<H> Journal<'_, H> {
         }
     }
 
-    /// Records an adjoint that is about to be 0, and counts it as dropped unless it already was some 0.
+    /// Records an adjoint that is about to become 0. `counts` is false for an adjoint that is already a zero,
+    /// such as -0: it isn't counted as dropped.
     pub fn dropped<B: Lanes>(&mut self, cell: usize, bits: B, counts: bool, counters: &mut Counters)
     where
         H: History<B>,

@@ -1,10 +1,10 @@
-//! Histories: what is kept so that a lossy step can be undone bit for bit.
+//! Histories: records from which a lossy step can be undone bit for bit.
 //!
-//! Steps that lie away from step 0 in the direction of travel *record*; steps toward it *restore*.
-//! So one stack serves forward runs and backward ones, and it is empty at step 0. Steps in rules of
-//! procedures are numbered apart and have a stack of their own, because gradient mode alone makes them:
-//! what a run recorded with the mode off is found by the way back with the mode on. Integer and
-//! fixed-point programs without irreversible instructions never record anything.
+//! A step *records* if it leads away from step 0 of its track, and *restores* if it leads toward step 0. So
+//! one stack serves forward and backward runs, and it is empty at step 0. Steps in derivative rules are
+//! numbered separately and have their own stack, because only gradient mode executes them. The reverse sweep,
+//! with the mode on, thus finds the records of the forward sweep, with the mode off. Integer and fixed-point
+//! programs without irreversible instructions never record anything.
 
 pub(crate) mod journal;
 
@@ -19,81 +19,84 @@ use crate::state::{Counters, MODE, State};
 use crate::trap::Cause;
 use crate::travel::{Interval, Track};
 
-/// The most records that an instruction on cells makes: of two targets the values, and of all that it
-/// names the adjoints.
+/// Upper bound on the records of an instruction on cells: the values of two targets, and the adjoints of all
+/// operands.
 pub(crate) const RECORDS_OF_A_STEP: usize = 8;
 
 /// The interface between the interpreter and a history.
 pub trait History<B>: Sized {
-    /// False where nothing is ever recorded: the interpreter then omits all asking.
+    /// False if nothing is ever recorded. The interpreter is then compiled without any history code.
     const ACTIVE: bool;
 
-    /// A history that keeps nothing, of a type that the interpreter's loop is compiled for anyway.
+    /// Returns a history that records nothing. Its type is one that the interpreter's loop is compiled for
+    /// anyway.
     fn nothing() -> Self;
 
-    /// Finds memory for so many records of a step over an interval, before the step changes anything.
+    /// Reserves memory for `records` records of the step over an interval, before the step changes anything.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is no memory.
     fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause>;
 
-    /// Records what a cell held before the step over an interval changed it.
+    /// Records the content of a cell before the step over an interval changes it.
     fn record(&mut self, interval: Interval, cell: Kept<B>);
 
-    /// The latest record of the interval's track if it belongs to this interval.
+    /// Returns the latest record of the interval's track if it belongs to this interval.
     fn latest(&self, interval: Interval) -> Option<Kept<B>>;
 
-    /// Takes what [`History::latest`] gives.
+    /// Removes and returns the record that [`History::latest`] returns.
     fn take(&mut self, interval: Interval) -> Option<Kept<B>>;
 
-    /// Whether what a step changes is recorded also where its inverse finds it again.
+    /// Returns true if all changes of a step are recorded, including those that its inverse undoes exactly.
     fn tapes(&self) -> bool {
         false
     }
 
-    /// What an earlier run lost of values on a step over this interval, the latest last; see [`Past`].
+    /// Returns the values that an earlier run lost on the step over this interval, the latest last; see
+    /// [`Past`].
     fn inherited(&self, _interval: Interval) -> &[(i64, Kept<B>)] {
         &[]
     }
 }
 
-/// The kinds of cells whose content can be kept.
+/// The kinds of cells that a record can hold the content of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum KeptSlot {
     Int,
     Real,
-    /// The adjoint of the real cell of this number.
+    /// The adjoint of the real cell with this number.
     Adjoint,
-    /// What waited while a task added up its share of the adjoint of the real cell of this number.
+    /// The deferred adjoint of the real cell with this number, which waited while a task accumulated its
+    /// share.
     Aside,
-    /// The adjoint of the entry of a stack or tape that undoing the step puts back.
+    /// The adjoint of the stack or tape entry that undoing the step restores.
     Entry,
 }
 
-/// The old content of a cell.
+/// A record: the old content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept<B = u64> {
     pub slot: KeptSlot,
     pub cell: u32,
     pub bits: B,
-    /// Whether the step was made in gradient mode: its records then hold every adjoint that it changed.
+    /// True if the step was executed in gradient mode. Its records then hold every adjoint that it changed.
     pub gradient: bool,
     pub cost: Cost,
 }
 
-/// What losing a cell's content was counted as; less than 0 where finding it again was what was counted.
+/// The counter increments caused by losing a cell's content; negative if restoring it was what was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Bits erased on purpose.
+    /// Bits that the program erased explicitly.
     pub erased: i32,
     /// Bits of a float that was vacated within the tolerance.
     pub discarded: i32,
-    /// Adjoints dropped: 0 or 1.
+    /// Number of dropped adjoints: 0 or 1.
     pub drops: i32,
 }
 
 impl Cost {
-    /// Counts it. Records can come from a file, so what they claim may be more than there is.
+    /// Adds the cost to the counters. The sums saturate, because records from a file may claim any cost.
     pub fn charge(self, counters: &mut Counters) {
         let add = |count: &mut u64, cost: i32| *count = count.saturating_add_signed(cost.into());
         add(&mut counters.erased_bits, self.erased);
@@ -101,35 +104,35 @@ impl Cost {
         add(&mut counters.drops, self.drops);
     }
 
-    /// Takes back what was counted.
+    /// Subtracts the cost from the counters.
     pub fn refund(self, counters: &mut Counters) {
         self.reversed().charge(counters);
     }
 
-    /// What taking it back is counted as.
+    /// Returns the negated cost.
     fn reversed(self) -> Cost {
         let [erased, discarded, drops] = [self.erased, self.discarded, self.drops].map(i32::saturating_neg);
         Cost { erased, discarded, drops }
     }
 }
 
-/// The cells of a state, as instructions on cells change them.
+/// The cells of a state that instructions on cells may change.
 pub(crate) struct Cells<'a, B> {
     pub ints: &'a mut [i64],
     pub reals: &'a mut [B],
-    /// As many as there are reals, or none where nothing needs them.
+    /// The adjoints, one for each real, or empty if no step needs adjoints.
     pub adjoints: &'a mut [B],
 }
 
 impl<B> Cells<'_, B> {
-    /// The same cells, lent on.
+    /// Reborrows the same cells for a shorter lifetime.
     pub fn reborrow(&mut self) -> Cells<'_, B> {
         Cells { ints: self.ints, reals: self.reals, adjoints: self.adjoints }
     }
 }
 
 impl<B: Lanes> Kept<B> {
-    /// What has to be recorded before this is restored, so that the step can be made again.
+    /// Returns the record to make before this one is restored, so that the step can be repeated.
     pub(crate) fn replaced(&self, cells: &Cells<B>, gradient: bool) -> Kept<B> {
         let cell = self.cell as usize;
         let bits = match self.slot {
@@ -140,16 +143,16 @@ impl<B: Lanes> Kept<B> {
         Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
     }
 
-    /// Puts the old content back and takes back what was counted.
+    /// Restores the old content and subtracts what was counted.
     pub(crate) fn restore(&self, cells: &mut Cells<B>, counters: &mut Counters) {
         let (cell, bits) = (self.cell as usize, self.bits);
         match self.slot {
-            // No step changes the mode bit, whatever a record that comes from a file says.
+            // No step changes the mode bit, so a record from a file that claims otherwise is ignored.
             KeptSlot::Int if cell == MODE => {}
             KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
-            // Taken by the move, or by the call, itself; a record that comes from elsewhere changes nothing.
+            // The move or the call itself takes these records. A record from another source changes nothing.
             KeptSlot::Entry | KeptSlot::Aside => {}
         }
         self.cost.refund(counters);
@@ -157,7 +160,7 @@ impl<B: Lanes> Kept<B> {
 }
 
 impl<B: Lanes> State<B> {
-    /// The cells beside what is counted.
+    /// Borrows the cells and the counters separately.
     pub(crate) fn cells(&mut self) -> (Cells<'_, B>, &mut Counters) {
         let State { ints, reals, adjoints, counters, .. } = self;
         let adjoints = adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells);
@@ -165,7 +168,7 @@ impl<B: Lanes> State<B> {
     }
 }
 
-/// Keeps nothing: going back is only ever the execution of inverses.
+/// A history that records nothing: going backward only executes inverse steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHistory;
 
@@ -191,39 +194,39 @@ impl<B> History<B> for NoHistory {
     }
 }
 
-/// Residues of float updates and vacancies, the old values of erased cells, and dropped adjoints. They may
-/// take most of what memory there is: a copy can fail, so there is no `Clone`.
+/// Records of lossy steps: residues of float updates and vacated cells, old values of erased cells, and
+/// dropped adjoints. They may fill most of the memory, so that copying can fail. Therefore there is no
+/// `Clone`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Residues<B = u64> {
-    /// Records of the program's own steps by the numbers of their intervals, the latest last.
+    /// Records of the program's own steps, with the numbers of their intervals, the latest last.
     program: Vec<(i64, Kept<B>)>,
-    /// Records of steps in rules.
+    /// Records of steps in derivative rules.
     rules: Vec<(i64, Kept<B>)>,
     #[serde(skip)]
     past: Option<Past<B>>,
-    /// Whether all that steps change is recorded, and not just what they lose.
+    /// True if all changes of steps are recorded, instead of only their losses.
     #[serde(skip)]
     tapes: bool,
 }
 
-/// What an earlier run lost on its way to a state. A run that begins with the same values and leads back
-/// over that way finds here what it can't know by itself. Adjoints may be others, so only values are
-/// taken. Cheap to clone.
+/// The values that an earlier run lost before it reached a state. A later run that starts with the same
+/// values and undoes the same steps takes lost values from here. Adjoints may differ between the runs, so
+/// only values are taken. Cloning is cheap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past<B = u64> {
-    /// By number; those of one interval in the order in which they were recorded.
+    /// The records by interval number; those of one interval are in the order of recording.
     records: Arc<Vec<(i64, Kept<B>)>>,
-    /// What the number of an interval was in the earlier run, less what it is in the later one.
+    /// The number of an interval in the earlier run, minus its number in the later run.
     offset: i64,
 }
 
 impl<B> Past<B> {
-    /// What `earlier` has recorded. At the later run's start [`State::own_steps`] was greater by `offset`
-    /// than it is now.
+    /// Creates the past from the records of an earlier run. At the state where the later run starts,
+    /// [`State::own_steps`] was greater by `offset` in the earlier run.
     pub fn new(earlier: Residues<B>, offset: i64) -> Past<B> {
         let mut records = earlier.program;
-        // A run that led backward has recorded the greatest number first. What one step has recorded stays
-        // in its order.
+        // A backward run records the greatest number first. The records of one step keep their order.
         if !records.is_sorted_by_key(|&(number, _)| number) {
             records.reverse();
             records.chunk_by_mut(|(a, _), (b, _)| a == b).for_each(<[_]>::reverse);
@@ -231,7 +234,7 @@ impl<B> Past<B> {
         Past { records: Arc::new(records), offset }
     }
 
-    /// Memory that it takes.
+    /// Returns the memory use of the records, in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.records.as_slice())
     }
@@ -244,10 +247,10 @@ impl<B> Default for Residues<B> {
 }
 
 impl<B: Copy> Residues<B> {
-    /// What the steps between some numbers have recorded.
+    /// Returns the records of the steps with these numbers.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub(crate) fn part(&self, numbers: Range<i64>) -> Result<Residues<B>, OutOfMemory> {
         let start = self.begin_of(&numbers);
         let rest = self.program.get(start..).unwrap_or_default();
@@ -256,15 +259,15 @@ impl<B: Copy> Residues<B> {
         Ok(Residues { program, ..self.anew() })
     }
 
-    /// Adds what others have recorded, whose numbers are greater by `offset` here.
+    /// Appends the records of another history. Their interval numbers are increased by `offset`.
     pub(crate) fn append(&mut self, others: &Residues<B>, offset: i64) {
         self.program.extend(others.program.iter().map(|&(number, kept)| (number + offset, kept)));
     }
 
-    /// A copy.
+    /// Returns a copy of the history.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub fn try_clone(&self) -> Result<Residues<B>, OutOfMemory> {
         let (program, rules) = (room::copied(&self.program)?, room::copied(&self.rules)?);
         Ok(Residues { program, rules, past: self.past.clone(), tapes: self.tapes })
@@ -272,12 +275,12 @@ impl<B: Copy> Residues<B> {
 }
 
 impl<B> Residues<B> {
-    /// Memory that the records take.
+    /// Returns the memory use of the records, in bytes.
     pub fn bytes(&self) -> usize {
         self.len() * size_of::<(i64, Kept<B>)>()
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.program.len() + self.rules.len()
     }
@@ -286,45 +289,47 @@ impl<B> Residues<B> {
         self.len() == 0
     }
 
-    /// From now on, steps that lead away from the start find lost values there.
+    /// Makes later steps away from the start take lost values from `past`.
     pub fn inherit(&mut self, past: Past<B>) {
         self.past = Some(past);
     }
 
-    /// One that records all that steps change.
+    /// Returns an empty history that records all changes of steps.
     pub fn taping() -> Residues<B> {
         Residues { tapes: true, ..Residues::default() }
     }
 
-    /// From now on all that steps change is recorded.
+    /// Makes later steps record all their changes.
     pub(crate) fn tape(&mut self) {
         self.tapes = true;
     }
 
-    /// Whether each step's records are found by its number alone, and say only what the step lost.
+    /// Returns true if each step's records are identified by its number alone and hold only the step's
+    /// losses.
     pub(crate) fn can_be_parted(&self) -> bool {
         self.past.is_none() && self.rules.is_empty()
     }
 
-    /// One that records the same of steps, and has recorded nothing.
+    /// Returns an empty history that records the same kind of changes.
     pub(crate) fn anew(&self) -> Residues<B> {
         Residues { program: Vec::new(), rules: Vec::new(), past: None, tapes: self.tapes }
     }
 
-    /// Finds memory for so many more records.
+    /// Reserves memory for further records.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is no memory.
     pub(crate) fn reserve(&mut self, records: usize) -> Result<(), OutOfMemory> {
         room::more(&mut self.program, records)
     }
 
-    /// Forgets what the steps recorded between two numbers of which the first is that of the latest step.
+    /// Deletes the records of the steps between two numbers. The first one is the number of the latest step.
     pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
         self.program.truncate(self.begin_of(&(latest.min(earliest)..latest.max(earliest))));
     }
 
-    /// Where the records begin of steps with these numbers; those before them are of steps that lie nearer to the start.
+    /// Returns the index of the first record with one of these numbers. Records before it belong to steps
+    /// nearer to the start.
     fn begin_of(&self, numbers: &Range<i64>) -> usize {
         let is_ascending = self.program.first().is_none_or(|(first, _)| *first >= 0);
         let is_before =
@@ -339,7 +344,7 @@ impl<B> Residues<B> {
         }
     }
 
-    /// The records of a track, the latest last.
+    /// Returns the records of a track, the latest last.
     pub(crate) fn records(&self, track: Track) -> &[(i64, Kept<B>)] {
         self.of(track)
     }
@@ -354,7 +359,7 @@ impl<B> Residues<B> {
 
 impl<B: Copy> Residues<B> {
     pub(crate) fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
-        // What an earlier run has recorded is replaced one by one.
+        // Each record of an earlier run is replaced by one record when it is restored.
         let records = records + self.inherited(interval).len();
         let list = self.of_mut(interval.track);
         room::more(list, records).map_err(|_| Cause::NoMemory(Room::History))
@@ -386,13 +391,13 @@ impl<B: Copy> Residues<B> {
         let number = interval.number + past.offset;
         let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
         let records = &rest[..rest.partition_point(|(recorded, _)| *recorded == number)];
-        // A plain step that changed an adjoint is made anew: the adjoint may be another now.
+        // A plain step that changed an adjoint is executed again, because the adjoint may differ now.
         let concerns_adjoints = |kept: &Kept<B>| kept.slot == KeptSlot::Adjoint && !kept.gradient;
         if records.iter().any(|(_, kept)| concerns_adjoints(kept)) { &[] } else { records }
     }
 }
 
-/// A history that may be missing, where asking costs little compared with the arithmetic.
+/// An optional history. A runtime check is cheap here, compared with the arithmetic.
 impl<B: Copy> History<B> for Option<&mut Residues<B>> {
     const ACTIVE: bool = true;
 

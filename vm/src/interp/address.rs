@@ -1,5 +1,4 @@
-//! From slots to cells: the addresses that are only known at a step. Reads index cells and references; changes
-//! nothing.
+//! Address resolution of slots at run time. The module reads index cells and references, and changes nothing.
 
 use reviver_flow::call::Array;
 use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Passed, Slot, Step};
@@ -10,10 +9,10 @@ use crate::interp::window::tell_apart;
 use crate::state::{self, Frame, Reference};
 use crate::trap::Cause;
 
-/// Set in the address of an adjoint.
+/// The bit that marks an address as that of an adjoint.
 pub const ADJOINT: usize = state::ADJOINT as usize;
 
-/// What addresses depend on.
+/// The context that addresses depend on: the flow, the current frame, and its references.
 #[derive(Clone, Copy)]
 pub struct Addresses<'a> {
     pub flow: &'a Flow,
@@ -21,7 +20,7 @@ pub struct Addresses<'a> {
     pub references: &'a [Reference],
 }
 
-/// An index outside of its array.
+/// An index that is outside of its array.
 pub struct OutOfBounds {
     dimension: u32,
     index: i64,
@@ -35,7 +34,7 @@ impl OutOfBounds {
 }
 
 impl Addresses<'_> {
-    /// The cells of a step's operands, told apart as the step demands.
+    /// Returns the cells of a step's operands, and checks the step's alias guards.
     pub fn operands(&self, step: &Step, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = [0; 3];
         for ((n, cell), slot) in (0..).zip(&mut cells).zip(&step.slots) {
@@ -47,7 +46,7 @@ impl Addresses<'_> {
         Ok(cells)
     }
 
-    /// The operand of which an integer cell is an index.
+    /// Returns the number of the operand that an integer cell is an index of.
     fn index_of(&self, step: &Step, cell: usize) -> Option<u32> {
         let is_index =
             |subscript: ArrayIndex| subscript.cell.is_some_and(|anchor| self.anchor(anchor) == cell);
@@ -58,7 +57,7 @@ impl Addresses<'_> {
         step.slots.iter().position(has_index).map(|n| n as u32)
     }
 
-    /// The cell of a slot, or of its adjoint.
+    /// Returns the address of a slot's cell; for an adjoint, with the bit [`ADJOINT`] set.
     pub fn slot(&self, slot: &Slot, ints: &[i64]) -> Result<usize, OutOfBounds> {
         let cell = self.flow.locus(slot).map_or(Ok(0), |locus| self.locus(&locus, ints))?;
         Ok(if slot.adjoint { cell | ADJOINT } else { cell })
@@ -87,7 +86,7 @@ impl Addresses<'_> {
         }
     }
 
-    /// The first cell.
+    /// Returns the first cell of an anchor.
     pub fn anchor(&self, anchor: Anchor) -> usize {
         match anchor {
             Anchor::Constant(cell) | Anchor::Fixed(cell) => cell as usize,
@@ -101,7 +100,7 @@ impl Addresses<'_> {
         self.references[self.frame.references as usize + n as usize]
     }
 
-    /// All elements; of a parameter what was passed for it.
+    /// Returns a reference to all elements of an array; for a parameter, the argument that was passed.
     fn array(&self, Array { base, length }: Array) -> Reference {
         match (base, length) {
             (Anchor::Parameter(n), _) => self.parameter(n),
@@ -111,7 +110,8 @@ impl Addresses<'_> {
         }
     }
 
-    /// The rows of a matrix: as many as the length, each as long as the stride.
+    /// Returns a reference to the rows of a matrix: `length` is the number of rows, `stride` the number of
+    /// columns.
     fn matrix(&self, matrix: Matrix) -> Reference {
         match (matrix.base, matrix.size) {
             (Anchor::Parameter(n), _) => self.parameter(n),
@@ -124,7 +124,7 @@ impl Addresses<'_> {
 
     fn subscript(&self, subscript: ArrayIndex, ints: &[i64]) -> i64 {
         match subscript.cell {
-            // Verified offsets are so small that a sum which wraps is outside of every array.
+            // Verified offsets are so small that a wrapped sum is outside of every array.
             Some(anchor) => ints[self.anchor(anchor)].wrapping_add(subscript.offset),
             None => subscript.offset,
         }
@@ -138,12 +138,12 @@ impl Addresses<'_> {
         ints: &[i64],
     ) -> Result<usize, OutOfBounds> {
         let index = self.subscript(subscript, ints);
-        // A mutant lets the index right behind the last one pass.
+        // A mutant accepts the index just past the end.
         let end = u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked));
         if (index as u64) < end { Ok(index as usize) } else { Err(OutOfBounds { dimension, index, length }) }
     }
 
-    /// What a call passes for its parameter `n`.
+    /// Returns the reference that a call passes for its parameter `n`.
     pub fn reference(&self, n: u32, passed: &Passed, ints: &[i64]) -> Result<Reference, Cause> {
         let bounded = |subscript, length, dimension| {
             self.index(subscript, length, dimension, ints).map(|i| i as u32).map_err(|bounds| bounds.at(n))
@@ -174,15 +174,15 @@ impl Addresses<'_> {
     }
 }
 
-/// Part of a slice: the elements from, from + step, … below `to`.
+/// Returns the part of a slice with the elements `from`, `from + step`, … below `to`.
 fn span(argument: u32, whole: Reference, from: i64, to: i64, step: u32) -> Result<Reference, Cause> {
     if !(0 <= from && from <= to && to <= i64::from(whole.length)) {
         return Err(Cause::SliceBounds { argument, from, to, length: whole.length });
     }
-    // Both bounds are within the slice's length, which fits.
+    // Both bounds are within the slice's length, so they fit into `u32`.
     let (first, count) = (from as u32, (to - from) as u32);
     let length = count.div_ceil(step);
-    // An empty slice refers to nothing; a fixed base makes it equal to itself.
+    // An empty slice refers to no cell. A fixed base makes all empty parts of a slice compare equal.
     let base = if length == 0 { whole.base } else { whole.base + first * whole.stride };
     Ok(Reference { base, length, stride: whole.stride.saturating_mul(step) })
 }

@@ -1,5 +1,6 @@
-//! Calls: a frame and references are made, the callee is run from its near bound, and what it leaves is freed. In
-//! gradient mode a callee with a rule takes turns with it.
+//! Calls and returns: a frame and its references are created, the callee runs from its near end, and its
+//! frame is freed. In gradient mode, a callee with a derivative rule is executed in two parts: the body and
+//! the rule.
 
 use reviver_flow::CallSite;
 use reviver_isa::instruction::Class;
@@ -71,8 +72,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         Ok(())
     }
 
-    /// What a call executes first. A rule acts at the callee's entry: going forward before the body, going
-    /// backward after it.
+    /// Returns the part that a call executes first. A rule acts at the callee's entry: before the body when
+    /// going forward, and after it when going backward.
     fn first_part(&self, op: &Op, call: &ResolvedCall) -> Part {
         if call.rule.is_none() || !self.state.mode() || !keeps(Rule::RulesStandIn) {
             return Part::Whole;
@@ -81,13 +82,13 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         if forward == keeps(Rule::RulesActAtTheEntry) { Part::Rule } else { Part::Body }
     }
 
-    /// The machine's direction inside of a call.
+    /// Returns the machine's direction inside of the call.
     fn inverted_within(&self, op: &Op) -> bool {
         let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
         self.state.inverted ^ turned
     }
 
-    /// What an open call executes after the part that ends here.
+    /// Returns the part that an open call executes after the one that ends here.
     fn next_part(&self, record: CallRecord) -> Option<Part> {
         match (record.part, self.direction == FORWARD) {
             (Part::Body, false) => Some(Part::Rule),
@@ -96,8 +97,9 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Whose step the next one is. A call whose rule comes first, or that ends with it, is entered and left
-    /// as in plain mode where its body begins or ends; the rule is on the other side of that step.
+    /// Returns the track of the next step. A call executes its rule in the rule track, whether the rule is
+    /// its first or its last part. The step at the body's boundary is numbered as in plain mode, and the rule
+    /// is on the other side of it.
     pub(super) fn track_over(&self, op: &Op) -> Track {
         if !self.program.has_rules {
             return self.track;
@@ -111,7 +113,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Finds memory for the record, the references and the frame of a call's part.
+    /// Reserves memory for the record, the references and the frame of a call's part.
     fn make_room(&mut self, call: &ResolvedCall, procedure: usize) -> Result<(), Cause> {
         let layout = self.program.layout();
         let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
@@ -131,7 +133,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
             .map_err(|_| Cause::NoMemory(Room::Frame))
     }
 
-    /// Resolves the arguments of a call onto the references, or changes nothing.
+    /// Resolves the arguments of a call and pushes their references. On failure nothing is changed.
     pub(super) fn refer(&mut self, site: &CallSite, call: &ResolvedCall) -> Result<(), Cause> {
         let start = self.state.references.len();
         let outcome = self.push_references(site, call, start);
@@ -158,7 +160,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Makes the frame of a call's part and goes to its near bound.
+    /// Creates the frame of a call's part and moves the machine to the part's near end.
     fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
         let program = self.program;
         let state = &mut *self.state;
@@ -181,7 +183,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.fill_window(procedure);
     }
 
-    /// From the entry of a callee to that of its rule, or the other way round: the machine turns.
+    /// Switches from the callee's entry to the entry of its rule, or from the rule to the callee, and
+    /// reverses the direction.
     fn go_on(&mut self, procedure: usize, part: Part) {
         if let Some(record) = self.state.calls.last_mut() {
             record.part = part;
@@ -208,7 +211,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.fill_window(caller);
     }
 
-    /// A step has entered a call or left one.
+    /// Counts a step that enters or leaves a call.
     fn count_call(&mut self) {
         let calls = &mut self.state.counters.calls;
         *calls = calls.wrapping_add(self.travel.sign());
@@ -232,7 +235,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// The caller's arguments must still refer to the cells that the callee worked on.
+    /// Checks that the caller's arguments still refer to the same cells as at the start of the call.
     fn check_references(
         &self,
         site: &CallSite,
@@ -252,7 +255,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         Ok(())
     }
 
-    /// Frees the cells of the frame: what remains in them is counted and recorded.
+    /// Frees the cells of the frame. Values that remain in reals are counted and recorded.
     fn free_frame(&mut self, interval: Interval) {
         let Frame { ints, reals, .. } = self.state.frame;
         for cell in reals as usize..self.state.reals.len() {

@@ -1,5 +1,5 @@
-//! The engine of the loop: cells by their offsets, and nothing is kept. So small that a compiler keeps it in
-//! registers. Knows no step.
+//! The engine of the interpreter's loop: cells are accessed by their offsets, and no history is kept. It is
+//! small enough for the compiler to keep it in registers. The module knows no step.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,20 +14,21 @@ use reviver_isa::update::Erasure;
 use crate::interp::mode::{Mode, is_silent};
 use crate::interp::op;
 
-/// Cells of a state whose steps lose nothing that somebody counts or keeps: a real that is cleared is 0.
+/// Access to the cells of a state, for steps with losses that needn't be counted or recorded. A real that
+/// such a step clears must be 0 already.
 pub(crate) struct Direct<'a, W, R: Reals, M, F> {
     pub numbers: Arithmetic<W, R>,
-    /// Where immediates are pooled: constants, which receive nothing.
+    /// The range of pooled immediates: constants, which receive no adjoint.
     pub pool: &'a Range<usize>,
-    /// The flags of the op, which tell the sources that receive nothing.
+    /// The flags of the op, which mark the sources that receive no adjoint.
     pub flags: u8,
     pub ints: &'a mut [i64],
     pub reals: &'a mut [R::Bits],
-    /// As many as there are reals, or none where nothing needs them.
+    /// The adjoints, one for each real, or empty if no step needs adjoints.
     pub adjoints: &'a mut [R::Bits],
-    /// Adjoints that were dropped.
+    /// The number of dropped adjoints.
     pub drops: u64,
-    /// The mode, and the functions that its steps name.
+    /// The mode and the functions that the engine is compiled for.
     pub compiled_for: PhantomData<(M, F)>,
 }
 

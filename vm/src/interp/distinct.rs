@@ -1,9 +1,9 @@
-//! Which arguments of a call may not share cells, and whether they do. Knows the cells that they refer
-//! to; knows no instruction.
+//! Overlap checks on the arguments of a call. The module knows the cells that arguments refer to, but no
+//! instruction.
 //!
-//! A few arguments are compared in pairs, which were chosen when the program was resolved. Many are
-//! sorted by their first cells, at each call, and compared with those that reach so far: a pair for
-//! each two of 40,000 arguments would take gigabytes.
+//! A few arguments are compared in pairs, which are selected when the program is resolved. Many arguments are
+//! sorted by their first cells at each call, and swept for overlaps. With a list of pairs, a call with 40,000
+//! arguments would need gigabytes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,25 +12,26 @@ use reviver_isa::module::{Parameter, Passing, Procedure, Rank};
 
 use crate::state::Reference;
 
-/// Procedures with more parameters have their arguments sorted.
+/// Upper bound on the arguments compared in pairs. With more of them, they are sorted instead.
 const PAIRED: usize = 16;
 
 /// The arguments of a call that must not share cells.
 #[derive(Clone, Debug)]
 pub enum Distinct {
-    /// Two of one class, not both `in`; ordered by the second, then by the first. Each with whether it is a matrix.
+    /// Pairs of arguments of one class that aren't both `in`, sorted by the second and then by the first.
+    /// Each argument has a flag that is true if it is a matrix.
     Pairs(Vec<[(u32, bool); 2]>),
     Sorted(Vec<Sharing>),
 }
 
-/// Of a call without arguments.
+/// The value for a call without arguments.
 impl Default for Distinct {
     fn default() -> Distinct {
         Distinct::Pairs(Vec::new())
     }
 }
 
-/// What a parameter says about sharing cells.
+/// The properties of a parameter that decide which arguments it may share cells with.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
     class: Class,
@@ -39,8 +40,8 @@ pub struct Sharing {
 }
 
 impl Distinct {
-    /// For the arguments of a call of a procedure. `may_share` says of two of them whether they may share cells, as
-    /// far as that is known before the call; of many it isn't asked.
+    /// Selects the checks for a call of `callee`. `may_share` tells for two arguments whether they may share
+    /// cells, as far as that is known before the call. It isn't used if there are many arguments.
     pub fn of(callee: &Procedure, may_share: impl Fn(usize, usize) -> bool) -> Distinct {
         let passed = callee.parameters.iter();
         let passed: Vec<Sharing> = passed.map(Sharing::of).collect();
@@ -57,7 +58,7 @@ impl Distinct {
         Distinct::Pairs(pairs.map(|(m, n)| [m, n].map(|n| (n, is_matrix(n)))).collect())
     }
 
-    /// Two arguments that share cells: the least second one, and the least first one with it.
+    /// Returns two arguments that share cells: the least possible second one, and the least first one for it.
     pub fn violation(&self, references: &[Reference]) -> Option<(u32, u32)> {
         match self {
             Distinct::Pairs(pairs) => pairs
@@ -83,7 +84,7 @@ impl Sharing {
     }
 }
 
-/// The cells of a reference, all of those of a matrix.
+/// Returns all cells of a reference; for a matrix, the cells of all its rows.
 fn cells(reference: Reference, is_matrix: bool) -> Reference {
     if is_matrix { reference.flattened() } else { reference }
 }
@@ -97,7 +98,8 @@ fn first_violation(passed: &[Sharing], references: &[Reference]) -> Option<(u32,
     if !any_shared(passed, references, count) {
         return None;
     }
-    // The second argument is the last one of the shortest list in which two share cells.
+    // Binary search for the shortest prefix of arguments with an overlap. The last one in it is the second
+    // argument.
     let (mut none, mut some) = (0, count);
     while some - none > 1 {
         let middle = usize::midpoint(none, some);
@@ -113,7 +115,7 @@ fn first_violation(passed: &[Sharing], references: &[Reference]) -> Option<(u32,
     (0..second).find(shares).map(|first| (first as u32, second as u32))
 }
 
-/// Whether two of the first `count` arguments share cells and must not.
+/// Returns true if two of the first `count` arguments share cells and must not.
 fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> bool {
     [Class::Int, Class::Real].into_iter().any(|class| {
         let mut own: Vec<usize> =
@@ -124,19 +126,19 @@ fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> boo
     })
 }
 
-/// Arguments of one class in the order of their first cells.
+/// A sweep over the arguments of one class, in the order of their first cells.
 struct OverlapSweep<'a> {
     passed: &'a [Sharing],
     references: &'a [Reference],
-    /// The last cells, of all arguments and of those that may be changed, by their stride and where
-    /// they lie in it: arguments of one stride share cells only where that is the same.
+    /// The last cells of all arguments and of changeable ones, by stride and residue of the first cell.
+    /// Arguments with one stride can share cells only if their residues are equal.
     reach: HashMap<(u32, u32), (Option<u64>, Option<u64>)>,
-    /// Arguments that may reach further, by their stride.
+    /// Arguments that may extend beyond the current position, by their stride.
     open: BTreeMap<u32, Vec<usize>>,
 }
 
 impl OverlapSweep<'_> {
-    /// Whether an argument shares cells with one before it. It counts from now on.
+    /// Returns true if the argument shares cells with an earlier one. It is added to the sweep.
     fn shares(&mut self, n: usize) -> bool {
         let (own, Sharing { changed, .. }) = (self.references[n], self.passed[n]);
         let stride = stride(own);
@@ -165,7 +167,7 @@ impl OverlapSweep<'_> {
     }
 }
 
-/// Whether two slices of one class share a cell.
+/// Returns true if two slices of one class share a cell.
 fn overlap(a: Reference, b: Reference) -> bool {
     if a.length == 0 || b.length == 0 {
         return false;
@@ -174,7 +176,7 @@ fn overlap(a: Reference, b: Reference) -> bool {
     if last(a) < u64::from(b.base) || last(b) < u64::from(a.base) {
         return false;
     }
-    // The shorter one is walked: slices of different strides that interleave are rare and short.
+    // The shorter slice is iterated over. Interleaved slices of different strides are rare and short.
     let (short, long) = if a.length <= b.length { (a, b) } else { (b, a) };
     if short.stride == long.stride {
         let (low, high) = if short.base <= long.base { (short, long) } else { (long, short) };
@@ -188,7 +190,7 @@ fn overlap(a: Reference, b: Reference) -> bool {
     })
 }
 
-/// Of a single cell the stride says nothing.
+/// Returns the stride of a reference; 1 for a single cell, which has no meaningful stride.
 fn stride(reference: Reference) -> u32 {
     if reference.length == 1 { 1 } else { reference.stride.max(1) }
 }
@@ -201,7 +203,7 @@ fn last(reference: Reference) -> u64 {
 mod tests {
     use super::*;
 
-    /// Numbers that are the same in every run (xorshift).
+    /// A reproducible pseudorandom generator (xorshift).
     struct Random(u64);
 
     impl Random {

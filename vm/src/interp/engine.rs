@@ -1,4 +1,4 @@
-//! From a module's choice of numbers to the interpreter's loop that was compiled for them.
+//! Dispatch from a module's number systems to the interpreter loop that is compiled for them.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::module::{RealSystem, Word};
@@ -17,21 +17,21 @@ use crate::state::lanes::Lanes;
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop};
 
-/// Bits of a real that the interpreter has a loop for.
+/// The bits of a real for which an interpreter loop exists.
 pub trait Interpreted: Lanes {
-    /// Whether these are plain numbers: others are always the interpreter's.
+    /// True for plain numbers. Dual and Taylor numbers are always executed by the interpreter.
     const IS_PLAIN: bool;
 
-    /// Looks at a state in plain numbers: the first word of every real.
+    /// Calls `look` with the state in plain numbers, that is, with the first word of every real.
     ///
     /// # Errors
-    /// There is no memory for it, where it is another state.
+    /// Fails if the state must be converted and there is no memory.
     fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
 
-    /// Makes the steps of a leg, keeping residues where a history is given.
+    /// Executes the steps of a leg, and records losses if there is a history.
     ///
     /// # Errors
-    /// A trap; the state is then the one before the instruction that trapped.
+    /// Returns a trap; the state is then the one before the instruction that trapped.
     fn execute(
         program: &Program,
         state: &mut State<Self>,
@@ -41,15 +41,16 @@ pub trait Interpreted: Lanes {
         leg: Leg,
     ) -> Result<Stop, Trap>;
 
-    /// What waited of an adjoint, and what a task has added up.
+    /// Returns the sum of a deferred adjoint and the share that a task has accumulated.
     ///
     /// # Errors
-    /// The sum is no number of the program's number system.
+    /// Fails if the program's number system can't represent the sum.
     fn sum_of_shares(program: &Program, waited: Self, share: Self) -> Eval<Self>;
 }
 
-/// Plain numbers. Words of the processor's size have a loop of their own where no history is kept; each other loop is for all
-/// widths, with and without a history, because every one more takes seconds to compile.
+/// Plain numbers. Words of the processor's size without a history have their own loop. Each other loop
+/// handles all word sizes, with and without a history, because every additional loop takes seconds to
+/// compile.
 impl Interpreted for u64 {
     const IS_PLAIN: bool = true;
 
@@ -82,8 +83,8 @@ impl Interpreted for u64 {
     }
 }
 
-/// Truncated Taylor series with N coefficients. Their arithmetic takes so long that one loop serves
-/// all widths of integers, with and without a history.
+/// Truncated Taylor series with N coefficients. Their arithmetic dominates, so one loop serves all widths of
+/// integers, with and without a history.
 impl<const N: usize> Interpreted for [u64; N]
 where
     [u64; N]: Default,

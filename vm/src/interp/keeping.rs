@@ -1,5 +1,5 @@
-//! The engine of single steps: it reports and counts what a step loses, and a history may keep it, or give
-//! it back. Knows no step.
+//! The engine of single steps: it reports and counts a step's losses, and lets a history record or restore
+//! them. The module knows no step.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -22,17 +22,17 @@ use crate::state::Counters;
 use crate::state::lanes::Lanes;
 use crate::watch::{Freed, Rounding};
 
-/// The cells of one step, and all that it may tell something to.
+/// The cells of one step, with the counters, reports and history that the step may write to.
 pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
     pub numbers: Arithmetic<W, R>,
     pub tolerance: f64,
-    /// Where immediates are pooled: constants, which receive nothing.
+    /// The range of pooled immediates: constants, which receive no adjoint.
     pub pool: &'a Range<usize>,
-    /// Index of the instruction.
+    /// The index of the instruction.
     pub at: u32,
-    /// True if a watcher learns of the cells that it frees.
+    /// True if the watch is notified of the cells that the step frees.
     pub is_watched: bool,
-    /// The activity of its sources.
+    /// The activity of the step's sources.
     pub activity: StepActivity,
     pub counters: &'a mut Counters,
     pub reports: &'a mut Reports,
@@ -50,7 +50,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
         }
     }
 
-    /// Reports an active source whose partial derivative is infinite or undefined, where the target's adjoint is 0: their product isn't 0.
+    /// Reports an active source with an infinite or undefined partial derivative while the target's adjoint
+    /// is 0. The product of the two isn't 0.
     #[cold]
     fn report_hidden(
         &mut self,
@@ -64,15 +65,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
             }
             let partial = self.sources(sources, Read::Primal).partial(operation, source);
             let partial = partial.and_then(|partial| self.admit(partial));
-            // A number that is only too large for fixed point is finite.
+            // A number that merely exceeds the range of fixed point is finite.
             if partial.is_err_and(|fault| fault != Fault::Overflow) {
                 self.reports.note(self.at, Loss::Hidden, 0.0);
             }
         }
     }
 
-    /// Reports what a lifted run can't find the derivatives of at this point: kinks, where they matter, and functions without a
-    /// derivative by a varied source whose own derivatives are 0.
+    /// Reports points at which a dual-valued run can't find derivatives. These are kinks, if they matter, and
+    /// functions without a derivative with respect to a varied source that has zero derivatives itself.
     fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
         let reals = self.numbers.reals;
         let sources = [a, if operation.function.arity() > 1 { b } else { a }];
@@ -189,8 +190,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
         if is_vacant { Ok(()) } else { Err(Failed::NotVacant) }
     }
 
-    /// Of lifted numbers it may be what they carry beside the value: then the constants in their place give
-    /// one.
+    /// Determines the cause of a fault. With dual numbers, the tangents may cause it: then the function has a
+    /// value for the primal numbers alone.
     #[cold]
     fn blame(&self, operation: Operation, cells: [usize; 3], fault: Fault) -> Failed {
         let [y, a, b] = cells;
@@ -198,7 +199,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
         if self.sources(sources, Read::Primal).updated(operation, y).is_err() {
             return Failed::Value(fault);
         }
-        // By a source there is no derivative if the function has no value while it alone moves.
+        // The partial derivative with respect to a source doesn't exist if the function fails while only this
+        // source is dual.
         let fails = |source: &usize| {
             let moves = self.sources(sources, Read::LiftedIn(sources[*source]));
             moves.real_value(operation).and_then(|f| self.admit(f)).is_err()
@@ -213,7 +215,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
         if M::ON {
             return self.report_adjoint(Loss::Converted, source);
         }
-        // Tangents are those of the way there, which a way back in gradient mode only comes by once more.
+        // The tangents are those of the forward sweep. A reverse sweep in gradient mode would report them a
+        // second time.
         let tangent = self.numbers.reals.tangent(self.real(source), self.reports.orders());
         if tangent > self.tolerance {
             self.reports.note(self.at, Loss::ConvertedWithTangent, tangent);
@@ -282,27 +285,27 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
 }
 
-/// True if two lifted reals are equal while what they carry beside their values differs.
+/// Returns true if two dual reals have equal values but different tangents.
 pub(crate) fn is_tie<R: Reals>(reals: R, a: R::Cell, b: R::Cell, orders: usize) -> bool {
     let differs = |difference| reals.tangent(difference, orders) != 0.0;
     reals.primal(a) == reals.primal(b) && reals.sub(a, b).is_ok_and(differs)
 }
 
-/// The greatest magnitude of what either of two reals carries beside its value.
+/// Returns the largest tangent magnitude of two reals.
 pub(crate) fn tie_size<R: Reals>(reals: R, sources: [R::Cell; 2], orders: usize) -> f64 {
     sources.map(|source| reals.tangent(source, orders)).into_iter().fold(0.0, f64::max)
 }
 
-/// Where a cell is freed.
+/// The context in which a cell is freed.
 pub(crate) struct Freeing {
-    /// Index of the instruction.
+    /// The index of the instruction.
     pub at: u32,
     pub tolerance: f64,
-    /// True if a watcher learns of it: see [`super::Run::is_watched`].
+    /// True if the watch is notified: see [`super::Run::is_watched`].
     pub is_watched: bool,
 }
 
-/// Reports a real cell that is freed while its tangent isn't 0, and shows what it holds to whoever watches.
+/// Reports a real cell that is freed while its tangent isn't 0, and notifies the watch of the cell's value.
 pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
     reports: &mut Reports,
     reals: R,
@@ -323,7 +326,7 @@ pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
     }
 }
 
-/// Whether a real cell is vacant: 0, or for floats within the tolerance.
+/// Returns true if a real cell is vacant, that is, 0, or for floats within the tolerance.
 pub(crate) fn is_vacant<R: Reals>(reals: R, tolerance: f64, bits: R::Bits) -> bool {
     let tolerance = if R::EXACT { 0.0 } else { tolerance };
     bits == R::Bits::default() || reals.to_f64(reals.of_bits(bits)).abs() <= tolerance

@@ -1,10 +1,11 @@
-//! The interpreter: the reference for what every instruction does.
+//! The interpreter: the reference implementation of every instruction.
 //!
-//! One loop serves both directions, because the program holds the inverse of its code as code. It is
-//! generic over the width of integers, the number system, the history and the gradient mode, so that
-//! none of them is asked about in a step. The hot loop handles branches and the most frequent instructions on cells;
-//! [`rare`] has the other instructions on cells, [`structural`] what changes more than cells. What a step does
-//! with cells is said by the rows, through the templates of [`reviver_isa::step`]. Prints nothing, knows no names.
+//! One loop serves both directions, because the program also contains the inverse of its code. The loop is
+//! generic over the width of integers, the number system, the history and the gradient mode, so that no step
+//! tests them. The hot loop handles branches and the most frequent instructions on cells. [`rare`] has the
+//! other instructions on cells, and [`structural`] those that change more than cells. The effect of a step on
+//! cells is defined by the instruction table, through the templates of [`reviver_isa::step`]. The interpreter
+//! prints nothing and knows no names.
 
 pub(crate) mod address;
 mod calls;
@@ -50,17 +51,17 @@ use direct::Direct;
 use mode::{Mode, Plain, WithAdjoints, is_silent};
 use rare::{LoopPlace, Rare};
 
-/// Why the inner loop paused.
+/// The reason why the hot loop paused.
 pub(crate) enum Pause {
     Budget,
-    /// The next instruction isn't one of the inner loop's.
+    /// The next instruction isn't handled by the hot loop.
     Structural,
-    /// The join that the next instruction jumps to denies the jump.
+    /// The condition of the join that the next instruction jumps to is false.
     Denied,
     Trap(Cause),
 }
 
-/// One run: the machine's parts, and where it stands in the code of the direction that it executes.
+/// A run: the parts of the machine, and the current position in the code of one direction.
 pub(crate) struct Run<'a, W, R: Reals, H> {
     pub program: &'a Program,
     pub numbers: Arithmetic<W, R>,
@@ -69,21 +70,21 @@ pub(crate) struct Run<'a, W, R: Reals, H> {
     pub history: &'a mut H,
     pub reports: &'a mut Reports,
     pub travel: Travel,
-    /// Steps that may still be made.
+    /// The number of steps left in the budget.
     pub left: u64,
-    /// Index in `Program::code`.
+    /// The index into `Program::code`.
     pub direction: usize,
     pub counter: usize,
-    /// Whose step the next one is, unless it leads into a rule.
+    /// The track of the next step, unless the step leads into a rule.
     pub track: Track,
-    /// What the operands are in the current call.
+    /// The operands of the procedure in the current call.
     pub window: &'a mut Window,
 }
 
-/// Makes the steps of a leg.
+/// Executes the steps of a leg.
 ///
 /// # Errors
-/// A trap; the state is then the one before the instruction that trapped.
+/// Returns a trap; the state is then the one before the instruction that trapped.
 pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     program: &Program,
     numbers: Arithmetic<W, R>,
@@ -122,7 +123,7 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     outcome.map_err(|cause| Trap { at, cause })
 }
 
-/// The machine's own direction and the user's, together.
+/// Combines the machine's own direction with the user's direction of travel.
 pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     match (inverted, travel) {
         (false, Travel::Forward) | (true, Travel::Backward) => FORWARD,
@@ -130,8 +131,8 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
-/// The track of a state: there is at most one rule among the open calls, because none begins within
-/// another, and with the mode on there is none.
+/// Returns the track of a state. At most one open call is a rule, because rules don't nest, and with the mode
+/// on there is none.
 fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
     let may_be = program.has_rules && !state.mode();
     match may_be && state.calls.iter().any(|call| call.part == Part::Rule) {
@@ -163,8 +164,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// The hot loop, with the window if there is one. Without a window, and without counting jumps, it is compiled only where that is as
-    /// fast as can be: each copy of the loop costs compile time.
+    /// Runs the hot loop, with the window if there is one. Variants without a window and without jump marks
+    /// exist only for the fastest configuration, because each copy of the loop costs compile time.
     fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> Pause {
         if const { W::WHOLE && !H::ACTIVE } {
             if self.window.cells.is_empty() {
@@ -177,7 +178,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// The loop that counts jumps where there is a watcher.
+    /// Selects the loop that computes jump marks if a watch needs them.
     fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> Pause {
         if const { M::ON } || (const { !R::EXACT } && is_watched) {
             self.cells::<M, WINDOWED, true>(clock, is_watched)
@@ -186,13 +187,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// True if a watcher learns of jumps and of cells that are freed. Steps in rules are made in one direction only, and exact sums are
-    /// undone exactly: neither is watched.
+    /// Returns true if the watch is notified of jumps and freed cells. Steps in rules are executed in one
+    /// direction only, and exact sums are undone exactly, so neither is watched.
     pub(super) fn is_watched(&self) -> bool {
         !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
 
-    /// Makes the window that of the current call, which executes a procedure.
+    /// Fills the window for the current call of a procedure.
     fn fill_window(&mut self, procedure: usize) {
         if self.program.needs_windows {
             let entries = self.program.windows.get(procedure).map_or(&[][..], |entries| entries);
@@ -209,9 +210,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Cause::UnexpectedJump { partner: self.program.instruction_at(landing - 1, self.direction) }
     }
 
-    /// The hot loop: executes instructions that change only cells, and branches.
+    /// The hot loop: executes branches, and instructions that change only cells.
     ///
-    /// What isn't frequent is left to [`Rare`], so that the loop stays in registers.
+    /// Infrequent instructions are left to [`Rare`], so that the loop stays in registers.
     fn cells<M: Mode, const WINDOWED: bool, const COUNTS: bool>(
         &mut self,
         clock: Clock,
@@ -223,7 +224,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (window, lookups) = (&mut self.window.cells[..], self.program.lookups(self.direction));
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
-        // A tape has a place for what integers held, too, which the arms don't ask.
+        // A full tape also records old values of integers, which the arms of the loop don't do.
         let tapes = H::ACTIVE && self.history.tapes();
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
         let mut direct = Direct::<W, R, M, AnyFunction> {
@@ -255,7 +256,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
             };
         }
-        /// The cells for steps of a mode with a function: lent by parts, so that the loop's own stay in registers.
+        /// Borrows the cells for a step with a function. The parts are passed separately, so that the loop's
+        /// variables stay in registers.
         macro_rules! lent {
             ($op:ident, $Mode:ident, $function:ident) => {
                 Direct::<W, R, $Mode, rows::$function> {
@@ -282,7 +284,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 }
             };
         }
-        /// The cells of the operands of an op at a place of the code.
+        /// Resolves the cells of an op's operands.
         macro_rules! found {
             ($op:ident, $at:expr) => {
                 if WINDOWED {
@@ -295,7 +297,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 }
             };
         }
-        /// Goes behind the partner of a branch half, if its condition holds.
+        /// Jumps past the partner of a branch half, if the partner's condition is true.
         macro_rules! land {
             ($op:ident, $holds:expr) => {{
                 if !$holds && keeps(Rule::LandingsAreChecked) {
@@ -310,7 +312,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 continue;
             }};
         }
-        /// Looks the condition of the partner of a branch half up, and goes there.
+        /// Evaluates the condition of a branch half's partner, and jumps there.
         macro_rules! jump {
             ($op:ident) => {{
                 let agrees = if $op.flags & op::LANDING == op::LANDS_ALWAYS {
@@ -352,7 +354,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             }
             let op = &code[counter];
             let found = found!(op, counter);
-            /// Traps where a step fails. Each arm asks for itself, so that those which can't fail ask nothing.
+            /// Traps if a step fails. Each arm has its own check, so that steps that can't fail have none.
             macro_rules! check {
                 ($outcome:expr) => {
                     if let Err(failed) = $outcome {
@@ -360,7 +362,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     }
                 };
             }
-            /// Makes a step that is rare.
+            /// Executes an infrequent step.
             macro_rules! execute {
                 () => {{
                     let Some(operation) = op.operation() else { break Pause::Structural };
@@ -371,7 +373,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     }
                 }};
             }
-            /// Adds to a real what any function has found. A target without an adjoint carries nothing, but may lose something.
+            /// Accumulates the result of any function into a real. A target with a zero adjoint propagates
+            /// nothing, but may hide a derivative.
             macro_rules! accumulated {
                 ($form:expr) => {
                     if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
@@ -385,7 +388,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     }
                 };
             }
-            /// The rows of the most frequent steps are asked by name, so that what they compute is compiled in.
+            /// The functions of the most frequent steps are named as types, so that their code is inlined.
             macro_rules! dispatch {
                 ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
                     match op.kind {
@@ -401,7 +404,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                     form: Form::$form,
                                     undoes: false,
                                 };
-                                /// With adjoints it takes many registers.
+                                /// Out of line, because the adjoint code takes many registers.
                                 #[inline(never)]
                                 fn apart<W: Words, R: Reals, M: Mode>(
                                     mut direct: Direct<W, R, M, rows::$function>,
@@ -416,7 +419,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                         check!(apart(lent!(op, M, $function), copied(found)));
                                     }
                                 } else {
-                                    // Named, so that the other actions aren't compiled for each function.
+                                    // The action is matched explicitly, so that other actions aren't compiled
+                                    // for each function.
                                     if const { matches!(OPERATION.update.action(), Action::Accumulate) } {
                                         let mut lent = lent!(op, Plain, $function);
                                         check!(accumulate(&mut lent, OPERATION, copied(found)));
@@ -482,14 +486,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 }
 
-/// The cells once more. What is handed on by reference is this copy, so that the loop's own stay in registers.
+/// Copies the cells. The copy is passed by reference, so that the loop's own array stays in registers.
 #[inline(always)]
 fn copied([a, b, c]: [usize; 3]) -> [usize; 3] {
     [a, b, c]
 }
 
-/// Whether nobody counts or keeps anything of a frequent step. With a history a residue may have to be kept,
-/// or put back.
+/// Returns true if a frequent step has no loss to count or record. With a history, a residue of a real may
+/// have to be recorded or restored.
 const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
     match (form.result(), update.action()) {
         (Class::Int, _) | (Class::Real, Action::Exchange) => true,
@@ -497,15 +501,16 @@ const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
     }
 }
 
-/// Whether nothing is thrown away where a real is cleared, of which not quite 0 may be left.
+/// Returns true if the step discards nothing. A step that clears a real may discard a small remainder.
 #[inline(always)]
 fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]) -> bool {
     let clears = matches!((form.result(), update.action()), (Class::Real, Action::Clear));
     !clears || reals[cell] == R::Bits::default()
 }
 
-/// Whether a step may carry a cotangent to sources. It does so in gradient mode if its target has one: going back
-/// over an `uncompute` makes cells anew that have none, and is as fast as without adjoints.
+/// Returns true if a step may propagate a cotangent to its sources. In gradient mode it does so only if its
+/// target has a cotangent. Cells recomputed while an `uncompute` is undone have none, so they are as fast as
+/// without adjoints.
 const fn carries(operation: Operation) -> bool {
     matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
 }
@@ -514,7 +519,7 @@ fn is_accumulation(op: &Op) -> bool {
     matches!(op.update.action(), Action::Accumulate)
 }
 
-/// y ← y ∘ f(a, b) of a real, for any row. Apart from the loop, because the rows take many registers.
+/// y ← y ∘ f(a, b) on a real, for any function. Out of line, because the functions take many registers.
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
@@ -526,7 +531,7 @@ fn accumulate_any<W: Words, R: Reals, M: Mode>(
     accumulate(&mut direct, operation, cells)
 }
 
-/// Any step on integers that loses nothing. Apart from the loop too.
+/// Executes any lossless step on integers. Out of line for the same reason.
 #[inline(never)]
 fn any_on_ints<W: Words, R: Reals, M: Mode>(
     op: &Op,
@@ -543,13 +548,13 @@ fn trapped(failed: Failed, op: &Op, cells: [usize; 3]) -> Cause {
     op.operation().map_or(Cause::AssertFailed, |operation| Cause::of(failed, operation, cells[0]))
 }
 
-/// The ordering of a condition's integer sources: 0 below, 1 equal, 2 above.
+/// Returns the ordering of a condition's integer sources: 0 less, 1 equal, 2 greater.
 #[inline(always)]
 fn order_ints([a, b, _]: [usize; 3], ints: &[i64]) -> u8 {
     ordering(ints[a], ints[b])
 }
 
-/// The ordering of a condition's real sources.
+/// Returns the ordering of a condition's real sources.
 #[inline(always)]
 fn order_reals<R: Reals>([a, b, _]: [usize; 3], reals: &[R::Bits], system: R) -> u8 {
     ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))

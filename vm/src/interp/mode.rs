@@ -1,17 +1,17 @@
-//! The gradient mode bit as a type, so that each loop is compiled for one.
+//! The gradient mode bit as a type, so that a loop is compiled for each mode.
 
 use reviver_isa::number::Reals;
 
-/// What a loop is compiled for.
+/// The gradient mode that a loop is compiled for.
 pub(crate) trait Mode {
-    /// Whether adjoints are carried.
+    /// True if steps propagate adjoints.
     const ON: bool;
 }
 
-/// Gradient mode is off: values only.
+/// Gradient mode is off: steps compute values only.
 pub(crate) struct Plain;
 
-/// Gradient mode is on: adjoints are carried.
+/// Gradient mode is on: steps propagate adjoints.
 pub(crate) struct WithAdjoints;
 
 impl Mode for Plain {
@@ -22,7 +22,7 @@ impl Mode for WithAdjoints {
     const ON: bool = true;
 }
 
-/// Whether a cotangent carries nothing.
+/// Returns true if a cotangent is zero and so are its tangents.
 #[inline(always)]
 pub(crate) fn is_silent<R: Reals>(reals: R, cotangent: R::Cell) -> bool {
     cotangent == R::Cell::default() && reals.tangent(cotangent, usize::MAX) == 0.0

@@ -1,5 +1,5 @@
-//! Moves: values go between cells and stacks or tapes, and take their adjoints with them. A move first finds out
-//! whether it can be made.
+//! Moves between cells and stacks or tapes. In gradient mode a value moves together with its adjoint. Each
+//! move first checks that it can succeed.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -29,7 +29,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         match op.update.action() {
             Action::Put(store) => self.put_from(class, cell, StoreOfMoves::of(store, class), interval)?,
             Action::Take(store) => self.fill_from(class, cell, StoreOfMoves::of(store, class), interval)?,
-            // Those are no moves.
+            // The remaining actions are no moves.
             Action::Accumulate
             | Action::Replace
             | Action::Erase(_)
@@ -51,7 +51,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    /// Moves a cell's value, with its adjoint in gradient mode, onto a store.
+    /// Moves a cell's value, with its adjoint in gradient mode, to a store.
     fn put_from(
         &mut self,
         class: Class,
@@ -133,7 +133,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.set_real(cell, bits);
     }
 
-    /// A value moves to where its adjoint can't follow: outside of gradient mode, or into an adjoint.
+    /// Discards and records the adjoint of a value that moves without it: outside of gradient mode, or into
+    /// an adjoint.
     fn leave_behind(&mut self, adjoint: R::Bits, interval: Interval) {
         let reals = self.numbers.reals;
         if adjoint != R::Bits::default() {
@@ -145,7 +146,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// The adjoint that a value left behind when it was moved away, if the step undoes that.
+    /// Returns the adjoint that was discarded when the value was moved, if this step undoes that move.
     fn recorded_entry(&mut self, interval: Interval) -> Option<R::Bits> {
         if !H::ACTIVE || !self.travel.restores(interval) {
             return None;
@@ -156,7 +157,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Some(kept.bits)
     }
 
-    /// What a vacant cell holds is counted and recorded; adjoints are left alone.
+    /// Counts and records the content of a vacant cell. Adjoints stay unchanged.
     fn discard(&mut self, address: usize, interval: Interval) {
         let bits = self.real(address);
         let width = self.numbers.reals.width();

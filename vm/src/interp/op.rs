@@ -1,13 +1,13 @@
-//! Ops: the steps of the flow as the interpreter's loop reads them, in the direction in which they are made. An
-//! operand is an address, or the number of one in the window of the procedure. Knows no names.
+//! Ops: the steps of the flow in the interpreter's encoding, in the direction of execution. An operand is an
+//! address, or an index into the window of the procedure. The module knows no names.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
-/// The steps on cells that are so frequent that the loop is compiled for each: their names, and their update,
-/// function and form. What they do is said by the rows, as of all others.
+/// The steps on cells that are so frequent that the loop has an arm for each, with their update, function and
+/// form. Their meaning is defined by the instruction table, as for all other steps.
 macro_rules! for_frequent_steps {
     ($each:ident $($more:tt)*) => {
         $each! {
@@ -38,19 +38,19 @@ macro_rules! for_frequent_steps {
 }
 pub(crate) use for_frequent_steps;
 
-/// What a step that changes more than cells does.
+/// The kinds of steps that change more than cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structural {
-    /// A procedure is called or uncalled.
+    /// A call or uncall of a procedure.
     Call,
     Leave,
     Bound,
-    /// A value moves onto a stack or a tape, or from there: of an integer cell, or of a real one.
+    /// A move between a stack or tape and an integer or real cell.
     Move(Class),
-    /// The same of an adjoint.
+    /// A move between a stack or tape and an adjoint.
     MoveAdjoint,
     Show,
-    /// Calls are tasks from here on, or were up to here.
+    /// The start or the end of a task region.
     Tasks,
     Switch {
         on: bool,
@@ -60,13 +60,14 @@ pub enum Structural {
 
 macro_rules! kinds {
     ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
-        /// What a resolved instruction does.
+        /// The kind of an op, which selects the arm of the interpreter.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Kind {
             /// A `br` that is always taken.
             Jump,
-            /// The same onto a join that compares integers: the operands and the condition are the join's.
+            /// The same with a join that compares integers. The operands and the condition are those of the
+            /// join.
             JumpOntoInts,
             BrInt,
             BrReal,
@@ -75,44 +76,44 @@ macro_rules! kinds {
             /// A branch half that compares an adjoint.
             BrOnAdjoints,
             FromOnAdjoints,
-            /// A step that names an adjoint, and acts plainly in either mode.
+            /// A step that names an adjoint, and has the same effect in either mode.
             OnAdjoints,
             // Steps on cells.
             $( $Frequent, )+
-            /// Any other, by its form.
+            /// Any other step on cells, by its form.
             Ints,
             RealsToInt,
             Reals,
             RealInt,
             IntsToReal,
-            /// The way back over an irreversible one.
+            /// The inverse of an irreversible step, by its form.
             BackOverInts,
             BackOverRealsToInt,
             BackOverReals,
             BackOverRealInt,
             BackOverIntsToReal,
-            // The rest changes more than cells, and leaves the inner loop.
+            // The remaining kinds change more than cells, and leave the hot loop.
             Call,
             Uncall,
-            /// The bound of a procedure that is reached from within.
+            /// The end of a procedure, reached from within.
             Leave,
-            /// The bound of a procedure that is passed when it is called; never executed.
+            /// The bound of a procedure that a call passes on entry. It is never executed.
             Bound,
-            /// A value moves onto a stack or a tape, or from there.
+            /// A move between a cell and a stack or tape.
             MoveInt,
             MoveReal,
             MoveAdjoint,
             Show,
-            /// A bound of tasks.
+            /// The start or the end of a task region.
             Tasks,
             GradOn,
             GradOff,
-            /// A run is to stop before what stands here ([`crate::stops`]).
+            /// A breakpoint: the run stops before the instruction here ([`crate::stops`]).
             Stop,
         }
 
         impl Kind {
-            /// The kind of a step on cells.
+            /// Returns the kind of a step on cells.
             pub fn of(operation: Operation) -> Kind {
                 match (operation.update, operation.function, operation.form) {
                     $( (Update::$update, Function::$function, Form::$form) => Kind::$Frequent, )+
@@ -133,7 +134,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The step beyond cells that it is; none for those of the inner loop.
+            /// Returns the kind of step beyond cells; none for the ops of the hot loop.
             pub fn structural(self) -> Option<Structural> {
                 Some(match self {
                     Kind::Call | Kind::Uncall => Structural::Call,
@@ -170,7 +171,8 @@ macro_rules! kinds {
                 })
             }
 
-            /// The form of a step on cells, and whether it leads back over an irreversible one.
+            /// Returns the form of a step on cells, and a flag that is true if it inverts an irreversible
+            /// step.
             #[inline(always)]
             fn form(self) -> Option<(Form, bool)> {
                 Some(match self {
@@ -214,68 +216,72 @@ macro_rules! kinds {
 for_frequent_steps!(kinds);
 
 impl Op {
-    /// The operands, as they stand here.
+    /// Returns the operand fields of the op.
     #[inline(always)]
     pub fn operands(&self) -> [usize; 3] {
         [self.a as usize, self.b as usize, self.c as usize]
     }
 
-    /// What a step on cells does; none where it is another.
+    /// Returns the operation of a step on cells; none for other steps.
     #[inline(always)]
     pub fn operation(&self) -> Option<Operation> {
         let (form, undoes) = self.kind.form()?;
         Some(Operation { update: self.update, function: self.function, form, undoes })
     }
 
-    /// Whether a condition holds for sources of this ordering: 0 below, 1 equal, 2 above.
+    /// Returns true if the condition holds for sources with this ordering: 0 less, 1 equal, 2 greater.
     #[inline(always)]
     pub fn holds(&self, ordering: u8) -> bool {
         u32::from(self.flags) >> (ORDERINGS + ordering) & 1 != 0
     }
 }
 
-/// `Op::flags`: the operands are numbers in the window of the procedure.
+/// `Op::flags`: the operands are indices into the window of the procedure.
 pub const WINDOWED: u8 = 1;
-/// The same, and a [`Lookup`] says how elements among them are found, or what must be told apart.
+/// `Op::flags`: the operands are in the window, and a [`Lookup`] must first locate elements or check alias
+/// guards.
 ///
 /// [`Lookup`]: crate::interp::window::Lookup
 pub const LOOKED_UP: u8 = 2;
-/// `Op::flags` of a branch half that jumps: these two bits say how its partner's condition is found.
+/// `Op::flags` of a jumping branch half: the two bits that encode how the partner's condition is evaluated.
 pub const LANDING: u8 = 12;
-/// It compares reals whose addresses are known.
+/// The partner compares reals at known addresses.
 pub const LANDS_ON_REALS: u8 = 4;
-/// The same of integers.
+/// The partner compares integers at known addresses.
 pub const LANDS_ON_INTS: u8 = 8;
-/// It always holds.
+/// The partner's condition is always true.
 pub const LANDS_ALWAYS: u8 = 12;
-/// On a branch half that jumps: whoever watches is told ([`Flow::may_stray`]).
+/// `Op::flags` of a jumping branch half: the jump contributes a mark to the watch ([`Flow::may_stray`]).
 ///
 /// [`Flow::may_stray`]: reviver_flow::Flow::may_stray
 pub const IS_MARKED: u8 = 16;
-/// On a step on reals: its operands 1 and 2, where they are sources that receive no share ([`Activity`]).
+/// `Op::flags` of a step on reals, by operand: operand 1 or 2 is a source that receives no adjoint
+/// ([`Activity`]).
 ///
 /// [`Activity`]: reviver_flow::Activity
 pub const IS_PASSIVE: [u8; 3] = [0, 4, 8];
-/// On a step on reals: where its target's adjoint is 0 a source may lose a derivative ([`StepActivity::may_lose`]).
+/// `Op::flags` of a step on reals: a source may lose a derivative if the target's adjoint is 0
+/// ([`StepActivity::may_lose`]).
 ///
 /// [`StepActivity::may_lose`]: reviver_flow::StepActivity::may_lose
 pub const MAY_LOSE: u8 = 16;
-/// All flags that tell the activity of a step on reals.
+/// All flags that encode the activity of a step on reals.
 pub const ACTIVITY: u8 = IS_PASSIVE[1] | IS_PASSIVE[2] | MAY_LOSE;
-/// Where the three orderings lie under which the condition holds: below, equal, above.
+/// The position of the first of three flag bits, one each for the orderings less, equal and greater. A bit is
+/// set if the condition is true for this ordering.
 pub const ORDERINGS: u8 = 5;
 
-/// One step.
+/// One step in the interpreter's encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
     pub kind: Kind,
     pub function: Function,
-    /// As it is executed, in the direction of the code.
+    /// The update to execute, which already takes the direction of the code into account.
     pub update: Update,
     pub flags: u8,
-    /// A target or a source; of a call its number in the flow.
+    /// A target or a source; for a call, the number of its call site in the flow.
     pub a: u32,
     pub b: u32,
-    /// A source; of a branch where it lands: behind its partner.
+    /// A source; for a branch, the jump target, which is the op after the partner.
     pub c: u32,
 }

@@ -1,5 +1,5 @@
-//! Steps on cells that are rare, that a history takes part in, or whose cells are found at each step. Apart
-//! from the loop, so that it stays in registers. Knows no branches and no calls.
+//! Infrequent steps on cells: those that need a history, and those with operands that must be located. They
+//! are out of line, so that the hot loop stays in registers. The module knows no branches and no calls.
 
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use crate::state::lanes::Lanes;
 use crate::trap::Cause;
 use crate::travel::Clock;
 
-/// What steps need beside cells.
+/// The context of infrequent steps, except for the cells.
 pub(crate) struct Rare<'a, W, R, H> {
     pub numbers: Arithmetic<W, R>,
     pub tolerance: f64,
@@ -29,31 +29,31 @@ pub(crate) struct Rare<'a, W, R, H> {
     pub history: &'a mut H,
     pub reports: &'a mut Reports,
     pub clock: Clock,
-    /// True if a watcher learns of the cells that steps free.
+    /// True if the watch is notified of the cells that steps free.
     pub is_watched: bool,
     pub scope: Addresses<'a>,
     pub program: &'a Program,
     pub direction: usize,
 }
 
-/// Where the loop stands.
+/// The position of the hot loop.
 #[derive(Clone, Copy)]
 pub(crate) struct LoopPlace {
-    /// Index in the code of the direction.
+    /// The index in the code of the current direction.
     pub counter: usize,
-    /// Steps that may still be made.
+    /// The number of steps left in the budget.
     pub left: u64,
 }
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
-    /// The step at a place of the code, and what it does in the direction of the code.
+    /// Returns the step at an index of the code, and its operation in the current direction.
     fn step(&self, counter: usize) -> Option<(&Step, Operation)> {
         let step = self.program.flow().step(self.program.instruction_at(counter, self.direction))?;
         let operation = if self.direction == FORWARD { step.operation } else { step.inverse() };
         Some((step, operation))
     }
 
-    /// The ordering of the sources of a branch half that compares an adjoint with something.
+    /// Returns the ordering of the sources of a branch half that compares an adjoint.
     #[inline(never)]
     pub fn order(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
         let Some((step, _)) = self.step(counter) else { return Ok(1) };
@@ -62,7 +62,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(ordering(a, b))
     }
 
-    /// Reports a branch that compares two lifted reals which are equal here and not beside this point.
+    /// Reports a branch that compares two dual reals with equal values and different tangents.
     #[inline(never)]
     pub fn look_for_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
         let (numbers, orders) = (self.numbers.reals, self.reports.orders());
@@ -76,7 +76,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         }
     }
 
-    /// Makes a step that names an adjoint: plainly, on copies of its real operands.
+    /// Executes a step that names an adjoint. The real operands are copied, and the plain step is applied to
+    /// the copies.
     #[inline(never)]
     pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: LoopPlace) -> Result<(), Cause> {
         let Some((of_flow, operation)) = self.step(moment.counter) else { return Ok(()) };
@@ -103,7 +104,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(())
     }
 
-    /// Makes any other step.
+    /// Executes any other step on cells.
     #[inline(never)]
     pub fn execute<M: Mode>(
         &mut self,
@@ -113,8 +114,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.make_room(moment)?;
-        // In gradient mode a step away from the start changes adjoints as well, which its inverse finds again, but not beside a value that
-        // was put back: there a tape keeps what is lost, as every history does.
+        // In gradient mode, a step away from the start changes adjoints too. Its inverse finds them again,
+        // but not if the value was restored from a record. So in this case a tape records losses only, as
+        // every history does.
         let restores = self.clock.travel.restores(self.clock.interval(moment.left));
         if H::ACTIVE && self.history.tapes() && (restores || !M::ON) {
             return self.execute_taped::<M>(operation, addresses, cells, moment);
@@ -123,7 +125,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             .map_err(|failed| Cause::of(failed, operation, addresses[0]))
     }
 
-    /// The same where a tape has what the targets held, whether the step loses it or not.
+    /// Executes a step while a tape records the old values of its targets, even if the step is lossless.
     fn execute_taped<M: Mode>(
         &mut self,
         operation: Operation,
@@ -149,7 +151,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(())
     }
 
-    /// Finds memory for what the history keeps of a step that leads away from the start.
+    /// Reserves memory for the records of a step that leads away from the start.
     fn make_room(&mut self, moment: LoopPlace) -> Result<(), Cause> {
         let interval = self.clock.interval(moment.left);
         if !H::ACTIVE || self.clock.travel.restores(interval) {
@@ -179,7 +181,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             pool: &self.program.pool,
             at,
             is_watched: self.is_watched && copies_of.is_none(),
-            // A step that names an adjoint transports nothing.
+            // A step that names an adjoint propagates nothing.
             activity: if copies_of.is_none() {
                 self.program.activity().step(at)
             } else {
@@ -194,7 +196,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     }
 }
 
-/// Makes a step. Apart, because every row is compiled in.
+/// Executes a step. Out of line, because all functions of the table are compiled into it.
 #[inline(never)]
 fn make<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode>(
     keeping: &mut Keeping<W, R, H, M>,
@@ -204,7 +206,7 @@ fn make<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode>(
     step(keeping, operation, cells)
 }
 
-/// What a cell holds.
+/// Returns the content of a cell.
 fn held<B: Lanes>(cells: &Cells<B>, class: Class, cell: usize) -> B {
     match class {
         Class::Int => B::of_word(cells.ints[cell] as u64),

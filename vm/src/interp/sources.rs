@@ -1,11 +1,11 @@
-//! Values and partial derivatives of functions at the cells that a step reads. The tables of functions are compiled once for each number
-//! system, not once for each history and mode.
+//! Values and partial derivatives of functions at the source cells of a step. The function tables are
+//! compiled once for each number system, instead of once for each history and mode.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{AnyFunction, Operation};
 
-/// The cells of the sources of a step, and the numbers that they hold.
+/// The source cells of a step, and the numbers in them.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a, W, R: Reals> {
     pub numbers: Arithmetic<W, R>,
@@ -15,49 +15,49 @@ pub(crate) struct Sources<'a, W, R: Reals> {
     pub read: Read,
 }
 
-/// How a lifted number is read. A plain one is always the same.
+/// The way in which a dual number is read. For plain numbers, all are the same.
 #[derive(Clone, Copy)]
 pub(crate) enum Read {
-    /// With its derivatives.
+    /// The number with its derivatives.
     Lifted,
-    /// As a constant.
+    /// The number as a constant, without its derivatives.
     Primal,
-    /// As a constant, unless it is in this cell.
+    /// The number as a constant, unless it is in this cell.
     LiftedIn(usize),
 }
 
 impl<W: Words, R: Reals> Sources<'_, W, R> {
-    /// The value of a step's function, where that is an integer.
+    /// Returns the value of a step's function with an integer result.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if the function has no value.
     #[inline(never)]
     pub fn int_value(self, operation: Operation) -> Eval<i64> {
         operation.int_value::<AnyFunction, _>(&self.numbers, |n| self.int(n), |n| self.real(n))
     }
 
-    /// The value of a step's function, where that is a real.
+    /// Returns the value of a step's function with a real result.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if the function has no value.
     #[inline(never)]
     pub fn real_value(self, operation: Operation) -> Eval<R::Cell> {
         operation.real_value::<AnyFunction, _>(&self.numbers, |n| self.int(n), |n| self.real(n))
     }
 
-    /// The partial derivative of a step's function with respect to a source (0 or 1) that is a real.
+    /// Returns the partial derivative of a step's function with respect to a real source (0 or 1).
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if the derivative doesn't exist.
     #[inline(never)]
     pub fn partial(self, operation: Operation, source: u8) -> Eval<R::Cell> {
         operation.partial::<AnyFunction, _>(source, &self.numbers, |n| self.int(n), |n| self.real(n))
     }
 
-    /// The new value of a real target.
+    /// Returns the new value of a real target.
     ///
     /// # Errors
-    /// It isn't a number of the number system.
+    /// Fails if the number system can't represent the value.
     pub fn updated(self, operation: Operation, target: usize) -> Eval<R::Cell> {
         let f = self.real_value(operation)?;
         let new = operation.update.real(&self.numbers, self.cell(target), f)?;

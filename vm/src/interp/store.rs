@@ -1,5 +1,5 @@
-//! The stacks and the tapes of a state as one thing: stores that values are moved to and from, each with its
-//! adjoint. Knows no cell.
+//! A common interface to the stacks and tapes of a state: stores that values are moved to and from, together
+//! with their adjoints. The module knows no cell.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Limits;
@@ -10,7 +10,7 @@ use crate::state::lanes::Lanes;
 use crate::state::{Adjoints, State, TapeEntry};
 use crate::trap::Cause;
 
-/// A value on its way between a cell and a store, a real with its adjoint.
+/// A value that moves between a cell and a store; a real has its adjoint with it.
 #[derive(Clone, Copy)]
 pub(super) enum Moved<B> {
     Int(i64),
@@ -40,7 +40,7 @@ impl<B: Lanes> Moved<B> {
     }
 }
 
-/// A place that values move to and from.
+/// A stack or a tape that values move to and from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StoreOfMoves {
     Ints,
@@ -49,7 +49,7 @@ pub(super) enum StoreOfMoves {
 }
 
 impl StoreOfMoves {
-    /// The store that an update names, for values of a class.
+    /// Returns the store that an update names, for values of a class.
     pub fn of(store: update::Store, class: Class) -> StoreOfMoves {
         match (store, class) {
             (update::Store::Stack, Class::Int) => StoreOfMoves::Ints,
@@ -59,7 +59,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// How many values it may hold, and why there can be no more.
+    /// Returns the capacity of the store, and the trap if it is exceeded.
     pub fn limit(self, Limits { stack, tape, .. }: Limits) -> (u32, Cause) {
         match self {
             StoreOfMoves::Ints | StoreOfMoves::Reals => (stack, Cause::StackFull { limit: stack }),
@@ -67,7 +67,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// What there may be no memory for.
+    /// Returns the kind of memory that the store needs.
     pub fn room(self) -> Room {
         match self {
             StoreOfMoves::Ints | StoreOfMoves::Reals => Room::Stack,
@@ -75,7 +75,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// Why nothing can be taken.
+    /// Returns the trap for taking a value from the empty store.
     pub fn empty(self) -> Cause {
         match self {
             StoreOfMoves::Ints => Cause::StackEmpty { class: Class::Int },
@@ -84,7 +84,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// How many values it holds.
+    /// Returns the number of values in the store.
     pub fn count<B>(self, state: &State<B>) -> usize {
         match self {
             StoreOfMoves::Ints => state.int_stack.len(),
@@ -94,7 +94,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// Finds memory for another value.
+    /// Reserves memory for another value.
     pub fn make_room<B: Lanes>(self, state: &mut State<B>) -> Result<(), OutOfMemory> {
         if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
             room::more(adjoints, 1)?;
@@ -107,7 +107,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// Adds a value with an adjoint, which may be another than came with it.
+    /// Adds a value. `adjoint` overrides the adjoint that the value has with it.
     pub fn push<B: Lanes>(self, state: &mut State<B>, moved: Moved<B>, adjoint: Option<B>) {
         if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
             adjoints.push(adjoint.unwrap_or(moved.adjoint()));
@@ -117,12 +117,12 @@ impl StoreOfMoves {
             (StoreOfMoves::Reals, Moved::Real(bits, _)) => state.real_stack.push(bits),
             (StoreOfMoves::Tape { output: false }, _) => state.input.push(moved.entry()),
             (StoreOfMoves::Tape { output: true }, _) => state.output.push(moved.entry()),
-            // A stack has values of its class.
+            // A stack holds only values of the same class.
             (StoreOfMoves::Ints, Moved::Real(..)) | (StoreOfMoves::Reals, Moved::Int(_)) => {}
         }
     }
 
-    /// The last value, with its adjoint.
+    /// Returns the last value, with its adjoint.
     pub fn last<B: Lanes>(self, state: &mut State<B>) -> Option<Moved<B>> {
         let adjoint = self.adjoints(&mut state.adjoints).and_then(|all| all.last().copied());
         let real = |bits| Moved::Real(bits, adjoint.unwrap_or_default());
@@ -138,7 +138,7 @@ impl StoreOfMoves {
         })
     }
 
-    /// Removes the last value.
+    /// Removes the last value and its adjoint.
     pub fn pop<B: Lanes>(self, state: &mut State<B>) {
         match self {
             StoreOfMoves::Ints => drop(state.int_stack.pop()),
@@ -149,7 +149,7 @@ impl StoreOfMoves {
         self.adjoints(&mut state.adjoints).map(Vec::pop);
     }
 
-    /// The adjoints of its values, where there are any.
+    /// Returns the adjoints of the store's values, if there are any.
     fn adjoints<B>(self, adjoints: &mut Option<Adjoints<B>>) -> Option<&mut Vec<B>> {
         let adjoints = adjoints.as_mut()?;
         match self {

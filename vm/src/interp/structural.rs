@@ -1,5 +1,5 @@
-//! The steps that change more than cells. Each first finds out whether it can be made, then makes it, so that a
-//! trap changes nothing. [`super::calls`], [`super::moves`] and [`super::tasks`] make most of them.
+//! Steps that change more than cells. Each first checks that it can succeed, so that a trap changes nothing.
+//! Most of them are implemented in [`super::calls`], [`super::moves`] and [`super::tasks`].
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -20,7 +20,7 @@ use crate::trap::Cause;
 use crate::travel::{Interval, Stop, Travel};
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
-    /// Makes one step over an instruction that the inner loop doesn't handle.
+    /// Executes one step over an instruction that the hot loop doesn't handle.
     pub(crate) fn structural(&mut self) -> Result<Option<Stop>, Cause> {
         let op = self.program.code[self.direction][self.counter];
         let track = self.track_over(&op);
@@ -45,7 +45,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 let (class, cell) = self.operand()?;
                 self.transfer(&op, class, cell, interval)?;
             }
-            // Bounds that a call passes are never executed, and the loop leaves none of its own.
+            // Entry bounds are never executed, and the hot loop handles all ops without a structural kind.
             Some(Structural::Bound) | None => {}
         }
         let (mut journal, mut cells, counters) = self.journal(interval);
@@ -55,8 +55,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(stop)
     }
 
-    /// The most records that a step may make: of each real that it frees, the value and the adjoint; of each whose adjoint a task has
-    /// added to, what it has added, and what waited.
+    /// Returns an upper bound on the records of a step. Each freed real has a record for its value and one
+    /// for its adjoint. Each adjoint that a task accumulated into has a record for the share and one for the
+    /// deferred adjoint.
     fn most_records(&self, op: &Op) -> usize {
         let (frees, joins) = match op.kind {
             Kind::Leave => {
@@ -101,14 +102,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Addresses { flow: self.program.flow(), frame: self.state.frame, references: &self.state.references }
     }
 
-    /// The cell of the one operand of the next step, which the window finds.
+    /// Returns the cell of the next step's single operand, using the window.
     fn found(&mut self, op: &Op) -> Result<usize, Cause> {
         let lookups = self.program.lookups(self.direction);
         let [cell, ..] = window::find(op, self.counter, &mut self.window.cells, lookups, &self.state.ints)?;
         Ok(cell)
     }
 
-    /// The class and the cell of the next step's one operand.
+    /// Returns the class and the cell of the next step's single operand.
     fn operand(&self) -> Result<(Class, usize), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let Some(step) = self.program.flow().step(at) else { return Ok((Class::Int, 0)) };
@@ -116,8 +117,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok((step.class(), cell))
     }
 
-    /// A vacant real cell goes out of use, or gets another value: what it held is discarded, and its
-    /// adjoint dropped.
+    /// Frees a vacant real cell, or prepares it for another value. Its content is discarded, and its adjoint
+    /// is dropped.
     pub(super) fn free(&mut self, cell: usize, interval: Interval) {
         let reals = self.numbers.reals;
         let bits = self.state.reals[cell];
@@ -135,14 +136,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Reports what a cell holds that is freed.
+    /// Reports the content of a cell that is freed.
     pub(super) fn report(&mut self, bits: R::Bits, cotangent: Option<R::Cell>) {
         let at = self.program.instruction_at(self.counter, self.direction);
         let place = Freeing { at, tolerance: self.tolerance, is_watched: self.is_watched() };
         report_freed(self.reports, self.numbers.reals, place, bits, cotangent);
     }
 
-    /// The history as this step sees it, with the cells that it may change and what is counted.
+    /// Returns the history's view of this step, with the cells that the step may change and the counters.
     pub(super) fn journal(
         &mut self,
         interval: Interval,
@@ -154,7 +155,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         (journal, cells, counters)
     }
 
-    /// The real, or the adjoint, at an address.
+    /// Returns the real, or the adjoint, at an address.
     pub(super) fn real(&self, address: usize) -> R::Bits {
         match &self.state.adjoints {
             Some(adjoints) if address & ADJOINT != 0 => adjoints.cells[address & !ADJOINT],

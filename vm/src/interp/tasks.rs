@@ -1,6 +1,8 @@
-//! Tasks: before the first begins, what all of them refer to is compared; in gradient mode each adds up adjoints of cells that it only
-//! reads by itself, and these sums are joined in the order of the tasks. Sums of exact numbers don't depend on their order, so each
-//! task adds to the adjoints directly, and going back needs no history. Knows no thread: here tasks run one after the other.
+//! Tasks in the interpreter, which executes them one after the other. Before the first task begins, the
+//! references of all tasks are checked for conflicts. In gradient mode, the adjoints of cells that a task
+//! only reads are accumulated separately for each task. These shares are added in the order of the tasks.
+//! Exact sums don't depend on their order, so for exact numbers each task adds to the adjoints directly, and
+//! going back needs no history. The module knows no thread.
 
 use std::collections::HashSet;
 
@@ -28,7 +30,7 @@ use crate::trap::Cause;
 use crate::travel::Interval;
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
-    /// Makes the step over a `fork` or a `join`: only where tasks begin, there is something to find out.
+    /// Executes the step over a `fork` or a `join`. At the start of tasks, it checks for conflicts.
     pub(super) fn bound_tasks(&mut self, op: &Op) -> Result<(), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let fork = self.program.flow().fork_at(at).filter(|fork| op.update == Update::Fork && !fork.is_apart);
@@ -39,11 +41,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    /// Compares what the tasks touch that begin here.
+    /// Checks the tasks that begin here for conflicts.
     fn tell_tasks_apart(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
         for slot in &fork.looked_at {
-            // An index that is outside is told where it is made use of.
+            // An index out of bounds is reported later, by the call that uses it.
             if let Ok(cell) = self.scope().slot(slot, &self.state.ints) {
                 touched.look_at(cell as u32);
             }
@@ -55,7 +57,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Goes over what is between the bounds of tasks, without their calls, notes what these refer to, and comes back.
+    /// Executes the code between the bounds of the tasks without the calls, notes the references of each
+    /// call, and runs back.
     fn survey(&mut self, touched: &mut TouchedByTasks) -> Result<(), Cause> {
         let mut reports = Reports::default();
         let mut walk = Run {
@@ -78,7 +81,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         outcome.and(back)
     }
 
-    /// The other direction, from where it stands.
+    /// Reverses the direction at the current position.
     fn turn(&mut self) {
         let position = self.program.position(self.counter, self.direction);
         self.travel = self.travel.reversed();
@@ -86,7 +89,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.counter = self.program.counter(position, self.direction);
     }
 
-    /// Up to the bound of the tasks, or to where a step can't be made: the run comes to that by itself, unless a task traps before.
+    /// Runs to the bound of the task region, or to a step that can't be executed. The actual run reports that
+    /// trap itself, unless a task traps earlier.
     fn over_tasks(&mut self, mut touched: Option<&mut TouchedByTasks>) -> Result<(), Cause> {
         loop {
             self.left = u64::MAX;
@@ -107,7 +111,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Notes what a call refers to; false where that can't be found.
+    /// Notes the references of a call; returns false if they can't be determined.
     fn note_task(&mut self, op: &Op, touched: &mut TouchedByTasks) -> Result<bool, Cause> {
         let (site, call) = self.program.call(op.a);
         let start = self.state.references.len();
@@ -127,12 +131,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(true)
     }
 
-    /// The real cells that a call only reads which is passed the references from `start` on.
+    /// Returns the real cells that a call only reads. Its references start at `start`.
     pub(super) fn only_read(&self, call: &ResolvedCall, start: usize) -> Vec<u32> {
         only_read(self.program, call, self.state.references.get(start..).unwrap_or_default())
     }
 
-    /// The same of the task whose end is come to in gradient mode; none where it is no task.
+    /// Returns the real cells that the task which ends here only reads; empty outside of tasks and of
+    /// gradient mode.
     pub(super) fn only_read_by_task(&self) -> Vec<u32> {
         let Some(record) = self.state.calls.last() else { return Vec::new() };
         let (_, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
@@ -143,8 +148,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.only_read(call, self.state.frame.references as usize)
     }
 
-    /// Has adjoints of cells wait that a task only reads, so that it adds up its share from 0. Where the step leads back over the end of
-    /// the task, its share and what waited are found again.
+    /// Defers the adjoints of cells that a task only reads, so that the task accumulates its share from 0. If
+    /// the step undoes the end of the task, its share and the deferred adjoints are restored from the
+    /// history.
     pub(super) fn set_aside(&mut self, cells: &[u32], interval: Interval) {
         if !keeps(Rule::TasksAddUpApart) {
             return;
@@ -162,7 +168,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Whether a history tells what there was.
+    /// Restores shares and deferred adjoints from the history; returns true if it has records of them.
     fn put_back_aside(&mut self, depth: u32, interval: Interval) -> bool {
         let Some(adjoints) = &mut self.state.adjoints else { return false };
         let mut is_told = false;
@@ -180,10 +186,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         is_told
     }
 
-    /// What becomes of the adjoints of cells that the task has only read which ends here.
+    /// Computes the adjoints, after the end of a task, of the cells that it only read.
     ///
     /// # Errors
-    /// A sum is no number of the number system.
+    /// Fails if the number system can't represent a sum.
     pub(super) fn joined(&self) -> Result<Vec<JoinedAdjoint<R::Bits>>, Cause> {
         let Some(adjoints) = &self.state.adjoints else { return Ok(Vec::new()) };
         let depth = (self.state.calls.len() as u32).saturating_sub(1);
@@ -201,14 +207,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.only_read_by_task().into_iter().map(join).collect()
     }
 
-    /// Ends a task: its shares are added to what waited.
+    /// Ends a task: its shares are added to the deferred adjoints.
     pub(super) fn join_adjoints(&mut self, joined: &[JoinedAdjoint<R::Bits>], interval: Interval) {
         let depth = self.state.calls.len() as u32;
         if let Some(adjoints) = &mut self.state.adjoints {
             let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
             adjoints.aside.truncate(own);
         }
-        // What waited is found again in the order of the cells, so what is found first is kept last.
+        // Deferred adjoints are restored in the order of the cells, so they are recorded in the opposite
+        // order.
         for &JoinedAdjoint { cell, share, waited, sum } in joined.iter().rev() {
             if let Some(adjoints) = &mut self.state.adjoints {
                 adjoints.cells[cell as usize] = sum;
@@ -222,10 +229,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 }
 
-/// What waited of an adjoint, and what a task has added up.
+/// Returns the sum of a deferred adjoint and the share that a task has accumulated.
 ///
 /// # Errors
-/// The sum is no number of the number system.
+/// Fails if the number system can't represent the sum.
 pub(crate) fn sum_of_shares<W: Words, R: Reals<Bits: Lanes>>(
     numbers: Arithmetic<W, R>,
     waited: R::Bits,
@@ -242,7 +249,8 @@ pub(crate) fn sum_of_shares<W: Words, R: Reals<Bits: Lanes>>(
     }
 }
 
-/// The real cells that a task only reads, each once, in order: those that it is passed, and those that it names.
+/// Returns the real cells that a task only reads, through arguments or by name, sorted and without
+/// duplicates.
 pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Reference]) -> Vec<u32> {
     let named = program.flow().named_by(call.callee);
     let read_by_name = named.iter().filter(|cells| cells.class == Class::Real && !cells.may_change);
@@ -251,7 +259,7 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
     let mut cells: Vec<u32> = read.filter(|cell| !program.pool.contains(&(*cell as usize))).collect();
     cells.sort_unstable();
     cells.dedup();
-    // What is passed to be changed may be a global that the task also names.
+    // A global that the task only names may also be passed to it as `inout`.
     if !named.is_empty() {
         let changed = passed_as(program, call, references, Class::Real, Passing::InOut);
         let changed: HashSet<u32> = changed.flat_map(Reference::cells).collect();
@@ -260,8 +268,9 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
     cells
 }
 
-/// The real cells whose adjoints change at the bound of a task in gradient mode: where a state stands at an instruction that enters a
-/// task or leaves the one that is open, those that the task only reads. None at other instructions.
+/// Returns the real cells with adjoints that change at a task's boundary in gradient mode. These are the
+/// cells that the task only reads, if the instruction at `at` enters a task or leaves the open one. For other
+/// instructions there are none.
 pub fn only_read_at_bound(program: &Program, state: &State, at: u32) -> Vec<u32> {
     let Some(instruction) = program.module().code.get(at as usize) else { return Vec::new() };
     if program.module().real.is_exact() {
@@ -276,7 +285,7 @@ pub fn only_read_at_bound(program: &Program, state: &State, at: u32) -> Vec<u32>
             let scope = Addresses { flow: program.flow(), frame: state.frame, references: &state.references };
             let passed = (0..).zip(&site.arguments);
             let found = passed.map(|(n, passed)| scope.reference(n, passed, &state.ints));
-            // Where an argument is outside, the step is a trap.
+            // If an argument is out of bounds, the step traps.
             found
                 .collect::<Result<Vec<_>, _>>()
                 .map_or_else(|_| Vec::new(), |all| only_read(program, call, &all))
@@ -297,7 +306,7 @@ pub fn only_read_at_bound(program: &Program, state: &State, at: u32) -> Vec<u32>
     }
 }
 
-/// The cells of a class that a task may change: what it is passed, and what it names.
+/// Returns the cells of a class that a task may change, through arguments or by name.
 pub(crate) fn changed(
     program: &Program,
     call: &ResolvedCall,
@@ -309,7 +318,7 @@ pub(crate) fn changed(
     passed_as(program, call, references, class, Passing::InOut).chain(named).collect()
 }
 
-/// What a call passes for parameters of a kind.
+/// Returns the references passed for parameters with this class and passing mode.
 fn passed_as<'p>(
     program: &'p Program,
     call: &ResolvedCall,
@@ -323,18 +332,18 @@ fn passed_as<'p>(
     of_kind.map(|(parameter, reference)| whole(parameter, *reference))
 }
 
-/// The adjoint of a cell that a task has only read.
+/// The adjoint of a cell that a task has only read, at the end of the task.
 #[derive(Clone, Copy)]
 pub(super) struct JoinedAdjoint<B> {
     cell: u32,
-    /// What the task has added up.
+    /// The share that the task has accumulated.
     share: B,
-    /// What there was before the task.
+    /// The deferred adjoint from before the task.
     waited: B,
     sum: B,
 }
 
-/// All cells that are passed for a parameter: of a matrix a reference has the first cell of each row.
+/// Returns all cells of an argument. The reference to a matrix has only the first cell of each row.
 fn whole(parameter: &Parameter, reference: Reference) -> Reference {
     if parameter.rank == Rank::Matrix { reference.flattened() } else { reference }
 }

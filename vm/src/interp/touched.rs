@@ -1,5 +1,5 @@
-//! What the tasks of a `fork` touch, and whether one changes what another one touches. Knows the cells that they refer to; knows no
-//! instruction.
+//! The cells that the tasks of a `fork` touch, and conflicts between them. The module knows the cells that
+//! tasks refer to, but no instruction.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::room::Room;
 use crate::state::Reference;
 use crate::trap::{Cause, TaskArgument};
 
-/// Cells of one class, and who touches them.
+/// Cells of one class, and the task argument that refers to them.
 #[derive(Clone, Copy)]
 struct CellsOfTask {
     class: Class,
@@ -18,35 +18,35 @@ struct CellsOfTask {
     by: TaskArgument,
 }
 
-/// What tasks touch, in their order.
+/// The cells that tasks touch, in the order of the tasks.
 #[derive(Default)]
 pub(super) struct TouchedByTasks {
-    /// The tasks so far.
+    /// The number of tasks so far.
     tasks: u32,
-    /// Where the latest one is called.
+    /// The call instruction of the latest task.
     site: u32,
     changed: Vec<CellsOfTask>,
     read: Vec<CellsOfTask>,
-    /// Integers that say what is called with which arguments.
+    /// The integers that determine what is called with which arguments.
     looked_at: HashSet<u32>,
 }
 
 impl TouchedByTasks {
-    /// By an integer cell it is found what tasks touch.
+    /// Adds an integer cell that determines which cells tasks touch.
     pub fn look_at(&mut self, cell: u32) {
         self.looked_at.insert(cell);
     }
 
-    /// The next task is called at an instruction.
+    /// Begins the next task, called by the instruction `site`.
     pub fn begin(&mut self, site: u32) {
         self.tasks = self.tasks.saturating_add(1);
         self.site = site;
     }
 
-    /// The latest task touches cells: by an argument, or by naming them.
+    /// Adds cells that the latest task touches, through an argument or by name.
     ///
     /// # Errors
-    /// There is no memory to note it.
+    /// Fails if there is no memory.
     pub fn touch(
         &mut self,
         argument: Option<u32>,
@@ -64,10 +64,11 @@ impl TouchedByTasks {
         Ok(())
     }
 
-    /// Two tasks that share cells which one of them may change; or one, twice, that may change what says which cells tasks touch.
+    /// Returns two tasks that share cells which one of them may change. It returns the same task twice if
+    /// that task may change an integer that determines which cells tasks touch.
     ///
     /// # Errors
-    /// There is no memory to find out.
+    /// Fails if there is no memory.
     pub fn conflict(&self) -> Result<Option<(TaskArgument, TaskArgument)>, Cause> {
         let mut owners: HashMap<(Class, u32), TaskArgument> = HashMap::new();
         for touched in &self.changed {
@@ -90,7 +91,8 @@ impl TouchedByTasks {
         }))
     }
 
-    /// Each stretch of cells that is only read, once, and if several tasks read it, a second one of these.
+    /// Returns each range of read-only cells once, together with a second task that reads the same range, if
+    /// there is one.
     fn readers(&self) -> Vec<(CellsOfTask, Option<TaskArgument>)> {
         let mut numbers: HashMap<(Class, Reference), usize> = HashMap::new();
         let mut readers: Vec<(CellsOfTask, Option<TaskArgument>)> = Vec::new();

@@ -1,6 +1,7 @@
-//! Windows: what the operands of a procedure are in one of its calls. A window is a list of addresses that is
-//! filled when the procedure is entered, so that a step looks a frame's variable or a parameter up by a number
-//! and asks nothing; elements of arrays are looked up just before their step, in the window too. Knows no step.
+//! Windows: the operand addresses of a procedure in one of its calls. A window is a list of addresses that is
+//! filled when the procedure is entered. Steps then access frame variables and parameters by an index into
+//! it. The addresses of array elements are computed into the window just before their step. The module knows
+//! no step.
 
 use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
@@ -11,57 +12,58 @@ use crate::interp::op::{LOOKED_UP, Op, WINDOWED};
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 
-/// What a number of a window is, once the procedure is entered.
+/// The definition of a window entry, from which it is computed on entry to the procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Entry {
-    /// An offset into all cells of the class, or a length that is known.
+    /// An offset into all cells of the class, or a known length.
     Fixed(u32),
     /// An offset from the frame's first cell of the class.
     Frame(Class, u32),
-    /// The first cell of a parameter, its length, and the distance of its elements.
+    /// The first cell of a parameter, its length, and its stride.
     Base(u32),
     Length(u32),
     Stride(u32),
-    /// The cell of the operand of a number (0 to 2), found before each step by [`Indexing`].
+    /// The cell of an operand (0 to 2), computed before each step by [`Indexing`].
     Found(u8),
 }
 
-/// Finds an element, or its row: `window[out] = window[base] + stride·(ints[window[cell]] + offset)`.
+/// An element lookup: `window[out] = window[base] + stride·(ints[window[cell]] + offset)`. For a matrix, a
+/// first lookup yields the row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexing {
     pub out: u32,
     pub base: u32,
     pub cell: u32,
-    /// Where the window has the array's length, and the distance of its elements.
+    /// The window indices of the array's length and stride.
     pub length: u32,
     pub stride: u32,
     pub offset: i64,
-    /// Which operand it belongs to, and which of its indices it is.
+    /// The number of the operand, and the dimension of the index within it.
     pub operand: u8,
     pub dimension: u8,
 }
 
-/// How the operands of a step are found in a window: which of the program's indexings come first, and what must
-/// be told apart then.
+/// The lookup of a step's operands in a window: the indexings to execute first, and the alias guards to
+/// check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lookup {
-    /// The number of the first indexing, and how many there are.
+    /// The number of the first indexing, and the number of indexings.
     pub first: u32,
     pub count: u8,
     pub guards: Guards,
 }
 
 impl Lookup {
-    /// Whether the operands are found without it.
+    /// Returns true if the operands need no lookup.
     pub fn is_empty(&self) -> bool {
         self.count == 0 && self.guards.is_empty()
     }
 }
 
-/// All that steps are found by in the windows of a program.
+/// All lookups and indexings of a program in one direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookups<'p> {
-    /// One for each op of the code, if any of them needs a window.
+    /// One entry for each op of the code, or empty if no op needs a window.
     pub own: &'p [Lookup],
     pub indexings: &'p [Indexing],
 }
@@ -73,15 +75,15 @@ pub struct Window {
 }
 
 impl Window {
-    /// With room for so many cells, so that running asks for none.
+    /// Creates a window with a capacity of `cells`, so that a run needs no allocation for it.
     pub(crate) fn with_room(cells: usize) -> Window {
         let mut window = Window::default();
-        // Where there is none now, it is asked for later.
+        // On failure, the allocation is repeated when the window is filled.
         let _ = ask::exactly(&mut window.cells, cells);
         window
     }
 
-    /// Makes it that of a call.
+    /// Fills the window for a call.
     pub(crate) fn fill(&mut self, entries: &[Entry], frame: Frame, references: &[Reference]) {
         let own = references.get(frame.references as usize..).unwrap_or_default();
         let parameter = |n: u32| own[n as usize];
@@ -97,7 +99,7 @@ impl Window {
     }
 }
 
-/// The cells of the operands of an op, told apart where they may be one cell.
+/// Returns the cells of an op's operands, and checks its alias guards.
 #[inline(always)]
 pub(crate) fn find(
     op: &Op,
@@ -109,7 +111,7 @@ pub(crate) fn find(
     if op.flags & WINDOWED == 0 {
         return Ok(op.operands());
     }
-    // Of a branch half the third is no operand, but where it lands.
+    // For a branch half, the third field is the jump target instead of an operand.
     let third = |window: &[u32]| window.get(op.c as usize).map_or(0, |&cell| cell as usize);
     if op.flags & LOOKED_UP == 0 {
         return Ok([window[op.a as usize] as usize, window[op.b as usize] as usize, third(window)]);
@@ -130,9 +132,9 @@ impl Indexing {
     #[inline(always)]
     fn find(&self, window: &mut [u32], ints: &[i64]) -> Result<(), Cause> {
         let (length, stride) = (window[self.length as usize], window[self.stride as usize]);
-        // Verified offsets are so small that a sum which wraps is outside of every array.
+        // Verified offsets are so small that a wrapped sum is outside of every array.
         let index = ints[window[self.cell as usize] as usize].wrapping_add(self.offset);
-        // A mutant lets the index right behind the last one pass.
+        // A mutant accepts the index just past the end.
         if index as u64 >= u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked)) {
             let (operand, dimension) = (u32::from(self.operand), u32::from(self.dimension));
             return Err(Cause::Index { operand, dimension, index, length });
@@ -142,7 +144,8 @@ impl Indexing {
     }
 }
 
-/// A target is none of its sources, and no index: its old value would be needed to undo the step.
+/// Checks that no target is a source or an index of the step, because undoing the step would need its old
+/// value.
 #[inline]
 fn distinct(guards: Guards, cells: [usize; 3], window: &[u32], indexings: &[Indexing]) -> Result<(), Cause> {
     let is_index = |target: usize| {
@@ -152,7 +155,7 @@ fn distinct(guards: Guards, cells: [usize; 3], window: &[u32], indexings: &[Inde
     tell_apart(guards, cells, is_index)
 }
 
-/// Traps where cells that must be different are one. `index_of` gives the operand of which a cell is an index.
+/// Traps if cells that must differ are the same. `index_of` returns the operand that a cell is an index of.
 pub(crate) fn tell_apart(
     guards: Guards,
     [a, b, c]: [usize; 3],

@@ -1,4 +1,5 @@
-//! Who makes the steps of a machine in the interpreter's place, and parts of runs for whoever looks on. Knows no instruction.
+//! The interface of engines that replace the interpreter, and the splitting of runs for observers. The module
+//! knows no instruction.
 
 use std::fmt::Debug;
 
@@ -8,19 +9,19 @@ use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop};
 
-/// Makes the steps of one program in the interpreter's place, which it may always ask for help
-/// ([`Machine::interpret`]). Runs over lifted numbers stay the interpreter's.
+/// An engine that executes the steps of one program instead of the interpreter, and may fall back to it
+/// ([`Machine::interpret`]). Runs over dual numbers are always interpreted.
 pub trait Runner: Debug + Send + Sync {
-    /// Makes the steps of a leg, but none at a place to stop at: [`Machine::run_until`].
+    /// Executes the steps of a leg, but none at a breakpoint: see [`Machine::run_until`].
     ///
     /// # Errors
-    /// A trap; the state is then the one before the instruction that trapped.
+    /// Returns a trap; the state is then the one before the instruction that trapped.
     fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
 
-    /// The same, with somebody who looks at the machine on the way.
+    /// Executes the steps of a leg, with an observer that sees states in between.
     ///
     /// # Errors
-    /// A trap, as [`Runner::run`].
+    /// Returns a trap, as [`Runner::run`].
     fn run_seen(
         &self,
         machine: &mut Machine,
@@ -31,13 +32,13 @@ pub trait Runner: Debug + Send + Sync {
         in_parts(machine, stops, leg, onlooker, |machine, leg| self.run(machine, stops, leg))
     }
 
-    /// How many steps it has made itself, without the interpreter's help.
+    /// Returns the number of steps that the engine has executed without the interpreter.
     fn steps_made(&self) -> u64 {
         0
     }
 }
 
-/// Makes the steps of a leg in parts, from one look of an onlooker to the next: `part` makes those of one.
+/// Splits a leg at the steps that an observer asks for. `part` executes the steps of one part.
 pub(super) fn in_parts(
     machine: &mut Machine,
     stops: Option<&Stops>,

@@ -1,10 +1,13 @@
-//! Saved states: bytes that another run of the same program can go on from.
+//! State files: states as bytes, from which another run of the same program can continue.
 //!
-//! Layout: magic, format version, CRC-32 of all that follows, the program's hash, then state, residues and,
-//! of a gradient under way, what is known of that. Whatever the bytes are, the outcome is an error or a state with which nothing that the
-//! machine takes for granted is wrong: offsets, directions and references are checked against the program,
-//! its constants and the mode are out of reach of what the state can change, every number is one of
-//! the program's number system, and counts leave room for the longest run.
+//! Layout: magic, format version, CRC-32 of the rest, the program's hash, the state, the history, and the
+//! progress of an unfinished gradient. For any bytes, decoding gives an error or a state that satisfies all
+//! assumptions of the machine:
+//!
+//! - Offsets, directions and references are consistent with the program.
+//! - No reference through which cells may change leads to constants or to the mode bit.
+//! - Every number is one of the program's number system.
+//! - Counts leave room for the longest run.
 
 use std::cmp::Reverse;
 
@@ -25,14 +28,14 @@ use crate::state::{Aside, Counters, Frame, MODE, Part, Reference, State, TapeEnt
 use crate::strategy::SavedCourse;
 use crate::travel::Track;
 
-/// The first bytes of every state file.
+/// The magic bytes at the start of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
 const VERSION: u16 = 12;
-/// Where the checksum stands, and where what it covers begins.
+/// The offset of the checksum, and the offset of the data that it covers.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
 
-/// Why bytes are not a state to go on from.
+/// The reason why bytes aren't a usable state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StateError {
     #[error("this is not a state file")]
@@ -49,22 +52,23 @@ pub enum StateError {
     Unfit(&'static str),
 }
 
-/// What is encoded: the program's hash, the state, the residues, how far a gradient is, and what its strategy keeps.
+/// The encoded data: the program's hash, the state, the history, the progress of a gradient, and the data of
+/// its strategy.
 type Saved<State, Residues, SoFar, Course> =
     ([u8; 16], State, Option<Residues>, Option<SoFar>, Option<Course>);
 
-/// A state and its residues as bytes.
+/// Encodes a state and its history.
 ///
 /// # Errors
-/// There is no memory for them.
+/// Fails if there is no memory.
 pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Result<Vec<u8>, OutOfMemory> {
     encoded(program, (state, residues), None, None)
 }
 
-/// A gradient that was stopped, as bytes: those of a state with something behind.
+/// Encodes an interrupted gradient: a state file with additional data.
 ///
 /// # Errors
-/// There is no memory for them.
+/// Fails if there is no memory.
 pub fn encode_underway(program: &Program, underway: &Underway) -> Result<Vec<u8>, OutOfMemory> {
     let Underway { state, residues, so_far, course } = underway;
     encoded(program, (state, residues.as_ref()), so_far.as_ref(), course.as_ref())
@@ -89,18 +93,18 @@ fn encoded(
     Ok(bytes)
 }
 
-/// The inverse of [`encode`].
+/// Decodes a state and its history; the inverse of [`encode`].
 ///
 /// # Errors
-/// Bytes that aren't a state of this program.
+/// Fails if the bytes aren't a state of this program.
 pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues>), StateError> {
     decode_underway(program, bytes).map(|underway| (underway.state, underway.residues))
 }
 
-/// The same, with what is known of a gradient where the state is of one.
+/// Decodes a state file, with the progress of an unfinished gradient if the file has one.
 ///
 /// # Errors
-/// Bytes that aren't a state of this program.
+/// Fails if the bytes aren't a state of this program.
 pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, StateError> {
     let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(StateError::NotAState)?;
     if *magic != MAGIC {
@@ -130,23 +134,24 @@ pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, Stat
     Ok(Underway { state, residues, so_far, course })
 }
 
-/// Steps and counts of a state are at most this great, so that no run can lead beyond what a number holds.
+/// Upper bound on step numbers and counters, so that no run can overflow them.
 const FURTHEST: u64 = 1 << 61;
 
 type Fitness = Result<(), &'static str>;
 
-/// Whether a state has the program's cells, frames, references and position: whoever runs code that asks nothing of them
-/// asks first.
+/// Returns true if the state's cells, frames, references and position fit the program. Callers of code that
+/// doesn't check them must call this first.
 pub fn fits(program: &Program, state: &State) -> bool {
     check_shape(program, state).is_ok()
 }
 
-/// Whether a state is one that a run of the program may go on from: its shape, its counts and its numbers.
+/// Returns true if a run of the program may continue from the state: its shape, counters and numbers are
+/// valid.
 pub fn is_sound(program: &Program, state: &State) -> bool {
     check(program, state, None).is_ok()
 }
 
-/// Everything that the interpreter takes for granted, and what no run can come to.
+/// Checks all assumptions of the interpreter, and rejects states that no run can reach.
 fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitness {
     check_counts(state)?;
     check_limits(program, state)?;
@@ -155,7 +160,7 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
     residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
 }
 
-/// Kept states are states of the program as any other.
+/// Checks the states that a strategy keeps in the same way as any other state.
 fn check_course(program: &Program, course: &SavedCourse, state: &State, has_history: bool) -> Fitness {
     course.states().try_for_each(|kept| check(program, kept, None))?;
     let fits = course.fits(state, has_history);
@@ -203,7 +208,7 @@ fn check_limits(program: &Program, state: &State) -> Fitness {
     Ok(())
 }
 
-/// Cells of each class that the open calls account for, and the innermost procedure.
+/// Returns the number of cells of each class that the open calls need, and the innermost procedure.
 fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize), &'static str> {
     let (mut ints, mut reals) = program.layout().static_cells();
     let (mut references, mut procedure, mut inverted) = (0usize, 0usize, false);
@@ -240,7 +245,8 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
     Ok(((ints, reals), procedure))
 }
 
-/// Calls whose rule takes part are made with the mode on, and switch it off for what is inside.
+/// Checks that at most one call with a derivative rule is open. Such a call is made with the mode on, and
+/// executed with the mode off.
 fn check_parts(state: &State) -> Fitness {
     match state.calls.iter().filter(|record| record.part != Part::Whole).count() {
         0 => Ok(()),
@@ -249,8 +255,8 @@ fn check_parts(state: &State) -> Fitness {
     }
 }
 
-/// References are those that their call passes, as far as that depends on no cell; and they lead to cells that were
-/// there before the callee's own frame, so that they outlive it.
+/// Checks references: known ones must equal those of the call site, and all must lead to cells below the
+/// callee's own frame, so that the cells outlive it.
 fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
@@ -278,13 +284,13 @@ fn check_reference(program: &Program, parameter: &Parameter, reference: Referenc
     if length == 0 {
         return Ok(());
     }
-    // The last row of a matrix is as long as the stride.
+    // The last row of a matrix has `stride` cells.
     let within = if parameter.rank == Rank::Matrix { u64::from(stride) - 1 } else { 0 };
     let last = u64::from(base) + u64::from(length - 1) * u64::from(stride) + within;
     if last >= u64::from(cells) {
         return Err("a reference leads outside of the cells");
     }
-    // What a procedure may change is never the mode bit, nor a constant.
+    // A procedure can't change the mode bit or a constant through a parameter.
     if parameter.passing == Passing::In {
         return Ok(());
     }
@@ -298,7 +304,7 @@ fn check_reference(program: &Program, parameter: &Parameter, reference: Referenc
     Ok(())
 }
 
-/// One adjoint for each real, and a mode that is on or off.
+/// Checks that there is one adjoint for each real, and that the mode is on or off.
 fn check_adjoints(state: &State) -> Fitness {
     if !matches!(state.ints.get(MODE), Some(0 | 1)) {
         return Err("gradient mode is neither on nor off");
@@ -311,7 +317,7 @@ fn check_adjoints(state: &State) -> Fitness {
     if found != values {
         return Err("the adjoints don't match the values");
     }
-    // Of calls that are open, and of cells that are there.
+    // A deferred adjoint must belong to an open call and an existing cell.
     let fits = |aside: &Aside| {
         (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len()
     };
@@ -323,13 +329,14 @@ fn check_pools(program: &Program, state: &State) -> Fitness {
     let layout = program.layout();
     let ints = &state.ints[layout.pool_ints_start as usize..];
     let reals = &state.reals[layout.pool_reals_start as usize..];
-    // To compare nothing takes some processors longer than to compare something, since nothing has no address.
+    // An empty slice is skipped, because its dangling address makes the comparison slow on some processors.
     let ints = layout.pool_ints.is_empty() || ints.starts_with(&layout.pool_ints);
     let reals = layout.pool_reals.is_empty() || reals.starts_with(&layout.pool_reals);
     if ints && reals { Ok(()) } else { Err("the constants are not the program's") }
 }
 
-/// Integers fit the word, and reals are numbers of the program's system: the machine makes no others.
+/// Checks that integers fit the word, and reals belong to the program's number system. The machine creates no
+/// others.
 fn check_numbers(program: &Program, state: &State) -> Fitness {
     let word = program.module().word.range();
     let tapes = || state.input.iter().chain(&state.output);
@@ -353,7 +360,7 @@ fn check_reals<'a>(program: &Program, bits: impl IntoIterator<Item = &'a u64>) -
     if sound { Ok(()) } else { Err("a real is no number of the program's number system") }
 }
 
-/// What the residues put back is what a step between the start and here has changed.
+/// Checks that the history's records belong to steps between the start and the current position.
 fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitness {
     for track in [Track::Program, Track::Rules] {
         let (records, here) = (residues.records(track), state.on_track(track));
@@ -378,11 +385,11 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     let is_fixed = match slot {
         KeptSlot::Int => cell as usize == MODE || is_constant(),
         KeptSlot::Real => is_constant(),
-        // A step may name the adjoint of a parameter, which may be a constant.
+        // A step may name the adjoint of a parameter, and the parameter may be a constant.
         KeptSlot::Adjoint | KeptSlot::Aside => is_constant() && !program.names_adjoints(),
         KeptSlot::Entry => false,
     };
-    // Cells of frames that are no longer open can't be told from those that never were.
+    // Cells of closed frames can't be distinguished from cells that never existed.
     if u64::from(cell) >= MAX_CELLS || is_fixed {
         return Err("a record of the history is of a cell that no step changes");
     }

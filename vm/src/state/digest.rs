@@ -1,4 +1,4 @@
-//! Fingerprints of states. Neither digest contains counters, the step number or history.
+//! Hashes of states. They don't include counters, the step number or the history.
 
 use reviver_flow::IndependentCells;
 use xxhash_rust::xxh3::Xxh3;
@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::program::Program;
 use crate::state::{MODE, Part, State, TapeEntry};
 
-/// A 128-bit fingerprint.
+/// A 128-bit hash value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub u128);
 
@@ -16,8 +16,8 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// Everything that decides how the run goes on: cells and stacks and tapes with their adjoints, call
-/// records, mode, direction and position. Comparable between states of one program.
+/// Returns a hash of everything that determines the rest of the run: cells, stacks and tapes with their
+/// adjoints, call records, mode, direction and position. It is comparable between states of one program.
 pub fn state_digest(state: &State) -> Digest {
     let mut hash = Hasher::default();
     hash.ints(&state.ints);
@@ -38,7 +38,8 @@ pub fn state_digest(state: &State) -> Digest {
     hash.digest()
 }
 
-/// The values of globals, stacks and tapes: to compare programs with the same declarations.
+/// Returns a hash of the values of globals, stacks and tapes, for comparing programs with the same
+/// declarations.
 pub fn value_digest(program: &Program, state: &State) -> Digest {
     let mut hash = Hasher::default();
     let (main_ints, main_reals) = (program.layout().main_ints, program.layout().main_reals);
@@ -48,7 +49,7 @@ pub fn value_digest(program: &Program, state: &State) -> Digest {
     hash.digest()
 }
 
-/// The numbers that derivatives are taken with respect to.
+/// Returns a hash of the independent numbers.
 pub(crate) fn independent_digest(independent: &IndependentCells) -> u128 {
     let mut hash = Hasher::default();
     hash.count(independent.cells.len());
@@ -81,7 +82,7 @@ impl Hasher {
         ints.iter().for_each(|&int| self.word(int as u64));
     }
 
-    /// Adjoints that are all 0 are the same as none.
+    /// Hashes the adjoints. Adjoints that are all 0 count as absent.
     fn adjoints(&mut self, state: &State) {
         let Some(adjoints) = state.adjoints.as_ref().filter(|a| a.all().any(|&bits| bits != 0)) else {
             return;

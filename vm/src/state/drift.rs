@@ -1,4 +1,4 @@
-//! How far a float program is from where it started after going there and back.
+//! Drift of float programs: the difference between the state at the start and after a round trip.
 
 use reviver_isa::instruction::Class;
 
@@ -9,22 +9,23 @@ use crate::state::{MODE, State};
 /// The largest difference of a cell between the start and the end of a round trip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
-    /// The cell, as `x` or `A[3]`.
+    /// The name of the cell, such as `x` or `A[3]`.
     pub cell: String,
     pub absolute: f64,
-    /// In units of the last place of the larger magnitude that the cell had at start and turn. None where
-    /// that counts as 0, or isn't larger than the drift: the last place of such a value measures nothing.
+    /// The drift in units of the last place (ulp) of the cell's larger magnitude at the start and at the
+    /// turning point. None if that magnitude is within the tolerance, or isn't larger than the drift: then
+    /// its ulp is meaningless.
     pub ulps: Option<f64>,
 }
 
-/// The largest drift of all real cells, and of the values on a declared stack; `None` if every one came
-/// back bit for bit.
+/// Returns the largest drift of all real cells and of the values on a declared stack. Returns `None` if all
+/// of them are restored bit for bit.
 pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State) -> Option<Drift> {
     let real = program.module().globals.iter().enumerate().filter(|(_, g)| g.class == Class::Real);
     let mut largest: Option<Drift> = None;
     for (n, _) in real {
         for element in 0..program.count(start, n).min(program.count(end, n)) {
-            // A value of a stack may be gone at the turn.
+            // A stack value may not exist at the turning point.
             let bits = [start, turn, end].map(|state| match program.value(state, n, element) {
                 Some(Value::Real(bits)) => bits,
                 _ => 0,
@@ -45,17 +46,18 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
     largest
 }
 
-/// Whether two states are the same bit for bit, whatever was counted on the way.
+/// Returns true if two states are the same bit for bit, except for counters.
 pub fn same(a: &State, b: &State) -> bool {
     a.ints == b.ints && a.reals == b.reals && active(a).eq(active(b)) && same_but_for_cells(a, b)
 }
 
-/// Whether two states differ in adjoints and the mode at most.
+/// Returns true if two states differ at most in adjoints and the mode.
 pub fn same_values<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     a.ints.get(MODE + 1..) == b.ints.get(MODE + 1..) && a.reals == b.reals && same_but_for_cells(a, b)
 }
 
-/// Whether two states are the same up to the module's tolerance in float cells and on the stack of reals.
+/// Returns true if two states are equal up to the module's tolerance in float cells and on the stack of
+/// reals.
 pub fn restored(program: &Program, a: &State, b: &State) -> bool {
     let tolerance = if program.module().real.is_exact() { 0.0 } else { program.module().tolerance() };
     let value = |bits: u64| program.approximate(Value::Real(bits));
@@ -81,7 +83,7 @@ fn same_but_for_reals<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && a.references == b.references
 }
 
-/// The adjoints that aren't 0, and where.
+/// Returns the non-zero adjoints with their indices.
 fn active(state: &State) -> impl Iterator<Item = (usize, u64)> {
     let all = state.adjoints.iter().flat_map(|adjoints| adjoints.all());
     all.copied().enumerate().filter(|&(_, bits)| bits != 0)

@@ -1,5 +1,5 @@
-//! What isn't as it must be where a run has arrived: cells by their declarations, stacks, tapes. Knows the
-//! rules of both ends; runs nothing.
+//! Garbage at the end of a run: cells that violate their declarations, stacks and tapes that aren't empty.
+//! The module knows the rules for both ends of a program, and runs nothing.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role};
@@ -10,37 +10,37 @@ use crate::state::values::{Value, element_name, plural};
 use crate::state::{ADJOINT, State};
 use crate::travel::Travel;
 
-/// Cells of one declaration that aren't what they must be, or what else was left.
+/// The garbage in one declaration, on a stack, or on a tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Garbage {
-    /// `x`, `A`, `A'`, a stack's name, or what else was left: `input tape`.
+    /// The name: `x`, `A`, `A'`, a stack's name, or another description such as `input tape`.
     pub name: String,
-    /// How many cells the declaration has.
+    /// The number of cells of the declaration.
     pub cells: u64,
-    /// How many of them are garbage.
+    /// The number of garbage cells.
     pub differing: u64,
-    /// The first of those, at most [`Garbage::LISTED`].
+    /// The first garbage cells, at most [`Garbage::LISTED`].
     pub listed: Vec<Difference>,
-    /// What one can do about it, where that is known.
+    /// Advice on how to fix it, if known.
     pub cure: Option<String>,
 }
 
-/// A cell that isn't what it must be.
+/// A cell that doesn't have its expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// `x`, `A[3]`, `M[1,2]`.
+    /// The name of the cell: `x`, `A[3]`, `M[1,2]`.
     pub name: String,
     pub found: String,
     pub expected: String,
 }
 
 impl Garbage {
-    /// So many cells of a declaration are kept; the others are counted.
+    /// Upper bound on the listed cells of a declaration. Further ones are only counted.
     pub const LISTED: u64 = 1000;
-    /// So many are told one by one.
+    /// Upper bound on the cells that are reported individually.
     const TOLD: u64 = 3;
 
-    /// What there is to be said: a line for each cell where they are few, else one for all.
+    /// Returns the report: a line for each of a few cells, or one line for many.
     pub fn lines(&self) -> Vec<String> {
         let each = |d: &Difference| format!("{}: {}, must be {}", d.name, d.found, d.expected);
         match self.listed.first() {
@@ -57,7 +57,7 @@ impl Garbage {
     }
 }
 
-/// 1234567 as 1,234,567.
+/// Formats a number with digit groups: 1234567 as 1,234,567.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -70,12 +70,12 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Collects what differs; cells of one declaration come together.
+/// A collector of differences. Cells of one declaration are added consecutively.
 #[derive(Default)]
 struct Collector(Vec<Garbage>);
 
 impl Collector {
-    /// A cell of a declaration with so many cells.
+    /// Adds a cell of a declaration with `cells` cells.
     fn add(&mut self, name: &str, cells: u64, difference: impl FnOnce() -> Difference) {
         if self.0.last().is_none_or(|garbage| garbage.name != name) {
             self.0.push(Garbage {
@@ -94,7 +94,7 @@ impl Collector {
         }
     }
 
-    /// What can be done about what was added last.
+    /// Adds advice to the last entry.
     fn cured(&mut self, cure: String) {
         if let Some(garbage) = self.0.last_mut() {
             garbage.cure = Some(cure);
@@ -107,9 +107,9 @@ impl Collector {
 }
 
 impl Program {
-    /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
-    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, stacks
-    /// that aren't empty, and a tape that wasn't used up.
+    /// Returns the garbage when a run has reached the end of the program, or the start if it runs backward.
+    /// Garbage is: cells that differ from their initial values, a frame that isn't vacant, stacks that aren't
+    /// empty, and a tape that wasn't used up.
     pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
         let mut garbage = Collector::default();
         for (n, global) in self.module().globals.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Program {
     fn differences(&self, state: &State, global: usize, garbage: &mut Collector) {
         let Some(declared) = self.module().globals.get(global) else { return };
         let cells = declared.shape.cells();
-        // One cell after the other: a list of the values could take more memory than the cells.
+        // Cells are compared one by one: a list of all values could take more memory than the cells.
         for (n, cell) in self.cells(global).enumerate() {
             let found = match declared.class {
                 Class::Real => Value::Real(state.reals[cell]),
@@ -148,14 +148,15 @@ impl Program {
         Difference { name, found: self.text(found), expected: self.text(expected) }
     }
 
-    /// A program that switches gradient mode itself must leave it off, and no adjoints behind.
+    /// Reports the mode and non-zero adjoints. A program that switches gradient mode itself must leave the
+    /// mode off and the adjoints zero.
     fn left_adjoints(&self, state: &State, garbage: &mut Collector) {
         if state.mode() {
             garbage.one("mode", "1".into(), "0");
         }
         let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
         for (cell, &bits) in cells {
-            // A rule that is called with a constant may give it an adjoint; nobody can ask for that.
+            // A rule that is called with a constant may give it an adjoint, which no program can read.
             let is_constant = self.pool.contains(&cell);
             if !is_constant && !self.is_close(Value::Real(bits), Value::Real(0)) {
                 let name = cell_name(self, state, Class::Real, cell as u32 | ADJOINT);
@@ -168,7 +169,7 @@ impl Program {
         self.left_adjoints_on_stack(state, garbage);
     }
 
-    /// A stack that may be full at this end has adjoints, too.
+    /// Reports adjoints of a stack that may hold values at this end.
     fn left_adjoints_on_stack(&self, state: &State, garbage: &mut Collector) {
         let Some((_, stack)) = self.module().stack(Class::Real) else { return };
         let name = format!("{}'", stack.name);
@@ -182,14 +183,14 @@ impl Program {
         }
     }
 
-    /// How many cells a global or a variable of main's frame has.
+    /// Returns the number of cells of a global, or of a variable in main's frame.
     fn declared_cells(&self, name: &str) -> u64 {
         let frame = self.module().procedures.iter().take(1).flat_map(|main| &main.frame);
         let variable = || frame.clone().find(|variable| variable.name == name).map(|variable| variable.shape);
         self.global(name).map(|(_, global)| global.shape).or_else(variable).map_or(1, |shape| shape.cells())
     }
 
-    /// Stacks that aren't empty, but for those that are declared to be something where the run arrives.
+    /// Reports stacks that aren't empty, except those declared to hold values at this end.
     fn left_on_stacks(&self, state: &State, arrived: Travel, garbage: &mut Collector) {
         let (ints, reals) = (state.int_stack.len(), state.real_stack.len());
         let stacks = [(Class::Int, ints, "integer stack"), (Class::Real, reals, "real stack")];
@@ -205,7 +206,7 @@ impl Program {
         }
     }
 
-    /// Main's frame must be vacant at both ends, as every procedure's.
+    /// Reports cells of main's frame, which must be vacant at both ends, like that of every procedure.
     fn left_in_frame(&self, state: &State, garbage: &mut Collector) {
         let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout().frames.first())
         else {
@@ -234,9 +235,9 @@ impl Program {
     }
 }
 
-/// How to declare that the stack of a class may hold values where a run arrives.
+/// Returns the declaration that lets the stack of a class hold values at the end that the run reached.
 fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
-    // What is something at the other end already is something at both then.
+    // If the stack already has a role at the other end, it now has one at both.
     let is_declared = declared.is_some_and(|global| global.role != Role::Private);
     let (directive, end) = match arrived {
         _ if is_declared => (Role::InOut.directive(), "begin and end with values"),
@@ -248,7 +249,7 @@ fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
     format!("`{directive} {name}[]{class}` declares that the program may {end}")
 }
 
-/// Whether a global may hold anything where a run arrives.
+/// Returns true if a global may hold any value at the end that a run reaches.
 fn is_free(role: Role, arrived: Travel) -> bool {
     match arrived {
         Travel::Forward => role.is_result(),
@@ -256,7 +257,7 @@ fn is_free(role: Role, arrived: Travel) -> bool {
     }
 }
 
-/// The tape that the run should have used up.
+/// Reports the tape that the run should have used up.
 fn left_on_tape(state: &State, arrived: Travel, garbage: &mut Collector) {
     let (name, count, what) = match arrived {
         Travel::Forward => ("input tape", state.input.len(), "not read"),
@@ -267,7 +268,7 @@ fn left_on_tape(state: &State, arrived: Travel, garbage: &mut Collector) {
     }
 }
 
-/// "3 values left"
+/// Formats a count, for example "3 values left".
 fn values(count: usize, what: &str) -> String {
     format!("{count} value{} {what}", plural(count as u64, "", "s"))
 }

@@ -1,10 +1,10 @@
-//! What a run is given and what it leaves, as people tell it: which cells must be given, what stands in
-//! for those that aren't, and the order of tapes. Knows no text.
+//! Inputs and results of a run from the user's view: required cells, default values, and the order of tapes.
+//! The module knows no text.
 //!
-//! A tape is told in the order of the program's own way forward: what is read first, and what was
-//! written first, comes first. The inverse of a program ([`reviver_isa::Module::inverse`]) tells both
-//! tapes the other way round, because it reads last things first: so a text means the same tape to a
-//! program that runs backward and to its inverse that runs forward.
+//! Users see a tape in the order of the program's forward run: the first entry is the one that is read or
+//! written first. The inverse of a program ([`reviver_isa::Module::inverse`]) reverses both tapes, because it
+//! reads the last entries first. So the same text denotes the same tape for a program that runs backward and
+//! for its inverse that runs forward.
 
 use reviver_isa::module::{Global, Role};
 
@@ -22,7 +22,7 @@ pub enum Tape {
 }
 
 impl Tape {
-    /// The tape that a run in this direction starts with.
+    /// Returns the tape that is given to a run in this direction.
     pub fn given(travel: Travel) -> Tape {
         match travel {
             Travel::Forward => Tape::Input,
@@ -30,15 +30,15 @@ impl Tape {
         }
     }
 
-    /// The tape that a run in this direction leaves.
+    /// Returns the tape that a run in this direction produces.
     pub fn resulting(travel: Travel) -> Tape {
         Tape::given(travel.reversed())
     }
 }
 
 impl Program {
-    /// The entries of a tape, from the order in which they lie in a state to the order in which they are
-    /// told, or from there to the state's: it is the same exchange.
+    /// Converts the entries of a tape from the order in the state to the user's order, or back. Both
+    /// conversions are the same.
     pub fn told<T>(&self, tape: Tape, mut entries: Vec<T>) -> Vec<T> {
         if self.tells_reversed(tape) {
             entries.reverse();
@@ -46,17 +46,20 @@ impl Program {
         entries
     }
 
-    /// The place in a state's tape of the entry that is told as the `n`th, of so many.
+    /// Returns the index in the state's tape of the `n`th entry in the user's order, for a tape with `count`
+    /// entries.
     pub fn told_at(&self, tape: Tape, count: usize, n: usize) -> usize {
         if self.tells_reversed(tape) { count.saturating_sub(n + 1) } else { n }
     }
 
-    /// The end of the input tape is read next, the end of the output tape was written last.
+    /// Returns true if the user's order is reversed. The last entry of the input tape is read next, and the
+    /// last entry of the output tape was written last.
     fn tells_reversed(&self, tape: Tape) -> bool {
         (tape == Tape::Input) != self.module().inverse
     }
 
-    /// Whether a run in this direction is given a cell: inputs forward, results backward.
+    /// Returns true if a cell with this role is an input of a run in this direction: inputs forward, results
+    /// backward.
     pub fn takes(&self, role: Role, travel: Travel) -> bool {
         match travel {
             Travel::Forward => role.is_given(),
@@ -64,20 +67,20 @@ impl Program {
         }
     }
 
-    /// Whether nothing may be left out of what a run in this direction is given. Backward a result that
-    /// isn't given would be a result that the program never had; the inverse program runs on results too.
+    /// Returns true if a run in this direction needs all its inputs. Backward, a missing result would be one
+    /// that the program never produced. The inverse program also takes results as inputs.
     pub fn needs_everything(&self, travel: Travel) -> bool {
         travel == Travel::Backward || self.module().inverse
     }
 
-    /// The cells that a run in this direction can't do without: nobody has given them, and no `default`
-    /// stands in for them. `given` are those that were.
+    /// Returns the cells that a run in this direction needs, but that were neither given nor have a
+    /// `default`. `given` are the cells that were given.
     pub fn missing(&self, given: &[usize], travel: Travel) -> Vec<(usize, &Global)> {
         let needed = self.left_out(given, travel);
         needed.filter(|(_, global)| !has_default(global, travel)).collect()
     }
 
-    /// The cells that weren't given to a run which needs everything, and for which their `default` stands.
+    /// Returns the cells for which a run that needs all its inputs uses the `default`.
     pub fn assumed(&self, given: &[usize], travel: Travel) -> Vec<(usize, &Global)> {
         let needed = self.left_out(given, travel);
         needed.filter(|(_, global)| has_default(global, travel)).collect()
@@ -90,17 +93,17 @@ impl Program {
         })
     }
 
-    /// Puts the `default` of a cell in place, if it has one.
+    /// Sets a cell to its `default`, if it has one.
     ///
     /// # Errors
-    /// There is no memory for the values of a stack.
+    /// Fails if there is no memory for the values of a stack.
     pub fn give_default(&self, state: &mut State, global: usize) -> Result<(), OutOfMemory> {
         values::set_default(self, state, global)
     }
 }
 
-/// A `default` says what a program is given at its start. It also stands for the result of an `.inout`,
-/// which is declared as one thing that is there at both ends: a key, say.
+/// Returns true if the `default` applies in this direction. It is the value at the program's start. For an
+/// `.inout` cell, such as a key, it also applies as the result, because the declaration is for both ends.
 fn has_default(global: &Global, travel: Travel) -> bool {
     global.default.is_some() && (travel == Travel::Forward || global.role == Role::InOut)
 }

@@ -1,24 +1,24 @@
-//! The words that the bits of a real consist of: one in plain number systems, several in lifted
-//! ones. Knows no arithmetic.
+//! The words that make up the bits of a real: one in plain number systems, several for dual and Taylor
+//! numbers. The module knows no arithmetic.
 
 use std::fmt::Debug;
 
-/// Bits of a real as a machine stores them.
+/// The bits of a real as a machine stores them.
 pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
-    /// The bits whose first word is this one, the others 0.
+    /// Returns bits with this first word and zeros in all others.
     fn of_word(word: u64) -> Self;
-    /// A word; 0 where there is none.
+    /// Returns word `n`; 0 if there is no such word.
     fn lane(self, n: usize) -> u64;
-    /// The same bits with another word in one place, if there is that place.
+    /// Returns the bits with word `n` replaced, if that word exists.
     fn with_lane(self, n: usize, word: u64) -> Self;
 
-    /// The first word: the primal value.
+    /// Returns the first word, which is the primal value.
     fn word(self) -> u64 {
         self.lane(0)
     }
 }
 
-/// Plain numbers.
+/// Plain numbers, with a single word.
 impl Lanes for u64 {
     fn of_word(word: u64) -> u64 {
         word

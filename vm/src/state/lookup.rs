@@ -1,6 +1,6 @@
-//! The machine's memory as people name it: which frames are open in a state, which cells a declaration
-//! stands for in one of them, and which cell an operand names. For explanations and debuggers;
-//! where cells lie is the flow's knowledge. Changes nothing, makes no step.
+//! Lookup of memory by name, for explanations and debuggers: the open frames of a state, the cells of a
+//! declaration in a frame, and the cell of an operand. The addresses come from the flow. The module changes
+//! nothing and executes no step.
 
 use reviver_flow::Slot;
 use reviver_isa::instruction::{Base, Class, Operand, Place};
@@ -12,25 +12,25 @@ pub use crate::interp::tasks::only_read_at_bound;
 use crate::program::Program;
 use crate::state::{ADJOINT, Frame, Reference, State};
 
-/// An open procedure, and where its cells and references begin.
+/// An open procedure, with the start of its cells and references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenFrame {
-    /// Number of the procedure that is executed: main, the callee of a call, or the callee's rule.
+    /// The number of the executed procedure: main, the callee of a call, or the callee's derivative rule.
     pub procedure: usize,
     pub frame: Frame,
 }
 
-/// The cells that a declaration stands for in one frame.
+/// The cells of a declaration in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeclaredCells {
     pub class: Class,
-    /// Offset of the first cell, and the distance of neighbours.
+    /// The offset of the first cell, and the distance between neighbours.
     pub first: u32,
     pub stride: u32,
     pub shape: Shape,
 }
 
-/// Why indices name no element.
+/// The reason why indices name no element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum IndexError {
     #[error("the index {index} is outside of 0..{length}")]
@@ -42,21 +42,21 @@ pub enum IndexError {
 }
 
 impl DeclaredCells {
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn cells(&self) -> u64 {
         self.shape.cells()
     }
 
-    /// The offset of the cell of a number below [`DeclaredCells::cells`], row after row.
+    /// Returns the offset of cell `n`, in row-major order, if `n` is less than [`DeclaredCells::cells`].
     pub fn cell(&self, n: u64) -> Option<u32> {
         let offset = u64::from(self.first) + n * u64::from(self.stride);
         (n < self.cells()).then_some(offset as u32)
     }
 
-    /// The offset of the element of as many indices as the shape has.
+    /// Returns the offset of the element with these indices.
     ///
     /// # Errors
-    /// What is wrong with the indices.
+    /// Fails if an index is out of bounds, or if the number of indices is wrong.
     pub fn element(&self, indices: &[i64]) -> Result<u32, IndexError> {
         let within = |index: i64, length: u32| {
             u64::try_from(index)
@@ -79,39 +79,40 @@ impl DeclaredCells {
     }
 }
 
-/// The frame that is open at a call depth; 0 is main, the number of open calls the innermost. None
-/// where fewer calls are open.
+/// Returns the frame at a call depth; 0 is main, and the number of open calls is the innermost. Returns none
+/// if fewer calls are open.
 pub fn frame_at(program: &Program, state: &State, depth: usize) -> Option<OpenFrame> {
     let Some(call) = depth.checked_sub(1) else { return Some(main_frame(program)) };
     let procedure = program.executed(state.calls.get(call)?)?;
-    // A record keeps its caller's frame.
+    // A call record holds the frame of its caller.
     let frame = state.calls.get(depth).map_or(state.frame, |inner| inner.frame);
     Some(OpenFrame { procedure, frame })
 }
 
-/// Main's frame, which lies in the same place as long as the program lives.
+/// Returns main's frame, which has a fixed address.
 pub fn main_frame(program: &Program) -> OpenFrame {
     let layout = program.layout();
     let frame = Frame { ints: layout.main_ints, reals: layout.main_reals, references: 0 };
     OpenFrame { procedure: 0, frame }
 }
 
-/// The open frames, main's first.
+/// Iterates over the open frames, main's first.
 pub fn open_frames(program: &Program, state: &State) -> impl Iterator<Item = OpenFrame> {
     (0..=state.calls.len()).filter_map(move |depth| frame_at(program, state, depth))
 }
 
-/// The first cell of a frame variable of a procedure, counted in its class from where the frame begins.
+/// Returns the offset of a frame variable's first cell, relative to the frame's start in its class.
 pub fn place_in_frame(program: &Program, procedure: usize, variable: u32) -> Option<u32> {
     program.layout().frames.get(procedure)?.get(variable as usize).copied()
 }
 
-/// What the parameter `n` of an open frame refers to.
+/// Returns the reference of parameter `n` in an open frame.
 pub fn reference(state: &State, open: OpenFrame, n: u32) -> Option<Reference> {
     state.references.get(open.frame.references.checked_add(n)? as usize).copied()
 }
 
-/// The cells of a declaration, seen from an open frame: of a parameter those that it refers to.
+/// Returns the cells of a declaration as seen from an open frame; for a parameter, the cells that it refers
+/// to.
 pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) -> Option<DeclaredCells> {
     let module = program.module();
     let procedure = module.procedures.get(open.procedure)?;
@@ -141,15 +142,15 @@ pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) ->
     })
 }
 
-/// The class and the address of the cell that a place names in an open frame (its offset; an adjoint's
-/// has [`ADJOINT`] set); none for indices out of bounds.
+/// Returns the class and the address of the cell that a place names in an open frame; none for indices out of
+/// bounds. The address is an offset; that of an adjoint has [`ADJOINT`] set.
 pub fn place(program: &Program, state: &State, open: OpenFrame, place: &Place) -> Option<(Class, u32)> {
     let (class, locus) = program.flow().locate(program.module(), open.procedure, place);
     let cell = scope(program, state, open.frame).locus(&locus, &state.ints).ok()? as u32;
     Some((class, if place.adjoint { cell | ADJOINT } else { cell }))
 }
 
-/// The class and the address of the cell of a slot in an open frame, as [`place`].
+/// Returns the class and the address of a slot's cell in an open frame, as [`place`].
 pub fn slot(program: &Program, state: &State, open: OpenFrame, slot: &Slot) -> Option<(Class, u32)> {
     let address = scope(program, state, open.frame).slot(slot, &state.ints).ok()?;
     Some((slot.class, address as u32))
@@ -159,8 +160,8 @@ fn scope<'a>(program: &'a Program, state: &'a State, frame: Frame) -> Addresses<
     Addresses { flow: program.flow(), frame, references: &state.references }
 }
 
-/// The cell that an operand of instruction `at` names now, as [`place`]; none for constants, for the mode
-/// bit, for indices out of bounds, and where `at` isn't in the current procedure.
+/// Returns the cell that an operand of instruction `at` names now, as [`place`]. Returns none for constants,
+/// the mode bit, indices out of bounds, and if `at` isn't in the current procedure.
 pub fn cell_of(program: &Program, state: &State, at: u32, operand: &Operand) -> Option<(Class, u32)> {
     let Operand::Place(named) = operand else { return None };
     let open = frame_at(program, state, state.calls.len())?;

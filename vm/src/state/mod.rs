@@ -1,8 +1,9 @@
-//! The state of a machine: a plain value. Comparable, serialisable; no clock, no randomness, no
-//! pointer. It may take most of what memory there is, so it has no `Clone`: a copy can fail. Knows no program: offsets mean what the program's layout says.
+//! The state of a machine as a plain value, comparable and serialisable: no clock, no randomness, no pointer.
+//! It may fill most of the memory, so copying can fail and there is no `Clone`. The module knows no program:
+//! offsets have the meaning that the program's layout gives them.
 //!
-//! A state is generic over the bits of a real: one word in plain number systems, several in lifted
-//! ones (dual numbers, Taylor series).
+//! A state is generic over the bits of a real: one word in plain number systems, several for dual numbers and
+//! Taylor series.
 
 pub mod checkpoint;
 pub mod digest;
@@ -27,58 +28,60 @@ use crate::travel::{Track, Travel};
 
 pub use reviver_flow::layout::MODE;
 
-/// Cells that a parameter of an open call refers to. Of a matrix it refers to the first cell of each row: the
-/// length is the number of its rows, and the stride that of its columns.
+/// The cells that a parameter of an open call refers to. For a matrix, these are the first cells of its rows:
+/// the length is the number of rows, and the stride is the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reference {
-    /// Offset of the first cell.
+    /// The offset of the first cell.
     pub base: u32,
-    /// Number of cells.
+    /// The number of cells, or of rows.
     pub length: u32,
-    /// Distance of neighbours.
+    /// The distance between neighbouring cells.
     pub stride: u32,
 }
 
 impl Reference {
-    /// The cells, in order.
+    /// Iterates over the cells, in order.
     pub fn cells(self) -> impl Iterator<Item = u32> {
         (0..self.length).map(move |n| self.base + n * self.stride)
     }
 
-    /// All cells of a matrix, row after row.
+    /// Returns a reference to all cells of a matrix, in row-major order.
     pub fn flattened(self) -> Reference {
         Reference { base: self.base, length: self.length * self.stride, stride: 1 }
     }
 }
 
-/// Set in the address of an adjoint; the rest is the offset of its real cell. No offset is that great.
+/// The bit that marks an address as that of an adjoint. The other bits are the offset of its real cell, which
+/// is always smaller.
 pub const ADJOINT: u32 = 1 << 31;
 
-/// What an open call executes. Outside of gradient mode, and for procedures without a rule, a call
-/// is its callee's body. Else it has two parts, both with the mode off: going forward the rule
-/// backward and then the body forward; going backward the body backward and then the rule forward.
+/// The part of a call that is executed. Outside of gradient mode, and for procedures without a derivative
+/// rule, a call is its callee's body. Otherwise it has two parts, both executed with the mode off. Going
+/// forward, the rule runs backward and then the body forward. Going backward, the body runs backward and then
+/// the rule forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Part {
     Whole,
-    /// The callee's body; its rule belongs to the call.
+    /// The callee's body, in a call with a derivative rule.
     Body,
-    /// The callee's rule.
+    /// The callee's derivative rule.
     Rule,
 }
 
-/// An open call.
+/// The record of an open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// Index of the `call` or `uncall` in the code.
+    /// The index of the `call` or `uncall` in the code.
     pub site: u32,
     /// The machine's direction outside of the call.
     pub inverted: bool,
-    /// Where the caller's frame and references begin.
+    /// The start of the caller's frame and references.
     pub frame: Frame,
     pub part: Part,
 }
 
-/// Where the cells and the references of the current procedure begin.
+/// The start of the cells and the references of the current procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     pub ints: u32,
@@ -87,7 +90,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where the cells of a class begin.
+    /// Returns the first cell of a class in the frame.
     pub fn start(self, class: Class) -> u32 {
         match class {
             Class::Int => self.ints,
@@ -96,34 +99,36 @@ impl Frame {
     }
 }
 
-/// A value on a tape carries its class.
+/// A value on a tape, together with its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TapeEntry<B = u64> {
     Int(i64),
-    /// The bits of a real of the program's number system.
+    /// The bits of a real in the program's number system.
     Real(B),
 }
 
-/// What a run has counted. No digest contains it.
+/// The counters of a run. No digest includes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Bits thrown away by `overwrite` and `erase`.
+    /// Number of bits discarded by `overwrite` and `erase`.
     pub erased_bits: u64,
-    /// Bits of floats that were vacated within the tolerance but were not 0.
+    /// Number of bits of floats that were vacated within the tolerance but weren't 0.
     pub discarded_bits: u64,
-    /// How far `show` has shown values.
+    /// The furthest step at which `show` has printed.
     pub shown: ShownMark,
-    /// Adjoints that were not 0 when their cell became a constant.
+    /// Number of adjoints that weren't 0 when their cell became a constant.
     pub drops: u64,
-    /// Steps between step 0 and here that entered or left a call; negative before step 0. So the
-    /// difference between two states of a run is what happened between them.
+    /// Number of steps between step 0 and here that entered or left a call; negative before step 0. So the
+    /// difference between two states of a run is the count between them.
     pub calls: i64,
-    /// Whether steps were made by code that doesn't check everything: whoever tells of the state says so.
+    /// True if some steps were executed by code that doesn't check everything. Output about the state must
+    /// say so.
     pub is_unchecked: bool,
 }
 
 impl Counters {
-    /// Counts what was counted elsewhere, from the same state on as here.
+    /// Adds the difference of two other counters. They belong to a run that started from the same state as
+    /// this one.
     pub(crate) fn add_since(&mut self, before: Counters, after: Counters) {
         let since =
             |own: &mut u64, before: u64, after: u64| *own = own.wrapping_add(after.wrapping_sub(before));
@@ -135,74 +140,74 @@ impl Counters {
     }
 }
 
-/// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is
-/// as long as the values' and in the same order. Entries of integers have the adjoint 0.
+/// The adjoint of every real cell, of every entry of the real stack, and of both tapes. Each list has the
+/// length and order of the values. Entries of integers have the adjoint 0.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adjoints<B = u64> {
     pub cells: Vec<B>,
     pub stack: Vec<B>,
     pub input: Vec<B>,
     pub output: Vec<B>,
-    /// What waits for tasks that are open: the adjoints of cells that these only read. Each task adds up its own share from 0, and what
-    /// waited is added where it ends, so that the sum doesn't depend on which tasks ran before. The innermost task's last.
+    /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its
+    /// share from 0, and the deferred adjoint is added at its end. So the sum doesn't depend on the order in
+    /// which tasks run. The innermost task's adjoints are last.
     pub aside: Vec<Aside<B>>,
 }
 
-/// An adjoint that waits while a task adds up its own share of it.
+/// A deferred adjoint, which waits while a task accumulates its own share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside<B = u64> {
-    /// How many calls were open around the task.
+    /// The number of open calls around the task.
     pub depth: u32,
-    /// The real cell that it is the adjoint of.
+    /// The real cell that the adjoint belongs to.
     pub cell: u32,
     pub adjoint: B,
 }
 
 impl<B> Adjoints<B> {
-    /// Every adjoint.
+    /// Iterates over every adjoint.
     pub fn all(&self) -> impl Iterator<Item = &B> {
         let aside = self.aside.iter().map(|aside| &aside.adjoint);
         self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output).chain(aside)
     }
 }
 
-/// Everything that running changes.
+/// Everything that a run changes.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State<B = u64> {
-    /// Integer cells, sign-extended: the mode bit, globals, main's frame, immediates, frames of open
-    /// calls.
+    /// Integer cells, sign-extended: the mode bit, globals, main's frame, immediates, frames of open calls.
     pub ints: Vec<i64>,
-    /// Real cells as the bits of the number system: globals and so on, as of the integers.
+    /// Real cells as bits of the number system, in the same order as the integers, without a mode bit.
     pub reals: Vec<B>,
-    /// `None` until something needs them: they are all 0 then.
+    /// The adjoints; `None` means that all are 0, until a step needs them.
     pub adjoints: Option<Adjoints<B>>,
     pub int_stack: Vec<i64>,
     pub real_stack: Vec<B>,
-    /// The input tape; its end is read next.
+    /// The input tape; its last entry is read next.
     pub input: Vec<TapeEntry<B>>,
-    /// The output tape; its end was written last.
+    /// The output tape; its last entry was written last.
     pub output: Vec<TapeEntry<B>>,
     pub calls: Vec<CallRecord>,
-    /// References of all open calls, the innermost call's last.
+    /// The references of all open calls; the innermost call's are last.
     pub references: Vec<Reference>,
     pub frame: Frame,
     /// The machine's own direction: true inside an `uncall`.
     pub inverted: bool,
-    /// The machine stands before the instruction of this index and behind the one before.
+    /// The position, between two instructions: the index of the instruction after it.
     pub position: u32,
-    /// Steps since the start; negative before it.
+    /// Number of steps since the start; negative before it.
     pub step: i64,
-    /// How many of them were made in rules of procedures, which only gradient mode does. A step back is
-    /// counted as -1, as in `step`.
+    /// Number of those steps in derivative rules, which only gradient mode executes. A backward step counts
+    /// as -1, as in `step`.
     pub rule_steps: i64,
     pub counters: Counters,
 }
 
 impl<A: Copy> State<A> {
-    /// A copy, with the bits of every real mapped.
+    /// Returns a copy, with the bits of every real mapped.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub fn try_map<B>(&self, real: impl Fn(A) -> B) -> Result<State<B>, OutOfMemory> {
         let reals = |list: &[A]| room::mapped(list, |&bits| real(bits));
         let tape = |entries: &[TapeEntry<A>]| {
@@ -244,24 +249,25 @@ impl<A: Copy> State<A> {
 }
 
 impl<B> State<B> {
-    /// The same state as the start of a run: steps count from here, and what comes after is shown.
+    /// Returns the state as the start of a run: step numbers count from here, and later values are shown.
     #[must_use]
     pub fn as_start(self) -> State<B> {
         let counters = Counters { shown: ShownMark::default(), ..self.counters };
         State { step: 0, rule_steps: 0, counters, ..self }
     }
 
-    /// The integers but for the mode.
+    /// Returns the integers except for the mode bit.
     pub fn own_ints(&self) -> &[i64] {
         self.ints.get(MODE + 1..).unwrap_or_default()
     }
 
-    /// Steps since the start without those in rules: the same with gradient mode on and off.
+    /// Returns the number of steps since the start without those in rules. It is the same with gradient mode
+    /// on and off.
     pub fn own_steps(&self) -> i64 {
         self.step - self.rule_steps
     }
 
-    /// The number that a track has reached.
+    /// Returns the step number on a track.
     pub(crate) fn on_track(&self, track: Track) -> i64 {
         match track {
             Track::Program => self.own_steps(),
@@ -269,7 +275,7 @@ impl<B> State<B> {
         }
     }
 
-    /// Counts steps.
+    /// Adds steps to the step numbers.
     pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
         let steps = travel.sign() * steps as i64;
         self.step += steps;
@@ -280,12 +286,12 @@ impl<B> State<B> {
 }
 
 impl<B: Copy + Default + PartialEq> State<B> {
-    /// Whether gradient mode is on.
+    /// Returns true if gradient mode is on.
     pub fn mode(&self) -> bool {
         self.ints.get(MODE).is_some_and(|&mode| mode != 0)
     }
 
-    /// Turns the gradient mode bit. The adjoints exist afterwards if it is on.
+    /// Sets the gradient mode bit. If it is on, the adjoints exist afterwards.
     pub fn set_mode(&mut self, on: bool) {
         if let Some(mode) = self.ints.get_mut(MODE) {
             *mode = i64::from(on);
@@ -295,10 +301,10 @@ impl<B: Copy + Default + PartialEq> State<B> {
         }
     }
 
-    /// Makes the adjoints, if there are none, and as many as there are values.
+    /// Allocates the adjoints, one for each value.
     ///
     /// # Errors
-    /// There is no memory for them. What was there stays.
+    /// Fails if there is no memory. Existing adjoints stay unchanged.
     pub fn make_adjoints(&mut self) -> Result<(), OutOfMemory> {
         let State { reals, real_stack, input, output, .. } = &*self;
         let wanted = [reals.len(), real_stack.len(), input.len(), output.len()];
@@ -323,9 +329,8 @@ impl<B: Copy + Default + PartialEq> State<B> {
         Ok(())
     }
 
-    /// The adjoints, made if there were none, and as many as there are values: whoever put values on
-    /// a tape or a stack need not think of them. Where memory may run out, [`State::make_adjoints`]
-    /// comes first.
+    /// Returns the adjoints, and first allocates those of new values on a tape or stack. If memory may run
+    /// out, call [`State::make_adjoints`] before.
     pub fn adjoints_mut(&mut self) -> &mut Adjoints<B> {
         let adjoints = self.adjoints.get_or_insert_with(Adjoints::default);
         adjoints.cells.resize(self.reals.len(), B::default());
@@ -335,7 +340,7 @@ impl<B: Copy + Default + PartialEq> State<B> {
         adjoints
     }
 
-    /// The bits of the real, or of the adjoint, at an address. Adjoints that weren't made are 0.
+    /// Returns the bits of the real, or of the adjoint, at an address. Adjoints that aren't allocated are 0.
     pub fn real_at(&self, address: u32) -> Option<B> {
         let cell = (address & !ADJOINT) as usize;
         match &self.adjoints {
@@ -345,16 +350,16 @@ impl<B: Copy + Default + PartialEq> State<B> {
         }
     }
 
-    /// A copy.
+    /// Returns a copy of the state.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub fn try_clone(&self) -> Result<State<B>, OutOfMemory> {
         self.try_map(|bits| bits)
     }
 
-    /// Memory that the state takes, in bytes. Nothing shrinks while a program runs, so this is the most
-    /// that it took.
+    /// Returns the memory use of the state, in bytes. Allocations don't shrink while a program runs, so this
+    /// is the peak.
     pub fn bytes(&self) -> usize {
         let adjoints = self.adjoints.as_ref().map_or(0, |a| {
             a.cells.capacity() + a.stack.capacity() + a.input.capacity() + a.output.capacity()

@@ -1,14 +1,14 @@
-//! How integers are spelled: as numbers with a sign, without one, or as bits. Knows one integer at a time.
+//! Notations for integers in text: signed, unsigned, or as bits. The module treats one integer at a time.
 
 use reviver_isa::module::Word;
 
-/// How integers are written, and what a decimal number without a sign may mean.
+/// The notation in which integers are written, and in which unsigned decimal numbers are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notation {
-    /// As the language writes them.
+    /// The notation of the language.
     #[default]
     Signed,
-    /// The bits of the word as a number that is never negative.
+    /// The bits of the word as a non-negative number.
     Unsigned,
     Hexadecimal,
     Octal,
@@ -16,8 +16,8 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// An integer of a word's width. Every notation is read again by the language, `Unsigned` where
-    /// numbers without a sign are expected.
+    /// Formats an integer with the width of a word. The language can parse every notation; `Unsigned` only if
+    /// unsigned numbers are expected.
     pub fn integer(self, value: i64, word: Word) -> String {
         match self {
             Notation::Signed => value.to_string(),
@@ -25,7 +25,7 @@ impl Notation {
         }
     }
 
-    /// Bits as they are.
+    /// Formats bits without a sign.
     pub fn bits(self, bits: u64) -> String {
         match self {
             Notation::Signed | Notation::Unsigned => bits.to_string(),

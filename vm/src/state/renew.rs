@@ -1,14 +1,15 @@
-//! A state that becomes a copy of another in the memory that it has: what is run again and again begins anew so. Knows
-//! no program, and keeps the adjoints, all of them 0, where the other state has none: whoever needed them once needs them again.
+//! Resetting of a state to a copy of another one, reusing its memory, for programs that run again and again.
+//! If the other state has no adjoints, existing ones are kept and set to 0, because they will probably be
+//! needed again. The module knows no program.
 
 use crate::room::{self, OutOfMemory};
 use crate::state::{Adjoints, State};
 
 impl State {
-    /// Makes it what another state is. Memory is asked for only where it has less than that takes.
+    /// Makes the state a copy of another one. Memory is allocated only if the existing capacity is too small.
     ///
     /// # Errors
-    /// There is no memory for it; then it is neither what it was nor what it was to be.
+    /// Fails if there is no memory. The state is then inconsistent.
     pub fn renew(&mut self, from: &State) -> Result<(), OutOfMemory> {
         copy(&mut self.ints, &from.ints)?;
         copy(&mut self.reals, &from.reals)?;

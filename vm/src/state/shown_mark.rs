@@ -1,29 +1,30 @@
-//! How far a run has shown its values: steps that are made again show nothing. Knows no value.
+//! The mark that keeps repeated steps from showing values again. The module knows no value.
 
 use serde::{Deserialize, Serialize};
 
 use crate::travel::{Track, Travel};
 
-/// The furthest steps at which `show` has shown a value.
+/// The furthest steps at which `show` has printed a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownMark {
-    /// The number of the step behind the furthest `show` of a run forward.
+    /// The step number after the furthest `show` of a forward run.
     pub step: i64,
-    /// The same of the rules that a reverse sweep calls, by the number of steps in rules, which falls there.
+    /// The same for rules called in a reverse sweep, as the number of rule steps, which decreases there.
     pub rule_step: i64,
 }
 
 impl ShownMark {
-    /// Of a run that shows nothing.
+    /// The mark of a run that shows nothing.
     pub const SILENT: ShownMark = ShownMark { step: i64::MAX, rule_step: i64::MIN };
 
-    /// The further of two marks, in each direction.
+    /// Returns the further of two marks, for each direction.
     #[must_use]
     pub fn further(self, other: ShownMark) -> ShownMark {
         ShownMark { step: self.step.max(other.step), rule_step: self.rule_step.min(other.rule_step) }
     }
 
-    /// The mark for a state file. A silent run has shown nothing, so a run that goes on from the file begins with no mark.
+    /// Returns the mark for a state file. A silent run has shown nothing, so a run that continues from the
+    /// file has no mark.
     #[must_use]
     pub fn without_silence(self) -> ShownMark {
         let ShownMark { step, rule_step } = ShownMark::SILENT;
@@ -33,8 +34,8 @@ impl ShownMark {
         }
     }
 
-    /// The mark behind the next step of a state, if that step is a `show` and leads further. A run backward shows nothing but in rules, whose
-    /// steps only gradient mode makes: to these its direction is the first one.
+    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows
+    /// nothing except in rules. Only gradient mode executes rule steps, so backward is their first direction.
     pub(crate) fn behind(
         self,
         travel: Travel,

@@ -1,5 +1,5 @@
-//! The program's interface: named cells in and out, as values and as text. Knows globals by their
-//! declarations; knows no instruction.
+//! The program's interface: inputs and results by name, as values and as text. The module knows the
+//! declarations of globals, but no instruction.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,16 +16,17 @@ use crate::room::{self, OutOfMemory};
 use crate::state::notation::Notation;
 use crate::state::{State, TapeEntry};
 
-/// One cell's content.
+/// The content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     Int(i64),
-    /// Bits of the program's number system.
+    /// The bits of a real in the program's number system.
     Real(u64),
 }
 
 impl Value {
-    /// The value that a state has as these bits in a cell of a class, of an integer its two's complement.
+    /// Returns the value with these bits in a cell of a class; for an integer, the bits are its two's
+    /// complement.
     pub fn of_bits(class: Class, bits: u64) -> Value {
         match class {
             Class::Int => Value::Int(bits as i64),
@@ -33,7 +34,7 @@ impl Value {
         }
     }
 
-    /// The inverse of [`Value::of_bits`].
+    /// Returns the bits of the value; the inverse of [`Value::of_bits`].
     pub fn bits(self) -> u64 {
         match self {
             Value::Int(value) => value as u64,
@@ -42,7 +43,7 @@ impl Value {
     }
 }
 
-/// Why a value can't be given to a cell.
+/// The reason why a value can't be given to a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ValueError {
     #[error("`{text}` is not an integer of {bits} bits")]
@@ -62,12 +63,12 @@ pub(crate) fn plural(count: u64, one: &'static str, many: &'static str) -> &'sta
 }
 
 impl Program {
-    /// The global with this name.
+    /// Returns the global with this name, and its number.
     pub fn global(&self, name: &str) -> Option<(usize, &Global)> {
         self.module().globals.iter().enumerate().find(|(_, g)| g.name == name)
     }
 
-    /// The offsets of a global's cells, in its class.
+    /// Returns the offsets of a global's cells, in its class.
     pub fn cells(&self, global: usize) -> Range<usize> {
         let (Some(&start), Some(declared)) =
             (self.layout().globals.get(global), self.module().globals.get(global))
@@ -77,12 +78,12 @@ impl Program {
         start as usize..start as usize + declared.shape.cells() as usize
     }
 
-    /// The values of a global; of a stack those that lie on it, the bottom first.
+    /// Returns the values of a global; for a stack, its entries from the bottom up.
     pub fn read(&self, state: &State, global: usize) -> Vec<Value> {
         (0..self.count(state, global)).filter_map(|n| self.value(state, global, n)).collect()
     }
 
-    /// How many values a global has: its cells, or what lies on the stack that it names.
+    /// Returns the number of values of a global: its cells, or the entries of the stack that it names.
     pub fn count(&self, state: &State, global: usize) -> usize {
         match self.module().globals.get(global).map(|declared| (declared.shape, declared.class)) {
             Some((Shape::Stack, Class::Int)) => state.int_stack.len(),
@@ -91,7 +92,7 @@ impl Program {
         }
     }
 
-    /// One value of a global, of those that [`Program::count`] counts.
+    /// Returns value `n` of a global, where `n` is less than [`Program::count`].
     pub fn value(&self, state: &State, global: usize, n: usize) -> Option<Value> {
         let declared = self.module().globals.get(global)?;
         let (ints, reals, first) = match declared.shape {
@@ -104,11 +105,11 @@ impl Program {
         }
     }
 
-    /// Gives values to all cells of a global, as text, as [`Program::give_values`] does.
+    /// Parses values and gives them to all cells of a global, as [`Program::give_values`].
     ///
     /// # Errors
-    /// A text that is no number of the cell's class, or a wrong number of values; the state is
-    /// unchanged then.
+    /// Fails if a text is no number of the cell's class, or if the number of values is wrong. Then the state
+    /// is unchanged.
     pub fn give(&self, state: &mut State, global: usize, texts: &[&str]) -> Result<(), ValueError> {
         let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
         let values: Vec<Value> =
@@ -116,11 +117,11 @@ impl Program {
         self.give_values(state, global, &values)
     }
 
-    /// Gives values to all cells of a global; one value stands for every cell, as in declarations. A stack
-    /// holds just these values then, the last on top.
+    /// Gives values to all cells of a global. As in declarations, a single value is given to every cell. A
+    /// stack is replaced by the values, the last one on top.
     ///
     /// # Errors
-    /// A wrong number of values, or more than a stack holds; the state is unchanged then.
+    /// Fails if the number of values is wrong, or larger than the stack's limit. Then the state is unchanged.
     pub fn give_values(&self, state: &mut State, global: usize, values: &[Value]) -> Result<(), ValueError> {
         let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
         if declared.shape == Shape::Stack {
@@ -148,16 +149,16 @@ impl Program {
     /// Returns the bits of the real that equals an integer; none if the number system has no such real.
     pub fn exact_real(&self, value: i128) -> Option<u64> {
         let Value::Real(bits) = self.parse(Class::Real, &value.to_string()).ok()? else { return None };
-        // Fixed point has an integer exactly or not at all.
+        // Fixed point represents an integer exactly or not at all.
         let is_fixed = matches!(self.module().real, RealSystem::Fixed(_));
         (is_fixed || self.approximate(Value::Real(bits)) as i128 == value).then_some(bits)
     }
 
-    /// A number of a class as text, in the program's numbers and in the spelling of the language:
-    /// underscores between digits, and integers of base 2, 8 and 16 as bit patterns of the word.
+    /// Parses a number of a class, in the program's number system and the syntax of the language. Underscores
+    /// between digits are allowed. Integers of base 2, 8 and 16 are bit patterns of the word.
     ///
     /// # Errors
-    /// A text that is no such number.
+    /// Fails if the text is no such number.
     pub fn parse(&self, class: Class, text: &str) -> Result<Value, ValueError> {
         let (module, text) = (self.module(), text.trim());
         match class {
@@ -176,15 +177,15 @@ impl Program {
         }
     }
 
-    /// Whether a text is an integer of the program's words if it has no sign.
+    /// Returns true if a text is an unsigned integer of the program's word size.
     pub fn is_unsigned(&self, text: &str) -> bool {
         integer(text, self.module().word, Notation::Unsigned).is_some()
     }
 
-    /// A tape entry as text: an integer if it reads as one, else a real.
+    /// Parses a tape entry: an integer if the text has the form of one, otherwise a real.
     ///
     /// # Errors
-    /// A text that is neither.
+    /// Fails if the text is neither.
     pub fn parse_entry(&self, text: &str) -> Result<TapeEntry, ValueError> {
         let looks_real =
             base(text.trim_start_matches(['+', '-', ' '])).is_none() && text.contains(['.', 'e', 'E']);
@@ -195,7 +196,7 @@ impl Program {
         })
     }
 
-    /// A value as text that reads back as the same bits.
+    /// Formats a value such that parsing gives the same bits.
     pub fn text(&self, value: Value) -> String {
         match value {
             Value::Int(v) => self.notation().integer(v, self.module().word),
@@ -205,7 +206,7 @@ impl Program {
         }
     }
 
-    /// The f64 nearest to a value.
+    /// Returns the f64 nearest to a value.
     #[inline]
     pub fn approximate(&self, value: Value) -> f64 {
         match value {
@@ -216,23 +217,24 @@ impl Program {
         }
     }
 
-    /// How two reals compare, exactly; `None` where one is no number.
+    /// Compares two reals exactly; returns `None` if one is NaN.
     pub fn compare(&self, a: u64, b: u64) -> Option<Ordering> {
         with_reals!(self.module().real, |reals| reals.of_bits(a).partial_cmp(&reals.of_bits(b)))
     }
 
-    /// The unit in the last place of a real of this magnitude.
+    /// Returns the unit in the last place of a real of this magnitude.
     pub fn ulp(&self, bits: u64) -> f64 {
         with_reals!(self.module().real, |reals| reals.ulp(reals.of_bits(bits)))
     }
 
-    /// The name of a cell of a global: `x`, `A[3]`, `M[1,2]`.
+    /// Returns the name of a global's cell, such as `x`, `A[3]` or `M[1,2]`.
     pub fn cell_name(&self, global: usize, n: usize) -> String {
         let Some(declared) = self.module().globals.get(global) else { return String::new() };
         element_name(&declared.name, declared.shape, n)
     }
 
-    /// Equal, or for floats within the module's tolerance.
+    /// Returns true if the values are equal, or, for floats, if they differ by at most the module's
+    /// tolerance.
     pub(crate) fn is_close(&self, found: Value, expected: Value) -> bool {
         let module = self.module();
         found == expected
@@ -241,7 +243,7 @@ impl Program {
                 && (self.approximate(found) - self.approximate(expected)).abs() <= module.tolerance()
     }
 
-    /// What a cell of a global is to hold at the start.
+    /// Returns the initial value of a global's cell.
     pub(crate) fn initial(&self, global: usize, n: usize) -> Value {
         let module = self.module();
         match module.globals.get(global).map(|g| &g.initial) {
@@ -253,13 +255,13 @@ impl Program {
         }
     }
 
-    /// Declared garbage: needed to run backward.
+    /// Returns the globals declared as garbage, which a backward run needs as inputs.
     pub fn declared_garbage(&self) -> impl Iterator<Item = (usize, &Global)> {
         self.module().globals.iter().enumerate().filter(|(_, g)| g.role == Role::Garbage)
     }
 }
 
-/// The base that a literal's prefix names.
+/// Returns the base that a literal's prefix denotes.
 fn base(text: &str) -> Option<u32> {
     match text.get(..2)? {
         "0x" => Some(16),
@@ -269,13 +271,13 @@ fn base(text: &str) -> Option<u32> {
     }
 }
 
-/// Unsigned digits without their underscores, which never come first.
+/// Removes underscores from unsigned digits; returns none if the first character is no digit.
 fn digits(text: &str) -> Option<String> {
     text.starts_with(|c: char| c.is_ascii_hexdigit()).then(|| text.replace('_', ""))
 }
 
-/// An integer of a word's width. A pattern of bits need not fit the signed range, nor need a decimal number
-/// where integers are written without a sign.
+/// Parses an integer of a word's width. Bit patterns may exceed the signed range, and so may decimal numbers
+/// in unsigned notation.
 fn integer(text: &str, word: Word, notation: Notation) -> Option<i64> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -294,7 +296,7 @@ fn integer(text: &str, word: Word, notation: Notation) -> Option<i64> {
     i64::try_from(value).ok().filter(|value| word.range().contains(value))
 }
 
-/// A literal as number systems read it: decimal, without underscores.
+/// Converts a literal to the form that number systems parse: decimal, without underscores.
 fn real_digits(text: &str) -> Cow<'_, str> {
     let unsigned = text.trim_start_matches(['+', '-']);
     if base(unsigned).is_some() {
@@ -307,7 +309,8 @@ fn real_digits(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name of a cell of a declaration: `x`, `A[3]`, `M[1,2]`. `n` counts row after row.
+/// Returns the name of a declaration's cell, such as `x`, `A[3]` or `M[1,2]`. `n` is the cell's number in
+/// row-major order.
 pub fn element_name(name: &str, shape: Shape, n: usize) -> String {
     match shape {
         Shape::Scalar => name.to_owned(),
@@ -316,18 +319,18 @@ pub fn element_name(name: &str, shape: Shape, n: usize) -> String {
     }
 }
 
-/// Puts every global at its initial value.
+/// Sets every global to its initial value.
 pub(crate) fn set_initial(program: &Program, state: &mut State) -> Result<(), OutOfMemory> {
     let mut globals = program.module().globals.iter().enumerate();
     globals.try_for_each(|(n, global)| put(program, state, n, &global.initial))
 }
 
-/// Puts the defaults of given cells in place.
+/// Sets input cells to their defaults.
 pub(crate) fn set_defaults(program: &Program, state: &mut State) -> Result<(), OutOfMemory> {
     (0..program.module().globals.len()).try_for_each(|n| set_default(program, state, n))
 }
 
-/// Puts the default of a cell in place, if it has one.
+/// Sets a global to its default, if it has one.
 pub(crate) fn set_default(program: &Program, state: &mut State, global: usize) -> Result<(), OutOfMemory> {
     let Some(declared) = program.module().globals.get(global) else { return Ok(()) };
     let Some(default) = &declared.default else { return Ok(()) };
@@ -343,7 +346,7 @@ fn state_zero(program: &Program, state: &mut State, global: usize, class: Class)
     }
 }
 
-/// Puts values on a stack in place of what lies there.
+/// Replaces the entries of a stack by values.
 fn put_on_stack<T>(
     state: &mut State,
     class: Class,

@@ -1,12 +1,13 @@
-//! Adjoints as a whole while tasks are open, of which a part waits. Knows no instruction.
+//! Total adjoints while tasks are open and a part of each is deferred. The module knows no instruction.
 
 use crate::interp::engine::Interpreted;
 use crate::program::Program;
 use crate::state::State;
 
 impl Program {
-    /// The adjoint of a real cell, with what waits for tasks that are open; 0 of a cell that isn't there. Where the sum is no number of
-    /// the program's number system, so that the task would trap at its end, it is what the task has added so far.
+    /// Returns the adjoint of a real cell, including the deferred adjoints of open tasks; 0 if the cell
+    /// doesn't exist. If the number system can't represent the sum, the task would trap at its end. In that
+    /// case, the task's share so far is returned.
     pub fn whole_adjoint(&self, state: &State, cell: usize) -> u64 {
         let Some(adjoints) = &state.adjoints else { return 0 };
         let share = adjoints.cells.get(cell).copied().unwrap_or(0);

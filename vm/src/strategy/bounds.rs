@@ -1,45 +1,48 @@
-//! How much a strategy may keep, and how its memory is shared out between states and what the steps of a leaf lose. Pure numbers: knows no
-//! state and no machine.
+//! Memory bounds of a strategy, and the division of its memory between snapshots and the history of a leaf.
+//! The module only computes with numbers: it knows no state and no machine.
 
 use super::quiet::QuietStretches;
 use super::{Plan, Retention, Strategy};
 
-/// The most memory that is taken where nobody says how much may be.
+/// Default bound on the memory for going back, in bytes.
 pub const MEMORY: u64 = 1 << 30;
-/// States that are kept at most where nobody says how many, and with which a way of a million leaves is run over seven times.
+/// Default bound on the number of snapshots. With it, a run of a million leaves is repeated at most seven
+/// times.
 pub(super) const SLOTS: u64 = 30;
-/// The same where the memory is bounded instead: more serve little.
+/// Default bound on the number of snapshots if the memory is bounded instead. More of them help little.
 pub(super) const MOST_SLOTS: u64 = 128;
-/// Steps of a leaf.
+/// Default length of a leaf, in steps.
 pub(super) const LEAF: u64 = 5_000;
-/// Memory that a step of a leaf is expected to take.
+/// Estimated history of one step of a leaf, in bytes.
 const BYTES_OF_A_STEP: u64 = 80;
-/// Memory that the history of a step takes at most, frames with many reals aside that end with something in each.
+/// Upper bound on the history of one step, in bytes. Frames that end with values left in many reals may
+/// exceed it.
 pub(super) const MOST_BYTES_OF_A_STEP: u64 = 8 * 48;
-/// This part of the memory is for remembering where nothing is lost.
+/// The list of lossless segments may take the memory divided by this number.
 const QUIET_PART: u64 = 16;
-/// Nobody knows how long a way becomes: memory is shared out as it is best for so many steps.
+/// Assumed length of a run, in steps, for dividing the memory. The real length isn't known in advance.
 const USUAL_STEPS: u64 = 1_000_000;
-/// So many numbers of slots are tried at most.
+/// Upper bound on the numbers of slots that are tried.
 const MOST_TRIED: u64 = 4_096;
 
-/// What may be kept of states, and between them.
+/// The limits on snapshots, and on the history between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// States, that of the start included.
+    /// Maximum number of snapshots, including the initial state.
     pub slots: u64,
-    /// Steps that are gone back over at a time.
+    /// Length of a leaf: the number of steps that are undone at a time.
     pub leaf: u64,
-    /// Bytes of everything.
+    /// Memory for everything, in bytes.
     pub memory: Option<u64>,
-    /// Bytes of all states.
+    /// Memory for all snapshots, in bytes.
     pub states: u64,
-    /// Stretches that are remembered because nothing is lost on them.
+    /// Maximum number of remembered lossless segments.
     pub quiet: usize,
 }
 
 impl Retention {
-    /// The bounds of a way whose first state takes so many bytes. The more memory there is, the fewer steps are made again, but for what whole leaves leave over.
+    /// Returns the bounds for a run with an initial state of `state` bytes. With more memory, fewer steps are
+    /// repeated, except for the effect of incomplete leaves.
     pub fn bounds(self, state: u64) -> Bounds {
         let (slots, leaf) = self.asked();
         let Some(memory) = self.bounded_memory() else {
@@ -47,7 +50,7 @@ impl Retention {
             return Bounds { slots, leaf, memory: None, states: u64::MAX, quiet: QuietStretches::MOST };
         };
         let quiet = QuietStretches::count(memory / QUIET_PART);
-        // Before a step it isn't known what it takes.
+        // The memory that a step takes isn't known before the step, so there is a reserve for one.
         let shared = memory.saturating_sub(QuietStretches::bytes_of(quiet) + MOST_BYTES_OF_A_STEP);
         let Plan { slots, leaf, .. } =
             shared_out(shared, state, slots.unwrap_or(MOST_SLOTS), leaf.unwrap_or(LEAF));
@@ -55,16 +58,17 @@ impl Retention {
         Bounds { slots, leaf, memory: Some(memory), states, quiet }
     }
 
-    /// How many states may be kept at most, whatever they take.
+    /// Returns the maximum number of snapshots, regardless of their size.
     pub fn most_slots(self) -> u64 {
         let usual = if self.bounded_memory().is_some() { MOST_SLOTS } else { SLOTS };
         self.asked().0.unwrap_or(usual)
     }
 
-    /// What it does where a way has so many steps, each of which loses something, and its first state takes so many bytes.
+    /// Returns the plan for a run of `steps` steps that all lose something, with an initial state of `state`
+    /// bytes.
     pub fn plan(self, steps: u64, state: u64) -> Plan {
         match self.strategy {
-            // One state, that of the start, and one leaf: everything is kept of it.
+            // One snapshot, that of the initial state, and one leaf with its complete history.
             Strategy::Reverse | Strategy::Tape => Plan { steps, slots: 1, leaf: steps.max(1) },
             Strategy::Checkpoint { .. } | Strategy::Auto => {
                 let Bounds { slots, leaf, .. } = self.bounds(state);
@@ -73,7 +77,7 @@ impl Retention {
         }
     }
 
-    /// The slots and the leaf that somebody wants.
+    /// Returns the requested slots and the requested leaf length.
     fn asked(self) -> (Option<u64>, Option<u64>) {
         match self.strategy {
             Strategy::Checkpoint { slots, leaf } => (slots.map(u64::from), leaf),
@@ -89,7 +93,8 @@ impl Retention {
     }
 }
 
-/// So many slots and so long a leaf, if they fit; else fewer and shorter ones, with which the fewest steps are made again.
+/// Returns the requested slots and leaf length if they fit into the memory. Otherwise it returns smaller ones
+/// for which the fewest steps are repeated.
 fn shared_out(bytes: u64, state: u64, slots: u64, leaf: u64) -> Plan {
     let with = |slots: u64| {
         let left = bytes.saturating_sub(slots.saturating_mul(state));
@@ -135,7 +140,7 @@ mod tests {
                 for (slots, leaf) in [(None, None), (Some(2), Some(1_000_000)), (Some(u32::MAX), None)] {
                     let Bounds { slots, leaf, states, quiet, .. } = bounds(slots, leaf, Some(memory), state);
                     assert!(slots >= 1 && leaf >= 1);
-                    // Less than one state and one step is found out on the way.
+                    // If the memory is too small for one snapshot and one step, the run itself reports it.
                     let least = slots * state + leaf * BYTES_OF_A_STEP + QuietStretches::bytes_of(quiet);
                     let is_least = (slots, leaf) == (1, 1);
                     assert!(is_least || slots * state <= states && least <= memory, "{state} of {memory}");
@@ -152,7 +157,7 @@ mod tests {
             for memory in (0..200).map(|n| state + 1_000 + n * (state / 10 + 50)) {
                 let retention = Retention { strategy: checkpoint, memory: Some(memory) };
                 let cost = retention.plan(USUAL_STEPS, state).forward_steps();
-                // Leaves are whole, so that a longer one may leave more of the last one over.
+                // Leaves have a fixed length, so a longer leaf may leave more of the last one unused.
                 assert!(cost <= least + least / 1_000, "{state} of {memory}: {cost}, and {least} with less");
                 least = least.min(cost);
             }

@@ -1,5 +1,5 @@
-//! A bounded number of states along a way, evenly spaced: where re-execution starts. Of places where none would serve the states can be
-//! given back. Knows no machine.
+//! A bounded number of snapshots of a run, evenly spaced, from which steps are repeated. Snapshots that can't
+//! be useful are released. The module knows no machine.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,75 +9,76 @@ use crate::state::State;
 
 use super::spaced::Spaced;
 
-/// How many states may be kept.
+/// The limits on the number of snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointBounds {
-    /// Memory that they may take.
+    /// Maximum memory for the snapshots, in bytes.
     pub bytes: usize,
-    /// How many are kept at least, whatever their size, and at most.
+    /// Minimum number of snapshots, regardless of their size, and the maximum number.
     pub least: usize,
     pub most: usize,
 }
 
 impl CheckpointBounds {
-    /// How many states of a size may be kept.
+    /// Returns the number of snapshots of this size that may be kept.
     pub fn count(self, bytes: usize) -> usize {
         (self.bytes / bytes.max(1)).max(self.least).min(self.most)
     }
 }
 
-/// States at multiples of a spacing, by their distance from the origin. A clone shares the states.
+/// Snapshots at multiples of a spacing, by their distance from the origin. Clones share the states.
 #[derive(Clone, Debug)]
 pub struct Checkpoints<B = u64> {
     bounds: CheckpointBounds,
-    /// None where a state would serve nothing.
+    /// The snapshots; none for a released one.
     states: Spaced<Option<Arc<State<B>>>>,
 }
 
 impl<B: Copy + Default + PartialEq> Checkpoints<B> {
-    /// None yet. `spacing` is the number of steps between two of them at first.
+    /// Creates an empty list. `spacing` is the initial number of steps between two snapshots.
     pub fn new(spacing: u64, bounds: CheckpointBounds) -> Checkpoints<B> {
         Checkpoints { bounds, states: Spaced::new(spacing) }
     }
 
-    /// The distance from the origin at which the next one is due.
+    /// Returns the distance from the origin at which the next snapshot is due.
     pub fn due(&self) -> u64 {
         self.states.due()
     }
 
-    /// How many steps are between two of them now.
+    /// Returns the current number of steps between two snapshots.
     pub fn spacing(&self) -> u64 {
         self.states.spacing()
     }
 
-    /// Whether there is room for a state of a size.
+    /// Returns true if a state of this size fits.
     pub fn holds(&self, bytes: usize) -> bool {
         self.bounds.count(bytes) > 0
     }
 
-    /// Takes the state at the distance that is due.
+    /// Adds a copy of the state at the distance that is due.
     ///
     /// # Errors
-    /// There is no memory for it: then none is taken any more, and going back leads over longer stretches.
+    /// Fails if there is no memory. Then no further snapshot is added, and longer segments are repeated.
     pub fn add(&mut self, state: &State<B>) -> Result<(), OutOfMemory> {
         let copy = Arc::new(state.try_clone()?);
         self.take(copy);
         Ok(())
     }
 
-    /// Takes a state that is a copy already.
+    /// Adds a state that is already a copy.
     pub fn take(&mut self, state: Arc<State<B>>) {
         let most = self.bounds.count(state_bytes(&state));
         if most > 0 {
             self.states.add(Some(state), most);
         }
-        // Those before it may be larger.
+        // Earlier snapshots may be larger than this one.
         while self.bytes() > self.bounds.bytes && self.states.count() > self.bounds.least.max(1) {
             self.states.thin();
         }
     }
 
-    /// Those at some distances again, in their order. Between them there were others that served nothing.
+    /// Restores a list from snapshots at given distances, in ascending order. Missing distances in between
+    /// were released.
     pub fn resume(
         spacing: u64,
         bounds: CheckpointBounds,
@@ -93,12 +94,13 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         checkpoints
     }
 
-    /// Gives back the states of a stretch that nothing is made again from, but for the last one. That may go when there are too many, as every
-    /// other one does then; so those before it stay that would outlast all behind them, which are few.
+    /// Releases the snapshots of a lossless segment, which is never repeated, except for the last one. That
+    /// one may be removed when the list is thinned out. So a few earlier ones stay: those that would outlast
+    /// all later ones.
     pub fn give_back(&mut self, stretch: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
         let there = self.states.iter_mut().filter(|(at, state)| stretch.contains(at) && state.is_some());
-        // How often the spacing may double until a state goes.
+        // Each snapshot is paired with the number of times that the spacing may double before it is removed.
         let mut there: Vec<_> = there.map(|(at, state)| ((at / spacing).trailing_zeros(), state)).collect();
         let mut longest = None;
         for (lasts, state) in there.iter_mut().rev() {
@@ -109,23 +111,23 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         }
     }
 
-    /// The furthest one that is at most `distance` from the origin.
+    /// Returns the furthest snapshot that is at most `distance` from the origin.
     pub fn before(&self, distance: u64) -> Option<&Arc<State<B>>> {
         self.states.up_to(distance).iter().rev().find_map(Option::as_ref)
     }
 
-    /// All of them, with their distances.
+    /// Iterates over all snapshots with their distances.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Arc<State<B>>)> {
         self.states.iter().filter_map(|(at, state)| Some((at, state.as_ref()?)))
     }
 
-    /// Memory that they take.
+    /// Returns the memory use of the snapshots, in bytes.
     pub fn bytes(&self) -> usize {
         self.iter().map(|(_, state)| state_bytes(state)).sum()
     }
 }
 
-/// Memory that a state takes which is a copy.
+/// Returns the memory use of a copied state, in bytes.
 pub fn state_bytes<B>(state: &State<B>) -> usize {
     let adjoints = state.adjoints.as_ref().map_or(0, |adjoints| adjoints.all().count());
     let ints = state.ints.len() + state.int_stack.len();

@@ -1,9 +1,9 @@
-//! A way there and back under a strategy. Away from its origin a course keeps what the strategy says; toward it, it has at
-//! hand what the next steps back need, if need be by making a stretch again from a kept state. What comes out, state after
-//! state, is what a history of everything gives. Knows when to keep what; knows no instruction and no adjoint.
+//! Checkpointed runs. Away from its origin, a course keeps what its strategy demands. Toward its origin, it
+//! provides the history of the next steps, if necessary by repeating a segment from a snapshot. The sequence
+//! of states is the same as with a full history. The module knows no instruction and no adjoint.
 //!
-//! A stretch is made again on a machine of its own, and its residues go to the machine that is on the way back. So it
-//! doesn't matter that this one carries adjoints, of which no kept state knows.
+//! A segment is repeated on a separate machine, and its history is handed to the machine that runs backward.
+//! So it doesn't matter that this machine has adjoints, which no snapshot has.
 
 use std::sync::Arc;
 
@@ -21,14 +21,15 @@ use super::saved::SavedCourse;
 use super::stretches::KeptStretches;
 use super::{CourseCost, Retention, Strategy, Taken, Why, loses_nothing};
 
-/// A machine on its way, and what is kept for the way back.
+/// A machine on its way, with the data that is kept for going back.
 #[derive(Debug)]
 pub struct Course<B = u64> {
     machine: Machine<B>,
-    /// None where nothing is kept: then going back is executing inverses, whatever that loses.
+    /// The strategy; none if nothing is kept, so that going back only executes inverses and rounding errors
+    /// remain.
     retention: Option<Retention>,
     kept: KeptForWayBack<B>,
-    /// The number of own steps at the start, and the way that leads away from there.
+    /// The number of the program's own steps at the start, and the direction away from it.
     origin: i64,
     away: Travel,
     cost: CourseCost,
@@ -36,22 +37,22 @@ pub struct Course<B = u64> {
 
 #[derive(Debug)]
 enum KeptForWayBack<B> {
-    /// Nothing, because nothing is lost, or because nobody wants it.
+    /// Nothing: no step loses anything, or no strategy is requested.
     Nothing,
-    /// A history of everything, in the machine.
+    /// A full history, in the machine.
     Log,
-    /// States, and a history of the stretch that the machine is in.
+    /// Snapshots, and a history of the machine's current segment.
     Stretches(Box<KeptStretches<B>>),
 }
 
-/// So many steps are made between two looks at what a history takes that is bounded.
+/// Number of steps between two checks of a bounded history's size.
 const STRETCH: u64 = 1 << 16;
 
 impl<B: Interpreted> Course<B> {
-    /// Begins at a machine's state, which has no history; `away` is the way there.
+    /// Creates a course from a machine without history. `away` is the direction of the forward sweep.
     ///
     /// # Errors
-    /// There is no memory for a copy of the state.
+    /// Fails if there is no memory for a copy of the state.
     pub fn begin(
         mut machine: Machine<B>,
         retention: Option<Retention>,
@@ -78,7 +79,7 @@ impl<B: Interpreted> Course<B> {
         Ok(Course { machine, retention, kept, origin, away, cost })
     }
 
-    /// The same for a way that is known to have so many steps.
+    /// Sets the length of the run in steps, if it is known in advance.
     #[must_use]
     pub fn of_length(mut self, steps: Option<u64>) -> Course<B> {
         if let KeptForWayBack::Stretches(stretches) = &mut self.kept {
@@ -87,10 +88,10 @@ impl<B: Interpreted> Course<B> {
         self
     }
 
-    /// A copy. Kept states are shared.
+    /// Returns a copy. Snapshots are shared.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if there is no memory.
     pub fn try_clone(&self) -> Result<Course<B>, OutOfMemory> {
         let kept = match &self.kept {
             KeptForWayBack::Nothing => KeptForWayBack::Nothing,
@@ -104,12 +105,13 @@ impl<B: Interpreted> Course<B> {
         &self.machine
     }
 
-    /// The machine, to turn round; what it changes of values makes another way.
+    /// Returns the machine for changes at the turning point. If the caller changes values, the kept data no
+    /// longer applies.
     pub fn machine_mut(&mut self) -> &mut Machine<B> {
         &mut self.machine
     }
 
-    /// The machine at the end of its use.
+    /// Consumes the course and returns its machine.
     pub fn into_machine(self) -> Machine<B> {
         self.machine
     }
@@ -118,13 +120,13 @@ impl<B: Interpreted> Course<B> {
         self.retention
     }
 
-    /// What it has cost so far.
+    /// Returns the cost so far.
     pub fn cost(&self) -> CourseCost {
         let peak_bytes = self.cost.peak_bytes.max(self.bytes());
         CourseCost { peak_bytes, ..self.cost }
     }
 
-    /// Memory that is taken now to go back.
+    /// Returns the memory in use for going back, in bytes.
     fn bytes(&self) -> u64 {
         let states = match &self.kept {
             KeptForWayBack::Stretches(stretches) => stretches.bytes(),
@@ -133,7 +135,7 @@ impl<B: Interpreted> Course<B> {
         (states + self.machine.history_bytes()) as u64
     }
 
-    /// Which strategy it takes, and why; none where none was asked for.
+    /// Returns the strategy in use and the reason for it; none if no strategy was requested.
     pub fn taken(&self) -> Option<Taken> {
         let retention = self.retention?;
         let asked = |strategy| Taken { strategy, why: Why::Asked };
@@ -152,15 +154,15 @@ impl<B: Interpreted> Course<B> {
         })
     }
 
-    /// How far the state is from the start.
+    /// Returns the distance of the state from the start, in the program's own steps.
     fn distance(&self) -> u64 {
         self.machine.state().own_steps().abs_diff(self.origin)
     }
 
-    /// Makes at most `budget` steps, but none at a place to stop at, as [`Machine::run_heeding`].
+    /// Executes at most `budget` steps, but none at a breakpoint, as [`Machine::run_heeding`].
     ///
     /// # Errors
-    /// A trap, or more memory than there may be.
+    /// Returns a trap, or an error if the memory bound is exceeded.
     pub fn run(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
         let is_away = travel == self.away;
         match self.kept {
@@ -171,7 +173,7 @@ impl<B: Interpreted> Course<B> {
         }
     }
 
-    /// Makes steps as the machine stands; how many, and what came of it.
+    /// Executes steps without changing what is kept. Returns their number and the outcome.
     fn make(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> (u64, Result<Stop, Trap>) {
         let before = self.machine.state().step;
         let outcome = self.machine.run_heeding(stops, travel, budget);
@@ -180,7 +182,7 @@ impl<B: Interpreted> Course<B> {
         (made, outcome)
     }
 
-    /// Makes steps of which a history is kept, as long as it isn't too large.
+    /// Executes steps with a full history, until it exceeds the memory bound.
     fn logged(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
         let memory = self.retention.and_then(|retention| retention.memory);
         let mut left = budget;
@@ -210,7 +212,7 @@ impl<B: Interpreted> Course<B> {
         }
     }
 
-    /// Leads away from the start, leaf by leaf.
+    /// Runs away from the start, leaf by leaf.
     fn leave(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
         let mut left = budget;
         loop {
@@ -232,7 +234,7 @@ impl<B: Interpreted> Course<B> {
         }
     }
 
-    /// Whether no step is to be made any more in a direction.
+    /// Returns true if no further step is to be executed in this direction.
     fn is_at_end(&self, stops: Option<&Stops>, travel: Travel) -> bool {
         let (program, state) = (self.machine.program(), self.machine.state());
         let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
@@ -240,13 +242,14 @@ impl<B: Interpreted> Course<B> {
         is_bound || stops.is_some_and(|stops| stops.contains(Node::of(state, travel)))
     }
 
-    /// A leaf is behind, and the way goes on.
+    /// Handles the end of a leaf: keeps the history and a snapshot, or discards them, as the strategy
+    /// demands.
     fn pass_leaf(&mut self, here: u64) {
         self.note_bytes();
         let history = self.machine.history_bytes();
         let KeptForWayBack::Stretches(stretches) = &mut self.kept else { return };
         stretches.note_leaf(here, history);
-        // Without its history the stretch is made again where it is needed; where nothing was lost there is none.
+        // Without its history, the segment is repeated when it is needed. A lossless segment has no history.
         if history > 0 && !stretches.stays_whole(here, self.machine.state(), history) {
             stretches.give_history_up(here, self.machine.state().step);
             self.machine.replace_residues(Residues::default());
@@ -254,7 +257,8 @@ impl<B: Interpreted> Course<B> {
         self.cost.checkpoints += u64::from(stretches.keep_leaf(here, self.machine.state()));
     }
 
-    /// Steps whose losses fit into the memory for certain. Where that is none, the history of what is behind is given up.
+    /// Returns the number of steps with losses that certainly fit into the memory. If there are none, the
+    /// history so far is discarded.
     fn fitting(&mut self, here: u64) -> Result<u64, CourseHalt> {
         let (step, history) = (self.machine.state().step, self.machine.history_bytes());
         let Some(stretches) = self.stretches() else { return Ok(u64::MAX) };
@@ -262,7 +266,7 @@ impl<B: Interpreted> Course<B> {
         if fitting > 0 {
             return Ok(fitting);
         }
-        // What there is now counts, also where it is given up.
+        // The peak includes the history that is about to be discarded.
         let alone = stretches.fitting(0);
         if history == 0 || alone == 0 {
             return Err(stretches.full());
@@ -275,7 +279,7 @@ impl<B: Interpreted> Course<B> {
         Ok(alone)
     }
 
-    /// Leads back toward the start. Steps of rules come between those of the way there, and have no part in distances.
+    /// Runs back toward the start. Rule steps occur only in this direction, and don't count in distances.
     fn come_back(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
         let mut left = budget;
         loop {
@@ -296,7 +300,7 @@ impl<B: Interpreted> Course<B> {
         }
     }
 
-    /// Has at hand what the steps before a distance have lost. Whether nobody has stopped it.
+    /// Provides the history of the steps before a distance. Returns false if the run was interrupted.
     fn reach_back(&mut self, here: u64) -> Result<bool, CourseHalt> {
         let Some(stretches) = self.stretches() else { return Ok(true) };
         if stretches.is_quiet_before(here) {
@@ -305,7 +309,7 @@ impl<B: Interpreted> Course<B> {
         }
         let no_memory = self.no_memory();
         let Some(stretches) = self.stretches() else { return Ok(true) };
-        // The residues of the stretch behind are used up.
+        // The history of the later segment has been used up.
         let (mut at, state) = stretches.last_before(here);
         let copy = state.try_clone().map_err(|_| no_memory)?;
         self.cost.returns += 1;
@@ -322,7 +326,7 @@ impl<B: Interpreted> Course<B> {
                 self.cost.checkpoints += 1;
             }
         }
-        // What the machine has kept since, of rules alone, serves no way back.
+        // The machine may have recorded steps in rules since then. They aren't needed for going back.
         self.machine.replace_residues(Residues::default());
         let Some(base) = self.record(&mut again, at, here)? else { return Ok(false) };
         self.machine.replace_residues(again.into_residues().unwrap_or_default());
@@ -333,8 +337,8 @@ impl<B: Interpreted> Course<B> {
         Ok(true)
     }
 
-    /// Makes a leaf again and keeps what it loses, of its end if it isn't all that fits into the memory. Where that begins; none
-    /// if somebody has stopped it.
+    /// Repeats a leaf with a history, or with the part at its end that fits into the memory. Returns the
+    /// start of that part; none if the run was interrupted.
     fn record(&mut self, again: &mut Machine<B>, from: u64, to: u64) -> Result<Option<u64>, CourseHalt> {
         again.keep_residues();
         let (mut at, mut base) = (from, from);
@@ -360,7 +364,7 @@ impl<B: Interpreted> Course<B> {
         Ok(Some(base))
     }
 
-    /// Makes steps again that were made before. Whether nobody has stopped it.
+    /// Repeats steps of the forward sweep. Returns false if the run was interrupted.
     fn make_again(&mut self, again: &mut Machine<B>, steps: u64) -> Result<bool, CourseHalt> {
         let (before, lost) = (again.state().step, again.state().counters.erased_bits);
         let outcome = again.run_heeding(None, self.away, steps);
@@ -370,7 +374,7 @@ impl<B: Interpreted> Course<B> {
         self.cost.again += made;
         match outcome {
             Ok(Stop::Interrupted) => Ok(false),
-            // They were made once: only memory can be missing.
+            // The steps succeeded the first time, so only a lack of memory can stop them.
             Ok(_) if made == steps => Ok(true),
             Ok(_) => Err(self.no_memory().into()),
             Err(trap) => Err(trap.into()),
@@ -384,10 +388,10 @@ impl<B: Interpreted> Course<B> {
 }
 
 impl Course {
-    /// Takes it apart, so that it can be gone on with.
+    /// Splits the course into plain data, from which it can be resumed.
     ///
     /// # Errors
-    /// There is no memory for a copy of a state that somebody else has, too.
+    /// Fails if there is no memory for a copy of a shared state.
     pub fn into_saved(self) -> Result<(State, Option<Residues>, Option<SavedCourse>), OutOfMemory> {
         let cost = self.cost();
         let (state, residues) = self.machine.into_parts();
@@ -399,10 +403,11 @@ impl Course {
         Ok((state, residues, Some(SavedCourse { retention, cost, stretches })))
     }
 
-    /// Goes on with a course from a machine that stands where it was taken apart, with the history that it had. `start` is where it began.
+    /// Resumes a course. The machine has the state and the history from [`Course::into_saved`], and `start`
+    /// is the initial state.
     ///
     /// # Errors
-    /// There is no memory for a copy of the start.
+    /// Fails if there is no memory for a copy of the start.
     pub fn resume(machine: Machine, start: &State, saved: SavedCourse) -> Result<Course, OutOfMemory> {
         let SavedCourse { retention, cost, stretches } = saved;
         let kept = match (stretches, machine.residues()) {

@@ -1,13 +1,13 @@
-//! Why a course doesn't go on. Knows no course.
+//! Reasons why a course can't continue. The module knows no course.
 
 use crate::trap::Trap;
 
-/// Why a course doesn't go on.
+/// The reason why a course can't continue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CourseHalt {
-    /// The state is the one before the instruction that trapped.
+    /// A trap; the state is the one before the instruction that trapped.
     Trap(Trap),
-    /// What it has to keep takes more than so many bytes.
+    /// The data for going back would exceed the memory bound, in bytes.
     Full { bytes: u64 },
 }
 

@@ -1,16 +1,17 @@
-//! Strategies: what is kept so that a way can be gone back over that loses bits, and what is made again instead. All of
-//! them lead back through the same states, to the last bit; they differ in memory and in steps.
+//! Strategies for going back over steps that lose bits: what is kept, and what is recomputed instead. With
+//! every strategy, the backward run passes through the same states bit for bit. Strategies differ in memory
+//! and in the number of steps.
 //!
-//! | strategy | what it keeps | steps made again |
+//! | strategy | kept data | repeated steps |
 //! |---|---|---|
-//! | [`Strategy::Reverse`] | what steps lose | none |
-//! | [`Strategy::Tape`] | what steps change | none |
-//! | [`Strategy::Checkpoint`] | states at some steps, and what the steps of one leaf lose | a few times each |
-//! | [`Strategy::Auto`] | what steps lose, and once that is too much, states | none, or as `checkpoint` |
+//! | [`Strategy::Reverse`] | losses of steps | none |
+//! | [`Strategy::Tape`] | all changes of steps | none |
+//! | [`Strategy::Checkpoint`] | snapshots, and the losses within one leaf | each a few times |
+//! | [`Strategy::Auto`] | losses of steps; if they exceed the memory, snapshots | none, or as `checkpoint` |
 //!
-//! Where no step loses anything none of them keeps anything, but for the tape. A [`Course`] carries a strategy out; a state may be kept at any step, also inside
-//! of calls, because it is a plain value. To add a strategy: a row of [`Strategy`] with its name, what it keeps in
-//! [`course`], and its line above.
+//! If no step loses anything, only the tape keeps data. A [`Course`] executes a strategy. A snapshot can be
+//! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend
+//! [`Strategy`] with its name, the kept data in [`course`], and the table above.
 
 mod bounds;
 mod checkpoints;
@@ -39,30 +40,31 @@ pub use saved::SavedCourse;
 pub use schedule::Plan;
 pub use spaced::Spaced;
 
-/// How a way is gone back over.
+/// A strategy for going back over a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strategy {
-    /// By inverse steps, and with what those can't find again.
+    /// Executes inverse steps, with a history of what they can't restore.
     Reverse,
-    /// With what each step has changed.
+    /// Restores the changes of each step from a full tape.
     Tape,
-    /// From kept states, between which steps are made again.
+    /// Repeats steps from snapshots.
     Checkpoint {
-        /// How many states are kept at most, that of the start included. None: as many as serve, or as fit into the memory.
+        /// Maximum number of snapshots, including the initial state; none for a default that depends on the
+        /// memory bound.
         slots: Option<u32>,
-        /// Steps that are gone back over at a time. None: a few thousand.
+        /// Number of steps that are undone at a time; none for a default of a few thousand.
         leaf: Option<u64>,
     },
-    /// By inverse steps as long as the memory lasts, else from kept states.
+    /// Uses `Reverse` while its history fits into the memory, and `Checkpoint` after that.
     Auto,
 }
 
 impl Strategy {
-    /// Each of them, as its name alone asks for it.
+    /// All strategies, with default parameters.
     pub const ALL: [Strategy; 4] =
         [Strategy::Reverse, Strategy::Tape, Strategy::Checkpoint { slots: None, leaf: None }, Strategy::Auto];
 
-    /// The word for it.
+    /// Returns the name of the strategy.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Reverse => "reverse",
@@ -72,10 +74,11 @@ impl Strategy {
         }
     }
 
-    /// What a text asks for: a name, and behind `checkpoint=` the slots and, after a colon, the steps of a leaf.
+    /// Parses a strategy: a name, or `checkpoint=SLOTS` or `checkpoint=SLOTS:LEAF`, where `LEAF` is a number
+    /// of steps.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message that says what is wrong.
     pub fn parse(text: &str) -> Result<Strategy, String> {
         let (name, bounds) = text.split_once('=').map_or((text, None), |(name, bounds)| (name, Some(bounds)));
         let found = Strategy::ALL.into_iter().find(|strategy| strategy.name() == name.trim());
@@ -101,38 +104,39 @@ fn positive<N: std::str::FromStr + PartialOrd + From<u8>>(text: &str, what: &str
     number.ok_or_else(|| format!("`{text}` is not {what} of at least 1"))
 }
 
-/// A strategy and its bounds.
+/// A strategy with its memory bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
     pub strategy: Strategy,
-    /// Memory that may be taken to go back, in bytes; [`MEMORY`] of what somebody hasn't bounded but must be.
+    /// Maximum memory for going back, in bytes. If a strategy needs a bound and this is none, [`MEMORY`]
+    /// applies.
     pub memory: Option<u64>,
 }
 
 impl Retention {
-    /// What steps lose, of any size.
+    /// A history of all losses, without a memory bound.
     pub const RESIDUES: Retention = Retention { strategy: Strategy::Reverse, memory: None };
 }
 
-/// What a way there and back has cost.
+/// The cost of a run forward and backward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CourseCost {
-    /// Steps that were made: there, back, and again.
+    /// Number of executed steps: forward, backward and repeated.
     pub steps: u64,
-    /// Those of them that were made again.
+    /// Number of repeated steps among them.
     pub again: u64,
-    /// States that were kept, whether they served or not.
+    /// Number of snapshots that were taken, including unused ones.
     pub checkpoints: u64,
-    /// The most memory that was taken to go back, in bytes.
+    /// Peak memory for going back, in bytes.
     pub peak_bytes: u64,
-    /// How often a kept state was gone back to, which replaced what there was.
+    /// Number of returns to a snapshot. Each return replaces the state, so its bits are lost.
     pub returns: u64,
-    /// Bits that steps have lost once more which were made again.
+    /// Number of bits that repeated steps have lost again.
     pub lost_again: u64,
 }
 
 impl CourseCost {
-    /// That of another way besides. Memory is that of the greedier one.
+    /// Adds the cost of another run. The peak memory is the larger of the two.
     #[must_use]
     pub fn and(self, other: CourseCost) -> CourseCost {
         CourseCost {
@@ -146,24 +150,24 @@ impl CourseCost {
     }
 }
 
-/// Which strategy was taken, and why.
+/// The strategy that was used, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// With the slots and the leaf that it took.
+    /// The strategy, with the slots and the leaf length that were used.
     pub strategy: Strategy,
     pub why: Why,
 }
 
-/// Why a strategy was taken.
+/// The reason why a strategy was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Somebody has asked for it.
+    /// The strategy was requested.
     Asked,
     /// No step of the program loses anything.
     NothingIsLost,
-    /// What steps lost took no more than it may.
+    /// The losses of steps fit into the memory.
     Fits { bytes: u64, memory: u64 },
-    /// What steps lose takes more than it may, from a step on.
+    /// The losses of steps exceed the memory, from this step on.
     Exceeds { step: i64, memory: u64 },
 }
 
@@ -188,7 +192,7 @@ impl fmt::Display for Taken {
 }
 
 impl Why {
-    /// A short name for machines.
+    /// Returns a short name of the reason for machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Why::Asked => "asked",

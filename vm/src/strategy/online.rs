@@ -1,14 +1,17 @@
-//! Which states are kept of a way whose length nobody knows before its end: on the way there, evenly spaced ones
-//! ([`super::Checkpoints`]), fewer for each step the longer it becomes; and where it ends, those of them with which the way
-//! back costs least. The others give their slots back, so that the binomial schedule has some for the end of the way.
+//! Online selection of snapshots for a run of unknown length. Forward, snapshots are evenly spaced
+//! ([`super::Checkpoints`]), and the spacing grows with the run. At the end of the run, the subset with the
+//! least cost for the backward run is selected. The other slots are then free for the binomial schedule at
+//! the end of the run.
 
 use super::schedule::advances;
 
-/// With more kept states than so many all are left as they are: stretches are short then, and looking for the best ones takes long.
+/// Upper bound on the number of snapshots for which the subset is computed. With more of them, all are used:
+/// segments are short then, and the search would take long.
 const MOST: usize = 160;
 
-/// Of kept states, told by the leaves before which they were kept, those that the way back is to begin with: their numbers. The
-/// first one is that of the beginning. `leaves` is the length of the way.
+/// Returns the indices of the snapshots to use in the backward run. `kept` are the leaves before which
+/// snapshots were taken, starting with that of the initial state, and `leaves` is the length of the run.
+/// `slots` is the maximum number.
 pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     if kept.len() > MOST {
         return (0..kept.len()).collect();
@@ -23,16 +26,16 @@ pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     chosen
 }
 
-/// What it costs at least to go back from the end to each kept state, if so many are kept up to there.
+/// The least cost of going back from the end to each snapshot, by the number of snapshots in use up to it.
 struct ChoiceTable {
-    /// By the number of the state, then by how many are kept.
+    /// The choices, indexed by the snapshot and by the number in use.
     best: Vec<Vec<Choice>>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Choice {
     cost: u64,
-    /// The kept state behind it that is used next, if one is.
+    /// The next later snapshot in use, if there is one.
     next: Option<usize>,
 }
 
@@ -43,7 +46,7 @@ impl ChoiceTable {
         for n in (0..count).rev() {
             let here = *kept.get(n)?;
             for used in 1..=n + 1 {
-                // The slots that are left, that of this state included.
+                // The number of remaining slots, including that of this snapshot.
                 let left = slots.saturating_sub(used as u64 - 1).max(1);
                 let mut choice = Choice { cost: advances(leaves.saturating_sub(here), left), next: None };
                 for (next, &there) in kept.iter().enumerate().skip(n + 1) {
@@ -69,7 +72,7 @@ mod tests {
     use super::super::spaced::Spaced;
     use super::*;
 
-    /// The leaves before which states are kept where a way ends that nobody knew the length of.
+    /// Returns the leaves with snapshots at the end of a run of unknown length.
     fn kept(leaves: u64, slots: u64) -> Vec<u64> {
         let mut spaced = Spaced::new(1);
         for leaf in 1..leaves {
@@ -80,14 +83,15 @@ mod tests {
         [0].into_iter().chain(spaced.iter().map(|(at, ())| at)).collect()
     }
 
-    /// What a way costs, the way there and that of the first leaf back included, as revolve counts.
+    /// Returns the cost of a run as revolve counts it, including the forward sweep and that of the first
+    /// reversed leaf.
     fn cost(leaves: u64, slots: u64) -> u64 {
         let kept = kept(leaves, slots);
         let chosen: Vec<u64> = chosen(&kept, leaves, slots).into_iter().map(|n| kept[n]).collect();
         assert!(chosen.len() as u64 <= slots && chosen[0] == 0);
         let ends = chosen.iter().skip(1).copied().chain([leaves]);
         let again = |((n, from), to): ((usize, &u64), u64)| advances(to - from, slots - n as u64);
-        // The last leaf is gone back over where the way there ends.
+        // The last leaf is reversed directly at the end of the forward sweep.
         (leaves - 1) + chosen.iter().enumerate().zip(ends).map(again).sum::<u64>()
     }
 

@@ -1,29 +1,29 @@
-//! Stretches of a way on which no step has lost anything: they are gone back over with nothing kept, and nothing is made
-//! again for them. Their number is bounded; what is forgotten costs steps only. Knows distances from the way's beginning.
+//! Lossless segments of a run. They are undone without a history, and are never repeated. Their number is
+//! bounded, and forgetting one only costs steps. The module knows distances from the start of the run.
 
 use serde::{Deserialize, Serialize};
 
-/// Stretches as their near ends and their far ends, the furthest last. None touches another.
+/// Lossless segments as pairs of near and far ends, in ascending order. Adjacent segments are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietStretches {
     stretches: Vec<(u64, u64)>,
 }
 
 impl QuietStretches {
-    /// So many stretches are remembered, whatever memory there is.
+    /// Upper bound on the number of segments, regardless of the memory.
     pub const MOST: usize = 512;
 
-    /// How many are remembered in so many bytes.
+    /// Returns the number of segments that fit into this number of bytes.
     pub fn count(bytes: u64) -> usize {
         QuietStretches::MOST.min(usize::try_from(bytes / QuietStretches::bytes_of(1)).unwrap_or(usize::MAX))
     }
 
-    /// Memory that so many take.
+    /// Returns the memory use of `count` segments, in bytes.
     pub fn bytes_of(count: usize) -> u64 {
         (count * size_of::<(u64, u64)>()) as u64
     }
 
-    /// A stretch that lies behind all others has lost nothing. No more than `most` are remembered.
+    /// Adds a lossless segment after all others. If there are more than `most`, the shortest one is removed.
     pub fn note(&mut self, from: u64, to: u64, most: usize) {
         match self.stretches.last_mut() {
             Some((_, end)) if *end == from => *end = to,
@@ -37,13 +37,13 @@ impl QuietStretches {
         }
     }
 
-    /// Where the stretch begins that a distance lies in, or at whose far end it is.
+    /// Returns the start of the segment that contains a distance or ends at it.
     pub fn begin(&self, distance: u64) -> Option<u64> {
         let n = self.stretches.partition_point(|(_, to)| *to < distance);
         self.stretches.get(n).map(|(from, _)| *from).filter(|from| *from < distance)
     }
 
-    /// Whether they could be those of a way of some length.
+    /// Returns true if the segments are valid for a run of this length.
     pub fn are_within(&self, length: u64) -> bool {
         let pairs = self.stretches.iter().zip(self.stretches.iter().skip(1));
         self.stretches.len() <= QuietStretches::MOST
@@ -51,7 +51,7 @@ impl QuietStretches {
             && { pairs }.all(|(a, b)| a.1 < b.0)
     }
 
-    /// Memory that they take.
+    /// Returns the memory use of the segments, in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.stretches.as_slice())
     }

@@ -1,5 +1,5 @@
-//! A course as plain data, for a file from which it can be gone on with. What a file says is looked at before it is believed:
-//! wrong numbers make wrong results, as in any state, and nothing worse.
+//! Courses as plain data, for files from which they can be resumed. The data of a file is validated. As in
+//! any state file, wrong but valid numbers may cause wrong results, and nothing worse.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::state::State;
 use super::quiet::QuietStretches;
 use super::{CourseCost, Retention, Strategy};
 
-/// What is kept of a course beside the state and the history of its machine.
+/// The data of a course, except for the state and the history of its machine.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedCourse {
     pub(crate) retention: Retention,
@@ -16,11 +16,11 @@ pub struct SavedCourse {
     pub(crate) stretches: Option<SavedStretches>,
 }
 
-/// What is kept of a course that goes back stretch by stretch.
+/// The data of a course with snapshots.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedStretches {
     pub spacing: u64,
-    /// By their distances from the start, which isn't among them.
+    /// The snapshots, by their distances from the start. The initial state isn't included.
     pub states: Vec<(u64, State)>,
     pub base: u64,
     pub passed: u64,
@@ -33,17 +33,17 @@ pub struct SavedStretches {
 }
 
 impl SavedCourse {
-    /// The strategy that it follows.
+    /// Returns the strategy and its memory bound.
     pub fn retention(&self) -> Retention {
         self.retention
     }
 
-    /// The kept states.
+    /// Iterates over the snapshots.
     pub fn states(&self) -> impl Iterator<Item = &State> {
         self.stretches.iter().flat_map(|stretches| &stretches.states).map(|(_, state)| state)
     }
 
-    /// Whether its numbers can be those of a course whose machine has come to a state.
+    /// Returns true if the data is consistent with a course in the given state.
     pub fn fits(&self, state: &State, has_history: bool) -> bool {
         let Some(stretches) = &self.stretches else {
             return !matches!(self.retention.strategy, Strategy::Checkpoint { .. }) || !has_history;
@@ -54,7 +54,7 @@ impl SavedCourse {
 }
 
 impl SavedStretches {
-    /// A course that can be saved begins at step 0.
+    /// Checks the snapshots and distances. A course that can be saved starts at step 0.
     fn fit(&self, here: &State, slots: u64) -> bool {
         let Ok(distance) = u64::try_from(here.own_steps()) else { return false };
         let is_there =

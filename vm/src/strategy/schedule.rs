@@ -1,13 +1,14 @@
-//! When states are kept so that a way of known length is gone back over with the fewest steps: the binomial schedule
-//! of Griewank ("Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation",
-//! 1992) and Griewank & Walther ("Algorithm 799: revolve", 2000). Pure numbers: knows no state and no machine.
+//! The binomial checkpointing schedule, which minimises repeated steps for a run of known length. Sources:
+//! Griewank ("Achieving logarithmic growth of temporal and spatial complexity in reverse automatic
+//! differentiation", 1992) and Griewank & Walther ("Algorithm 799: revolve", 2000). The module only computes
+//! with numbers: it knows no state and no machine.
 //!
-//! A way is a row of *leaves*. A leaf is gone over once more while what its steps lose is kept, and then back; before
-//! that it is come to by running from the nearest kept state before it. A *slot* holds one kept state; the state that
-//! the way begins with takes the first one.
+//! A run is a sequence of *leaves*. To reverse a leaf, the machine runs from the nearest earlier snapshot to
+//! the leaf's start, executes the leaf once more with a history, and undoes it. A *slot* holds one snapshot;
+//! the initial state takes the first slot.
 
-/// How many leaves can be gone back over with so many slots, if none is run over more than `repeats` times to come
-/// to a later one: the binomial coefficient of both numbers together over one of them.
+/// Returns the maximum number of leaves that can be reversed with `slots` slots if no leaf is advanced over
+/// more than `repeats` times. It is the binomial coefficient (slots + repeats) choose slots.
 pub fn reach(slots: u64, repeats: u64) -> u64 {
     let (few, many) = (slots.min(repeats), slots.max(repeats));
     let mut reach = 1_u128;
@@ -20,7 +21,7 @@ pub fn reach(slots: u64, repeats: u64) -> u64 {
     reach as u64
 }
 
-/// How often a leaf is run over at most, to come to later ones.
+/// Returns the least possible maximum number of times that a leaf is advanced over, to reach later ones.
 pub fn repeats(leaves: u64, slots: u64) -> u64 {
     let (mut least, mut most) = (0, 1);
     while reach(slots, most) < leaves {
@@ -33,8 +34,8 @@ pub fn repeats(leaves: u64, slots: u64) -> u64 {
     most
 }
 
-/// How many leaves are run over in all to come to later ones, the fewest that there can be. Each is besides run over
-/// once while what it loses is kept: with that it is the number that revolve counts.
+/// Returns the minimum total number of leaves that are advanced over to reach later ones. In addition, each
+/// leaf is executed once with a history. The sum of both is the number that revolve counts.
 pub fn advances(leaves: u64, slots: u64) -> u64 {
     if leaves < 2 || slots == 0 {
         return 0;
@@ -45,9 +46,9 @@ pub fn advances(leaves: u64, slots: u64) -> u64 {
     u64::try_from(all.saturating_sub(spared)).unwrap_or(u64::MAX)
 }
 
-/// How many leaves are run over from a kept state to the next one that is to be kept, where so many are left before the
-/// end and so many slots, that of the kept state included. With one slot nothing more can be kept: it is the way to the
-/// last leaf then. At least 1, if there are two leaves.
+/// Returns the number of leaves to advance from a snapshot to the next one, for the given number of remaining
+/// leaves and slots. The snapshot's own slot is included in `slots`. With a single slot, it is the distance
+/// to the last leaf. The result is at least 1 if there are two leaves.
 pub fn split(leaves: u64, slots: u64) -> u64 {
     if slots < 2 {
         return leaves.saturating_sub(1);
@@ -58,13 +59,13 @@ pub fn split(leaves: u64, slots: u64) -> u64 {
     most.min(most_behind).clamp(1, leaves.saturating_sub(1).max(1))
 }
 
-/// A way that is to be gone back over.
+/// The parameters of a run that is to be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub steps: u64,
-    /// At least 1.
+    /// The number of slots, at least 1.
     pub slots: u64,
-    /// Steps of a leaf; the last one may have fewer. At least 1.
+    /// The number of steps of a leaf, at least 1. The last leaf may have fewer.
     pub leaf: u64,
 }
 
@@ -73,42 +74,42 @@ impl Plan {
         self.steps.div_ceil(self.leaf.max(1))
     }
 
-    /// Steps forward in all, those of which something is kept included: what revolve counts. Whoever runs over leaves
-    /// to come to a later one never runs over the last, so all of those are whole.
+    /// Returns the total number of forward steps, including those with a history, as revolve counts. The last
+    /// leaf is never advanced over, so all leaves that are advanced over have full length.
     pub fn forward_steps(self) -> u64 {
         self.steps.saturating_add(advances(self.leaves(), self.slots).saturating_mul(self.leaf))
     }
 
-    /// What is done, in order.
+    /// Returns the actions of the plan, in order.
     pub fn actions(self) -> PlannedActions {
         PlannedActions { plan: self, kept: vec![0], end: self.leaves(), at: Some(0), next: None }
     }
 }
 
-/// Something that a plan does. Steps are counted from the beginning of the way.
+/// An action of a plan. Step numbers count from the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannedAction {
-    /// Runs forward from a kept state, or from where it is, and keeps nothing of the steps.
+    /// Runs forward from a snapshot, or from the current state, without a history.
     Advance { from: u64, to: u64 },
-    /// Keeps the state that it has come to.
+    /// Takes a snapshot of the current state.
     Keep { at: u64 },
-    /// Runs forward, keeps what the steps lose, and goes back over them.
+    /// Runs forward with a history, and then undoes these steps.
     Reverse { from: u64, to: u64 },
-    /// A kept state is needed no more.
+    /// Releases a snapshot that is no longer needed.
     Free { at: u64 },
 }
 
-/// The actions of a plan. What it remembers is bounded by the slots.
+/// An iterator over the actions of a plan. Its memory use is bounded by the number of slots.
 #[derive(Clone, Debug)]
 pub struct PlannedActions {
     plan: Plan,
-    /// The leaves before which states are kept, the last one last.
+    /// The leaves before which snapshots exist, in ascending order.
     kept: Vec<u64>,
-    /// The leaf that was gone back over last; at first the one behind the last.
+    /// The leaf that was reversed last; initially the end of the run.
     end: u64,
-    /// Where the run stands, if it goes on from there.
+    /// The current leaf, if the run continues from there.
     at: Option<u64>,
-    /// What follows an advance.
+    /// The action that follows an advance.
     next: Option<PlannedAction>,
 }
 
@@ -128,7 +129,7 @@ impl Iterator for PlannedActions {
         let last = *self.kept.last()?;
         if last >= self.end {
             self.kept.pop();
-            // That of the beginning stays where there is nothing to go back over.
+            // For an empty run, this releases the initial state.
             return Some(PlannedAction::Free { at: self.step(last) });
         }
         let at = self.at.unwrap_or(last);
@@ -152,7 +153,7 @@ impl Iterator for PlannedActions {
 mod tests {
     use super::*;
 
-    /// What revolve counts.
+    /// Returns the number of steps as revolve counts them.
     fn counted(steps: u64, slots: u64) -> u64 {
         Plan { steps, slots, leaf: 1 }.forward_steps()
     }
@@ -177,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Carries a plan out on numbers: every step is gone back over once, the last first, from states that are there.
-    /// Returns the steps forward.
+    /// Simulates a plan on numbers, and checks that every step is undone exactly once, in descending order,
+    /// from existing snapshots. Returns the number of forward steps.
     fn played(plan: Plan) -> u64 {
         let (mut kept, mut at, mut end, mut forward) = (vec![0], 0, plan.steps, 0);
         for action in plan.actions() {
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn there_is_no_better_one() {
         const MOST: usize = 150;
-        // The fewest leaves to run over, found by trying every place of the next state.
+        // The minimum number of leaves to advance over, found by trying every position of the next snapshot.
         let mut fewest = vec![vec![0_u64; MOST + 1]; 10];
         for slots in 1..10 {
             for leaves in 2..=MOST {

@@ -1,7 +1,7 @@
-//! Values at evenly spaced distances along a way whose length isn't known before: whenever there are
-//! too many the spacing doubles, and every other one goes. Knows nothing of what the values are.
+//! Values at evenly spaced distances along a run of unknown length. If there are too many, the spacing
+//! doubles and every other value is removed. The module is independent of the kind of values.
 
-/// Values at multiples of a spacing. The n-th is at distance (n + 1) · spacing.
+/// Values at multiples of a spacing. Value n is at distance (n + 1) · spacing.
 #[derive(Clone, Debug)]
 pub struct Spaced<T> {
     spacing: u64,
@@ -9,17 +9,17 @@ pub struct Spaced<T> {
 }
 
 impl<T> Spaced<T> {
-    /// None yet. `spacing` is the distance between two of them at first.
+    /// Creates an empty list with an initial spacing.
     pub fn new(spacing: u64) -> Spaced<T> {
         Spaced { spacing: spacing.max(1), values: Vec::new() }
     }
 
-    /// The distance at which the next one is due.
+    /// Returns the distance at which the next value is due.
     pub fn due(&self) -> u64 {
         (self.values.len() as u64 + 1) * self.spacing
     }
 
-    /// Takes the one that is due, and keeps no more than `most`.
+    /// Adds the value that is due, and keeps at most `most` values.
     pub fn add(&mut self, value: T, most: usize) {
         self.values.push(value);
         while self.values.len() > most.max(1) {
@@ -27,7 +27,7 @@ impl<T> Spaced<T> {
         }
     }
 
-    /// Doubles the spacing: every other one goes.
+    /// Doubles the spacing and removes every other value.
     pub fn thin(&mut self) {
         self.spacing *= 2;
         let mut number = 0;
@@ -37,33 +37,33 @@ impl<T> Spaced<T> {
         });
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// Those that are at most so far away, the furthest last.
+    /// Returns the values at distances up to `distance`, in ascending order.
     pub fn up_to(&self, distance: u64) -> &[T] {
         let number = (distance / self.spacing).min(self.values.len() as u64) as usize;
         &self.values[..number]
     }
 
-    /// The furthest one that is at most so far away.
+    /// Returns the furthest value at a distance of at most `distance`.
     pub fn before(&self, distance: u64) -> Option<&T> {
         self.up_to(distance).last()
     }
 
-    /// The distance between two of them now.
+    /// Returns the current spacing.
     pub fn spacing(&self) -> u64 {
         self.spacing
     }
 
-    /// All of them, with their distances.
+    /// Iterates over the values with their distances.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         (1..).map(|n| n * self.spacing).zip(&self.values)
     }
 
-    /// All of them, with their distances, to change them.
+    /// Iterates over the values with their distances, for mutation.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
         let spacing = self.spacing;
         (1..).map(move |n| n * spacing).zip(&mut self.values)

@@ -1,5 +1,5 @@
-//! What a course keeps that goes back stretch by stretch: states, the first of them that of its start, and how far the
-//! history of the stretch reaches that the machine is in. Knows distances from the start; makes no step.
+//! The data of a course with snapshots: the snapshots, beginning with that of the initial state, and the
+//! extent of the machine's current history. The module knows distances from the start, and executes no step.
 
 use std::sync::Arc;
 
@@ -13,36 +13,36 @@ use super::quiet::QuietStretches;
 use super::saved::SavedStretches;
 use super::{Bounds, Retention, Strategy, Why, online, schedule};
 
-/// Kept states, and the stretch whose history the machine has.
+/// The snapshots, and the segment that the machine's history covers.
 #[derive(Debug)]
 pub struct KeptStretches<B> {
     bounds: Bounds,
-    /// States that are evenly spaced, as long as the way's length isn't known: without that of the start.
+    /// Evenly spaced snapshots, used if the length of the run is unknown. The initial state isn't included.
     online: Checkpoints<B>,
-    /// The others, by their distances; that of the start is the first.
+    /// The other snapshots, by their distances; the first one is the initial state.
     stack: Vec<(u64, Arc<State<B>>)>,
-    /// Where the machine's history begins.
+    /// The distance at which the machine's history starts.
     base: u64,
-    /// The last end of a leaf that was passed, and what the history took there.
+    /// The last leaf end that was passed, and the size of the history there.
     passed: u64,
     history: usize,
-    /// Whether a history was given up since.
+    /// True if a history has been discarded since that leaf end.
     has_lost: bool,
-    /// Whether the history reaches back to the start still, because all of it may be kept.
+    /// True if the history still covers the whole run, because all of it may be kept.
     is_whole: bool,
-    /// The step at which that was given up.
+    /// The step at which the full history was given up.
     exceeded: Option<i64>,
     quiet: QuietStretches,
-    /// How long the way is, if that was known when it began.
+    /// The length of the run, if it was known at the start.
     length: Option<u64>,
     has_turned: bool,
 }
 
-/// Where a stretch that is made again pauses.
+/// A pause in the repetition of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct StretchPause {
     pub at: u64,
-    /// Whether the state there is kept.
+    /// True if a snapshot is taken there.
     pub is_kept: bool,
 }
 
@@ -57,7 +57,7 @@ where
 }
 
 impl<B: Copy + Default + PartialEq> KeptStretches<B> {
-    /// At the start of a way.
+    /// Creates the data at the start of a run.
     pub fn new(origin: Arc<State<B>>, retention: Retention) -> KeptStretches<B> {
         let bytes = state_bytes(&origin);
         let bounds = retention.bounds(bytes as u64);
@@ -77,12 +77,12 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         }
     }
 
-    /// The way is known to have so many steps.
+    /// Sets the length of the run in steps, if it is known.
     pub fn expect(&mut self, steps: Option<u64>) {
         self.length = steps;
     }
 
-    /// Memory that the states take.
+    /// Returns the memory use of the snapshots, in bytes.
     pub fn bytes(&self) -> usize {
         self.online.bytes() + self.stack_bytes() + self.quiet.bytes()
     }
@@ -91,22 +91,22 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         self.stack.iter().map(|(_, state)| state_bytes(state)).sum()
     }
 
-    /// Where the machine's history begins.
+    /// Returns the distance at which the machine's history starts.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// Steps to the end of the leaf that a distance lies in.
+    /// Returns the number of steps to the end of the leaf that contains a distance.
     pub fn ahead(&self, here: u64) -> u64 {
         self.bounds.leaf - here % self.bounds.leaf
     }
 
-    /// Whether a leaf ends at a distance that was never passed before.
+    /// Returns true if a leaf ends at a distance that was never passed before.
     pub fn is_due(&self, here: u64) -> bool {
         !self.has_turned && here > self.passed && here.is_multiple_of(self.bounds.leaf)
     }
 
-    /// A leaf ends at a distance, where the history takes so much.
+    /// Notes the end of a leaf at a distance, with the size of the history there.
     pub fn note_leaf(&mut self, here: u64, history: usize) {
         if history == self.history && !self.has_lost {
             self.quiet.note(self.passed, here, self.bounds.quiet);
@@ -114,18 +114,19 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         (self.passed, self.history, self.has_lost) = (here, history, false);
     }
 
-    /// Whether a leaf that ends at a state leaves the whole history in place: nothing is made again as long as that is kept.
+    /// Returns true if the whole history still fits after this leaf. While it is kept, no step is repeated.
     pub fn stays_whole(&self, here: u64, state: &State<B>, history: usize) -> bool {
         let added = if self.is_to_be_kept(here, state) { state_bytes(state) } else { 0 };
         self.is_whole && self.fitting(history + added) > 0
     }
 
-    /// Keeps the state at the end of a leaf, if it is one of those that are to be kept. Whether it is.
+    /// Takes a snapshot at the end of a leaf, if the schedule demands one. Returns true if a snapshot was
+    /// taken.
     pub fn keep_leaf(&mut self, here: u64, state: &State<B>) -> bool {
         let is_kept = self.is_to_be_kept(here, state)
             && match self.length {
                 Some(_) => self.keep(here, state),
-                // Without memory for it, longer stretches are made again.
+                // Without memory for the snapshot, longer segments are repeated.
                 None => self.online.add(state).is_ok(),
             };
         if is_kept {
@@ -134,7 +135,7 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         is_kept
     }
 
-    /// Whether the state at the end of a leaf is to be kept.
+    /// Returns true if the schedule demands a snapshot at the end of this leaf.
     fn is_to_be_kept(&self, here: u64, state: &State<B>) -> bool {
         match self.length {
             Some(length) => self.is_split(here, length, state_bytes(state)),
@@ -142,15 +143,16 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         }
     }
 
-    /// A state is kept at a distance. If no step of the stretch before it has lost anything, those that were kept there serve no more:
-    /// what follows is made again from the new one, and the stretch itself never.
+    /// Releases snapshots after a new one was taken. If no step of the segment before it lost anything, the
+    /// snapshots within the segment aren't needed. Later steps are repeated from the new snapshot, and the
+    /// segment itself is never repeated.
     fn give_back_before(&mut self, here: u64) {
         let Some(begin) = self.quiet.begin(here) else { return };
         self.online.give_back(begin..=here);
         self.stack.retain(|(at, _)| *at == 0 || !(begin..here).contains(at));
     }
 
-    /// Whether the schedule of a known length keeps the state at a distance.
+    /// Returns true if the schedule for a known length demands a snapshot at a distance.
     fn is_split(&self, here: u64, length: u64, size: usize) -> bool {
         let last = self.stack.last().map_or(0, |(at, _)| *at);
         let leaves = length.saturating_sub(last).div_ceil(self.bounds.leaf);
@@ -158,28 +160,29 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         free > 0 && leaves > 1 && here == last + schedule::split(leaves, free + 1) * self.bounds.leaf
     }
 
-    /// Steps whose losses fit into the memory beside a history of a size, whatever they lose.
+    /// Returns the number of steps that certainly fit into the memory next to a history of this size.
     pub fn fitting(&self, history: usize) -> u64 {
         let free = |memory: u64| memory.saturating_sub((self.bytes() + history) as u64);
         self.bounds.memory.map_or(u64::MAX, |memory| free(memory) / MOST_BYTES_OF_A_STEP)
     }
 
-    /// The history of what lies before a distance is given up.
+    /// Discards the history before a distance.
     pub fn give_history_up(&mut self, here: u64, step: i64) {
         if std::mem::replace(&mut self.is_whole, false) {
             self.exceeded = Some(step);
         }
-        // Of a leaf in whose middle that happens it is known that it has lost something.
+        // If the history is discarded within a leaf, the leaf is known to have losses.
         self.has_lost |= here > self.passed;
         (self.base, self.history) = (here, 0);
     }
 
-    /// There is too little memory.
+    /// Returns the error for an exceeded memory bound.
     pub fn full(&self) -> CourseHalt {
         CourseHalt::Full { bytes: self.bounds.memory.unwrap_or_default() }
     }
 
-    /// The way there has ended, if that isn't known yet: the states that serve best stay.
+    /// Ends the forward sweep, unless that has been done. The snapshots that are most useful for going back
+    /// stay.
     pub fn turn(&mut self) {
         if std::mem::replace(&mut self.has_turned, true) {
             return;
@@ -193,21 +196,21 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         let all: Vec<_> = self.stack.drain(..).chain(all.filter(|(at, _)| *at < self.base)).collect();
         let leaf = self.bounds.leaf;
         let leaves: Vec<u64> = all.iter().map(|(at, _)| at / leaf).collect();
-        // States of the middle size fit into the memory so often.
+        // The number of snapshots of average size that fit into the memory.
         let bytes = all.iter().map(|(_, state)| state_bytes(state)).sum::<usize>();
         let fitting = self.bounds.states / (bytes / all.len().max(1)).max(1) as u64;
         let chosen = online::chosen(&leaves, self.base.div_ceil(leaf), self.bounds.slots.min(fitting.max(1)));
         self.stack = chosen.into_iter().filter_map(|n| all.get(n).cloned()).collect();
     }
 
-    /// Whether no step of the stretch before a distance has lost anything: then the stretch is at hand.
+    /// Returns true if the segment before a distance is lossless, so that it needs no history.
     pub fn is_quiet_before(&mut self, here: u64) -> bool {
         let begin = self.quiet.begin(here);
         self.base = begin.unwrap_or(self.base);
         begin.is_some()
     }
 
-    /// The kept state that is nearest before a distance. Those behind it are needed no more.
+    /// Returns the nearest snapshot before a distance, and releases later ones.
     pub fn last_before(&mut self, here: u64) -> (u64, Arc<State<B>>) {
         while self.stack.len() > 1 && self.stack.last().is_some_and(|(at, _)| *at >= here) {
             self.stack.pop();
@@ -216,13 +219,13 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         (*at, Arc::clone(state))
     }
 
-    /// Slots that are free, for states of a size.
+    /// Returns the number of free slots for states of this size.
     fn free(&self, size: usize) -> u64 {
         let room = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
         self.bounds.slots.saturating_sub(self.stack.len() as u64).min(room / size.max(1) as u64)
     }
 
-    /// Where a stretch that is made again from a distance pauses next on its way to another one; none where it is a leaf.
+    /// Returns the next pause in the repetition from `at` to `here`; none if only one leaf remains.
     pub fn next(&self, at: u64, here: u64) -> Option<StretchPause> {
         let leaves = here.saturating_sub(at).div_ceil(self.bounds.leaf);
         let size = self.stack.last().map_or(0, |(_, state)| state_bytes(state));
@@ -231,7 +234,7 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         (leaves > 1).then(|| StretchPause { at: pause(free), is_kept: free > 0 })
     }
 
-    /// Keeps a state. Whether there is memory for it.
+    /// Takes a snapshot. Returns true if there was memory for it.
     pub fn keep(&mut self, at: u64, state: &State<B>) -> bool {
         let has_room = self.free(state_bytes(state)) > 0;
         let copy = if has_room { state.try_clone().ok() } else { None };
@@ -240,18 +243,18 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         is_kept
     }
 
-    /// The machine's history begins at a distance.
+    /// Sets the start of the machine's history.
     pub fn begin_at(&mut self, at: u64) {
         self.base = at;
     }
 
-    /// The strategy, with its bounds.
+    /// Returns the strategy with its actual bounds.
     pub fn strategy(&self) -> Strategy {
         let slots = u32::try_from(self.bounds.slots).unwrap_or(u32::MAX);
         Strategy::Checkpoint { slots: Some(slots), leaf: Some(self.bounds.leaf) }
     }
 
-    /// Why it is taken where another was asked for.
+    /// Returns the reason for using the strategy, given the one that was requested.
     pub fn why(&self, asked: Strategy, bytes: u64) -> Why {
         let memory = self.bounds.memory.unwrap_or_default();
         match (asked, self.exceeded) {
@@ -263,10 +266,10 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
 }
 
 impl KeptStretches<u64> {
-    /// As plain data, without the state of the start.
+    /// Converts the data to its serialisable form, without the initial state.
     ///
     /// # Errors
-    /// There is no memory for a copy of a state that somebody else has, too.
+    /// Fails if there is no memory for a copy of a shared state.
     pub fn into_saved(self) -> Result<SavedStretches, OutOfMemory> {
         let spacing = self.online.spacing();
         let owned = |(at, state): (u64, Arc<State>)| {
@@ -291,7 +294,8 @@ impl KeptStretches<u64> {
         })
     }
 
-    /// The inverse of that. States before the turn are evenly spaced.
+    /// Restores the data; the inverse of [`KeptStretches::into_saved`]. Before the turning point, snapshots
+    /// are evenly spaced.
     pub fn resume(origin: Arc<State>, retention: Retention, saved: SavedStretches) -> KeptStretches<u64> {
         let mut stretches = KeptStretches::new(origin, retention);
         let SavedStretches {
@@ -319,8 +323,8 @@ impl KeptStretches<u64> {
     }
 }
 
-/// How many states are kept besides that of the start, as long as the length of the way isn't known: no more than a quarter of the memory as long
-/// as all of the history is kept as well.
+/// Returns the limits on snapshots, except for the initial state, while the length of the run is unknown. As
+/// long as the full history is kept too, snapshots take at most a quarter of the memory.
 fn checkpoint_bounds(bounds: Bounds, retention: Retention, origin: usize) -> CheckpointBounds {
     let quarter = match (retention.strategy, bounds.memory) {
         (Strategy::Auto, Some(memory)) => memory / 4,

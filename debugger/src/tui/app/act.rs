@@ -1,5 +1,5 @@
-//! What lines do. What concerns the session is sent to it, so that a key does just what its command does, and the
-//! transcript of the session has it; what concerns the screen alone is done here.
+//! Execution of lines in the application. A line for the session is sent to it, so that a key has the same
+//! effect as its command and appears in the session's transcript. A line for the screen is executed here.
 
 use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
@@ -15,11 +15,11 @@ use crate::session::Session;
 use crate::tui::panes::{PaneKind, PaneSpot};
 use crate::view;
 
-/// Into how many parts scrubbing with keys divides what the time bar shows.
+/// Scrubbing with keys moves by one of this many parts of the range shown on the timeline bar.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
-    /// Carries a line out, with what is selected in the place of `@`.
+    /// Executes a line; the selected item replaces `@`.
     pub(super) fn run(&mut self, line: &str) -> Option<Effect> {
         match ScreenAction::of(line) {
             Some(Ok(action)) => {
@@ -102,12 +102,12 @@ impl App {
         None
     }
 
-    /// Does with what is under the cursor what its pane is for.
+    /// Opens the item under the cursor in the way of its pane.
     fn open(&mut self) -> Option<Effect> {
         let kind = self.panes.focus();
         match self.spot(kind) {
             Some(PaneSpot::Leads(line)) => self.run(&line),
-            // What leads nowhere has something below it.
+            // A row that leads nowhere may be unfolded.
             None if kind == PaneKind::Answer => self.unfold(),
             _ => self.run(kind.pane().opens()?),
         }
@@ -115,7 +115,7 @@ impl App {
 
     fn move_focused(&mut self, to: CursorMove) -> Option<Effect> {
         match (self.panes.focus(), to) {
-            // Values and adjoints stand beside each other there.
+            // In the cells pane, values and adjoints are shown beside each other.
             (PaneKind::Cells, CursorMove::Left) => self.choose_adjoint(false),
             (PaneKind::Cells, CursorMove::Right) => self.choose_adjoint(true),
             (PaneKind::Answer, CursorMove::Left) => self.fold(),
@@ -125,7 +125,7 @@ impl App {
         None
     }
 
-    /// Chooses the adjoints of cells, or their values, for what is done with the selected cell.
+    /// Selects adjoints or values of cells as the target of commands for the selected cell.
     fn choose_adjoint(&mut self, adjoint: bool) {
         let shows = self.session().is_some_and(view::cells::shows_adjoints);
         self.choices.adjoint = adjoint && shows;
@@ -134,7 +134,7 @@ impl App {
         }
     }
 
-    /// Lets a line be typed that begins so.
+    /// Opens the prompt with the beginning of a line.
     fn ask(&mut self, begun: &str) -> Option<Effect> {
         match self.meant(begun) {
             Ok(begun) => {
@@ -153,7 +153,7 @@ impl App {
         Some(Effect::Mouse(self.mouse))
     }
 
-    /// The focus goes round the panes that have something to show.
+    /// Moves the focus to the next or previous pane with content, cyclically.
     fn turn_focus(&mut self, further: bool) {
         let is_there =
             |kind: &PaneKind| self.context(*kind).is_some_and(|context| kind.pane().is_there(&context));
@@ -214,15 +214,15 @@ impl App {
         None
     }
 
-    /// Moves the cursor to the next item that has the text in it, round the end; in the focused pane, or
-    /// in the code if that has no text.
+    /// Moves the cursor to the next item that contains the text, with wrap-around. Searches the focused
+    /// pane, or the code if the focused pane has no text.
     pub(super) fn search(&mut self, further: bool) {
         let Some(wanted) = self.choices.search.clone() else {
             return self.say(Tone::Note, "nothing was searched yet");
         };
         if let Some(overlay) = &mut self.overlay {
             if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {
-                // The messages stay as they are: the overlay may show some of them.
+                // Only the last row is changed, because the overlay may show some of the messages.
                 self.messages.show(Tone::Note, format!("there is no `{wanted}` in these lines"));
             }
             return;
@@ -255,7 +255,7 @@ impl App {
     }
 }
 
-/// The step a part of what the time bar shows away.
+/// Returns the step reached by scrubbing: one part of the range shown on the timeline bar away.
 fn scrubbed(session: &Session, (first, last): (i64, i64), travel: Travel) -> i64 {
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(travel.sign()))

@@ -1,4 +1,5 @@
-//! Which pane has the focus, which one is seen in each slot, and where their cursors are.
+//! Arrangement of the panes: the focused pane, the visible pane of each slot, and the positions of the
+//! cursors.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +11,12 @@ use crate::tui::panes::{PaneKind, Scroll};
 /// The panes as the user has arranged them.
 #[derive(Clone, Debug)]
 pub struct Arrangement {
-    /// Every pane once, the one used last behind.
+    /// Every pane once; the most recently used is last.
     recent: Vec<PaneKind>,
     scrolls: BTreeMap<PaneKind, Scroll>,
     pub zoomed: bool,
     screen: DividedScreen,
-    /// Tabs in headings, as they were drawn.
+    /// The tabs in headings, with the areas where they were drawn.
     pub tabs: Vec<(Rect, PaneKind)>,
 }
 
@@ -26,7 +27,7 @@ impl Arrangement {
         Arrangement { recent, scrolls: BTreeMap::new(), zoomed: false, screen, tabs: Vec::new() }
     }
 
-    /// Divides a screen of this size.
+    /// Divides a screen of this size into slots.
     pub fn fit(&mut self, size: Rect, content: ScreenContent) {
         self.screen = layout::divide(size, self.zoomed, content);
         self.tabs.clear();
@@ -45,12 +46,13 @@ impl Arrangement {
         self.recent.push(kind);
     }
 
-    /// Brings a pane to the front of its slot. The focus stays, unless the pane would hide it.
+    /// Brings a pane to the front of its slot. The focus stays where it is, unless the pane hides the
+    /// focused one.
     pub fn raise(&mut self, kind: PaneKind) {
         let focus = self.focus();
         let hides = self.slot_of(kind).is_some_and(|slot| slot.panes.contains(&focus));
         self.set_focus(kind);
-        // Where there is one slot for all, what the user looks at is left alone.
+        // With a single slot for all panes, the visible pane stays in front.
         if !hides || self.screen.slots.len() == 1 {
             self.set_focus(focus);
         }
@@ -62,17 +64,17 @@ impl Arrangement {
         self.recent.insert(0, kind);
     }
 
-    /// Whether a pane hides those that share a slot with it.
+    /// Returns true if a pane hides the others in its slot.
     pub fn in_front(&self, kind: PaneKind) -> bool {
         self.slot_of(kind).is_some_and(|slot| self.front(slot) == Some(kind))
     }
 
-    /// Of the panes that share a slot, the one that is seen.
+    /// Returns the visible pane of a slot.
     pub fn front(&self, slot: &ScreenSlot) -> Option<PaneKind> {
         self.latest(&slot.panes)
     }
 
-    /// Which of some panes was used last.
+    /// Returns the most recently used of some panes.
     pub fn latest(&self, kinds: &[PaneKind]) -> Option<PaneKind> {
         self.recent.iter().rev().copied().find(|kind| kinds.contains(kind))
     }
@@ -81,7 +83,7 @@ impl Arrangement {
         self.screen.slots.iter().find(|slot| slot.panes.contains(&kind))
     }
 
-    /// Where a pane is, or would be; without its heading.
+    /// Returns the area of a pane without its heading, also if the pane is hidden.
     pub fn area(&self, kind: PaneKind) -> Rect {
         self.slot_of(kind).map_or(Rect::ZERO, ScreenSlot::body)
     }
@@ -98,26 +100,27 @@ impl Arrangement {
         self.scrolls.insert(kind, scroll);
     }
 
-    /// Moves a cursor to an item, wherever the pane is scrolled to.
+    /// Moves a cursor to an item; the pane scrolls as little as necessary.
     pub fn set_cursor(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: false, ..*scroll };
     }
 
-    /// The same, and shows what is around the item: nobody has chosen its place on the screen.
+    /// Moves a cursor to an item and shows the context of the item. Used if the user didn't choose the
+    /// item's place on the screen.
     pub fn look_at(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: true, ..*scroll };
     }
 
-    /// The pane that is seen at a place, if it isn't a heading.
+    /// Returns the visible pane at a position, unless a heading is there.
     pub fn pane_at(&self, place: Position) -> Option<PaneKind> {
         let slot = self.screen.slots.iter().find(|slot| slot.body().contains(place))?;
         self.front(slot)
     }
 
-    /// Scrolls a pane by rows, of so many of its columns and items, of which it shows a part. Its cursor moves only
-    /// where it would be out of sight.
+    /// Scrolls a pane by rows, given the number of its items, columns and visible rows. The cursor moves
+    /// only to stay visible.
     pub fn scroll_view(
         &mut self,
         kind: PaneKind,
@@ -138,12 +141,12 @@ impl Arrangement {
     }
 }
 
-/// Rows before and behind the cursor that are context.
+/// Number of context rows before and after the cursor.
 const CONTEXT: usize = 4;
 
 impl Scroll {
-    /// The nearest scroll that shows the cursor in so many rows, and its context, with no empty rows below
-    /// the last item. A cursor with context that wasn't in sight comes into the middle.
+    /// Returns the nearest scroll position that shows the cursor and its context, without empty rows below
+    /// the last item. A cursor with context that wasn't visible is centered.
     pub fn revealed(self, items: usize, columns: usize, height: usize) -> Scroll {
         let (columns, height) = (columns.max(1), height.max(1));
         let cursor = self.cursor.min(items.saturating_sub(1));
@@ -189,7 +192,7 @@ mod tests {
     fn what_is_looked_at_has_context() {
         let top =
             |cursor: usize, top: usize| Scroll { cursor, top, has_context: true }.revealed(100, 1, 20).top;
-        // Near the edge the pane moves a little; far away the item comes into the middle.
+        // Near the edge the pane scrolls a little; a distant item is centered.
         assert_eq!((top(12, 0), top(18, 0), top(22, 20)), (0, 3, 18));
         assert_eq!((top(50, 0), top(99, 0), top(1, 60)), (40, 80, 0));
     }

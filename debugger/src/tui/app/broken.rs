@@ -1,4 +1,4 @@
-//! A program that can't be debugged: its diagnostics on the screen, and a way out.
+//! Screen for a program that can't be debugged: shows its diagnostics and can be left.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,7 +15,7 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
-    /// The first row shown, and how many rows the last frame had room for.
+    /// The first visible row, and the number of visible rows in the last frame.
     top: usize,
     room: usize,
 }
@@ -26,7 +26,7 @@ impl Broken {
         Broken { lines, top: 0, room: 0 }
     }
 
-    /// Takes the line that a key stands for.
+    /// Executes the line that a key is bound to.
     pub fn act(&mut self, line: &str) -> Option<Effect> {
         match (line, ScreenAction::of(line)) {
             (_, Some(Ok(ScreenAction::Leave))) | ("quit", _) => return Some(Effect::Quit),
@@ -40,7 +40,7 @@ impl Broken {
     }
 
     fn scroll(&mut self, to: CursorMove) {
-        // Two pages have a row in common.
+        // Consecutive pages overlap by one row.
         let page = self.room.saturating_sub(1).max(1);
         self.top = match to {
             CursorMove::Up => self.top.saturating_sub(1),
@@ -53,7 +53,7 @@ impl Broken {
         };
     }
 
-    /// Draws the rows that there is room for, so that the last one stands at the bottom.
+    /// Draws the visible rows. The last row can't be scrolled further up than the bottom.
     pub fn draw(&mut self, theme: &Theme, quit: &str, area: Rect, buffer: &mut Buffer) {
         let rows: Vec<Line<'_>> =
             self.lines.iter().flat_map(|line| folded(line, theme, area.width)).collect();
@@ -79,7 +79,7 @@ impl Broken {
     }
 }
 
-/// The rows of a line, in the colours of what it says.
+/// Returns the rows of a line, wrapped, in the colour for its severity.
 fn folded(line: &str, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let said = line.trim_start();
     let style = match () {

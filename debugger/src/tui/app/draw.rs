@@ -1,5 +1,4 @@
-//! A frame: the slots with their headings and panes, the status line, the last row, and what lies over
-//! them.
+//! Drawing of a frame: slots with headings and panes, the status line, the last row, and overlays.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -26,7 +25,7 @@ impl App {
         }
     }
 
-    /// The same without a terminal. Returns where its cursor belongs.
+    /// Draws the whole screen into a buffer. Returns the position of the terminal's cursor.
     pub(super) fn draw_on(&mut self, buffer: &mut Buffer) -> Option<Position> {
         self.is_stale = false;
         let area = buffer.area;
@@ -70,7 +69,7 @@ impl App {
         self.prompt_cursor(screen.prompt)
     }
 
-    /// Divides the screen for what there is to show.
+    /// Divides the screen according to its content.
     fn fit(&mut self, area: Rect) {
         let Some(session) = self.session() else { return };
         let plots = &self.choices.plots;
@@ -103,7 +102,7 @@ impl App {
         }
     }
 
-    /// Scrolls a pane so that its cursor is seen.
+    /// Scrolls a pane so that its cursor is visible.
     fn reveal(&mut self, kind: PaneKind) {
         let Some(context) = self.context(kind) else { return };
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
@@ -122,7 +121,7 @@ impl App {
         speed.render(area, buffer);
     }
 
-    /// What is said of playing in a status line of this width.
+    /// Returns the text about playback for a status line of this width.
     fn playing(&self, width: u16) -> String {
         const LEAST_FOR_WORDS: u16 = 60;
         let (way, speed) = (self.player.travel_name(), self.player.speed());
@@ -133,7 +132,7 @@ impl App {
         }
     }
 
-    /// The line that is being typed, or the last message.
+    /// Draws the prompt, or the last message.
     fn draw_last_row(&self, area: Rect, buffer: &mut Buffer) {
         if let Some(prompt) = &self.prompt {
             let text = prompt.input.value();
@@ -160,7 +159,7 @@ impl App {
         }
     }
 
-    /// Where the terminal's cursor belongs: into the line that is being typed.
+    /// Returns the position of the terminal's cursor within the prompt.
     fn prompt_cursor(&self, area: Rect) -> Option<Position> {
         let prompt = self.prompt.as_ref()?;
         let scroll = prompt.input.visual_scroll(usize::from(area.width.saturating_sub(2)));
@@ -169,10 +168,10 @@ impl App {
         (!area.is_empty() && x < area.right()).then_some(Position { x, y: area.y })
     }
 
-    /// The panes of the last picture, with what goes on below them.
+    /// Draws the last picture of the panes, with the progress of the running task below it.
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
         let Whereabouts::Away(away) = &self.engine else { return };
-        // On a screen of another size the panes are cut, or have empty room beside them.
+        // If the screen size has changed, the panes are cropped, or leave space empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
         for place in shown.positions() {
@@ -195,7 +194,7 @@ impl App {
         Line::styled(self.keys_while_away(), self.theme.dim).render(last, buffer);
     }
 
-    /// What keys do during a run.
+    /// Returns the help for keys during a run.
     fn keys_while_away(&self) -> String {
         let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, Whereabouts::Away(away) if away.is_kept);
@@ -211,7 +210,7 @@ impl App {
     }
 }
 
-/// A text without its first columns.
+/// Returns a text without its first columns.
 fn skipped(text: &str, columns: usize) -> String {
     let mut left = columns;
     let hides = |c: &char| {
@@ -223,8 +222,9 @@ fn skipped(text: &str, columns: usize) -> String {
     text.chars().skip_while(hides).collect()
 }
 
-/// Removes what a terminal would obey. Panes escape their texts (`Pen`); characters that got into a cell otherwise, such
-/// as one behind a letter that turns the direction of writing, leave the letter.
+/// Removes control characters, which a terminal would obey. Panes escape their texts (`Pen`). Other control
+/// characters can enter a cell by being combined with a letter, for example those that change the writing
+/// direction; the letter is kept.
 fn remove_unprintable(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

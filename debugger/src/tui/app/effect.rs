@@ -1,17 +1,17 @@
-//! What the application asks of whoever runs it.
+//! Requests of the application to its host, which owns the terminal.
 
 use super::errand::Errand;
 
-/// What the outside has to do.
+/// A request that the host executes.
 #[derive(Debug)]
 pub enum Effect {
     Quit,
-    /// Switch the mouse on or off.
+    /// Switch mouse capture on or off.
     Mouse(bool),
-    /// Forget what is on the screen, and draw everything.
+    /// Clear the screen and draw everything.
     Clear,
-    /// Give the terminal back to the shell until that lets the debugger go on.
+    /// Return the terminal to the shell until the process is continued.
     Suspend,
-    /// Run this, and give what it comes to to [`App::returned`](super::App::returned).
+    /// Run a background task, and pass its result to [`App::returned`](super::App::returned).
     Run(Errand),
 }

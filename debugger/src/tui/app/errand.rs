@@ -1,5 +1,5 @@
-//! What the session is sent away to do: commands may take long, so they run elsewhere, and the screen
-//! stays alive meanwhile. An errand takes the session along and brings it back.
+//! Background tasks of the session. Commands may take long, so they run on another thread, and the screen
+//! stays responsive meanwhile. A task takes the session with it and returns it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -14,10 +14,10 @@ use crate::outcome::Touch;
 use crate::session::{MOST_COUNTED, Samples, SessionError};
 use crate::view::card::{CardView, card};
 
-/// Moments that are looked at to count how often lines were come to while the session plays, or is dragged.
+/// Maximum number of time points visited to count lines while the session plays or is scrubbed.
 const MOST_WHILE_PLAYING: u64 = 1 << 14;
 
-/// Something to be done, with the session to do it on.
+/// A background task, together with the session that it works on.
 #[derive(Debug)]
 pub struct Errand {
     pub(super) console: Box<Console>,
@@ -28,27 +28,27 @@ pub struct Errand {
 pub(super) enum Task {
     Command {
         line: String,
-        /// Whether nobody typed it: playing makes many small steps, and so does dragging.
+        /// True if the user didn't type the line: playback and scrubbing execute many small commands.
         is_quiet: bool,
     },
-    /// Nothing: it is looked at where it is.
+    /// No command: only the views are computed.
     Look,
-    /// Values for the plot.
+    /// Sample values for the plots.
     Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
-    /// What an answer has left open, at one of its rows, which is so deep.
+    /// Ask an open question of an answer; `number` and `depth` are those of its row.
     Ask { question: OpenQuestion, number: usize, depth: usize },
 }
 
-/// The session, back from an errand.
+/// The result of a background task, with the session.
 #[derive(Debug)]
 pub struct Done {
     pub(super) console: Box<Console>,
     pub(super) result: TaskResult,
-    /// Whether the session is at another moment than before.
+    /// True if the session is at another time point than before.
     pub(super) has_moved: bool,
-    /// What the last step did.
+    /// The effects of the last step.
     pub(super) footprint: Vec<Touch>,
-    /// What the next step does.
+    /// The card of the next step.
     pub(super) card: Option<CardView>,
 }
 
@@ -61,7 +61,7 @@ pub(super) enum TaskResult {
 }
 
 impl Errand {
-    /// Does it. May take long; the session's interrupt flag ends it.
+    /// Performs the task. May take long; the session's interrupt flag ends it early.
     pub fn perform(mut self) -> Done {
         let before = self.console.session.moment();
         let is_quiet = matches!(self.task, Task::Command { is_quiet: true, .. });
@@ -89,13 +89,13 @@ impl Errand {
         Done { console: self.console, result, has_moved, footprint, card }
     }
 
-    /// Does it on a thread of its own, or on this one where the system starts no thread. What comes back when it is done is
-    /// [`Done`], or what the thread panicked with.
+    /// Performs the task on a separate thread, or on the current one if no thread can be started. The
+    /// receiver gets the result, or the panic payload of the thread.
     pub fn start(self) -> Receiver<thread::Result<Done>> {
         let (sender, receiver) = sync_channel(1);
         let work = move || {
             let done = catch_unwind(AssertUnwindSafe(|| self.perform()));
-            // Nobody waits any more if the screen is gone: then the result is of no use.
+            // If the screen is closed, nothing receives the result, and it is dropped.
             let _ = sender.send(done);
         };
         apart("session", None, work);

@@ -1,5 +1,5 @@
-//! How a screen looks at a session, apart from the session itself: what a picture of it needs. A script has no
-//! screen, and its pictures show what one would show that was just opened.
+//! Appearance of a screen without its session, from which pictures are drawn. A script has no screen; its
+//! pictures show a freshly opened one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
@@ -20,7 +20,7 @@ use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
 use crate::tui::tour::reading::Tour;
 
-/// A screen without its session. It draws a copy of one.
+/// A screen without its session. It draws a copy of a session.
 #[derive(Clone, Debug)]
 pub struct Face {
     pub size: Size,
@@ -31,12 +31,12 @@ pub struct Face {
     messages: Messages,
     tour: Option<Tour>,
     plotted: Plotted,
-    /// Where the session was when the screen was seen so; none where there was no screen.
+    /// The time point of the session when the screen was shown; `None` if there was no screen.
     seen_at: Option<Moment>,
 }
 
 impl Default for Face {
-    /// The screen as it opens, where it is large enough for every slot.
+    /// Returns a freshly opened screen that is large enough for every slot.
     fn default() -> Face {
         Face {
             size: Size { width: 120, height: 40 },
@@ -53,11 +53,11 @@ impl Default for Face {
 }
 
 impl Face {
-    /// What the screen shows of a session, as SVG. The session is copied, and stays as it is.
+    /// Draws a session as SVG. The session is copied and stays unchanged.
     fn drawn(&self, console: &Console) -> Result<String, OutOfMemory> {
         let mut app = App::with_face(self, console.try_clone()?);
         let area = Rect::from((Position::ORIGIN, self.size));
-        // Only a screen that was divided knows how many columns its plots have.
+        // The number of plot columns is known only after the screen was divided.
         app.draw_on(&mut Buffer::empty(area));
         app.rest();
         let mut buffer = Buffer::empty(area);
@@ -89,7 +89,7 @@ impl Painter for Face {
     }
 }
 
-/// Takes an option: a size, or a theme.
+/// Applies an option: a size or a theme.
 fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), CommandError> {
     if let Some(theme) = ThemeName::ALL.into_iter().find(|theme| theme.name() == word) {
         face.theme = Theme::new(theme);
@@ -110,7 +110,7 @@ fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), 
 }
 
 impl App {
-    /// What pictures that are made by a task show; none where it is none of a user's.
+    /// Returns the appearance for pictures drawn by a task, or `None` unless the user typed the command.
     pub(super) fn face_for(&self, task: &Task) -> Option<Box<Face>> {
         let Task::Command { is_quiet: false, .. } = task else { return None };
         let session = self.session()?;
@@ -127,7 +127,7 @@ impl App {
         }))
     }
 
-    /// A screen that looks at a session in a certain way.
+    /// Creates an application that shows a session with a given appearance.
     fn with_face(face: &Face, console: Console) -> App {
         let face = face.clone();
         let is_seen = face.seen_at == Some(console.session.moment());
@@ -143,14 +143,14 @@ impl App {
         app
     }
 
-    /// Takes over what the commands have changed: an errand that does nothing brings it back.
+    /// Updates the views after commands, with a background task that executes no command.
     fn look_once(&mut self) {
         if let Some(Effect::Run(errand)) = self.send(Task::Look) {
             self.returned(errand.perform());
         }
     }
 
-    /// Does what the screen does when nothing happens for a while.
+    /// Does the work that the screen does when idle: sampling for plots.
     fn rest(&mut self) {
         if let Some(Effect::Run(errand)) = self.sample() {
             self.returned(errand.perform());

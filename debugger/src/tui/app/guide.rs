@@ -1,4 +1,5 @@
-//! The tour on the screen: it begins, is turned and left, and notices what was tried and what the last step was.
+//! Integration of the tour into the application: starting, navigating and leaving the tour, and recording
+//! tried lines and the last step.
 
 use super::messages::Tone;
 use super::{App, Effect};
@@ -9,7 +10,7 @@ use crate::view::card::CardView;
 use crate::view::told::told;
 
 impl App {
-    /// The application with the tour begun, where there is a session to look at.
+    /// Returns the application with the tour started, if there is a session.
     #[must_use]
     pub fn on_tour(mut self) -> App {
         self.begin_tour();
@@ -43,12 +44,13 @@ impl App {
         None
     }
 
-    /// Notices that a line was carried out.
+    /// Records that a line was executed.
     pub(super) fn notice(&mut self, line: &str) {
         self.tour.iter_mut().for_each(|tour| tour.notice(line));
     }
 
-    /// Tells the step that was made. `before` is the card of what came next before it.
+    /// Shows a description of the executed step. `before` is the card of the next instruction before the
+    /// step.
     pub(super) fn tell_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
         let Some(tour) = &mut self.tour else { return };
         match outcome {

@@ -1,5 +1,4 @@
-//! The heading of a slot: the title of the pane in front, and the tabs of those behind it, in as many words
-//! as there is room for.
+//! Heading of a slot: the title of the front pane and the tabs of the hidden panes, shortened to fit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,11 +11,11 @@ use crate::tui::layout::ScreenSlot;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::cut;
 
-/// Columns that a title has at least before tabs are left out.
+/// Minimum width of a title before tabs are dropped, in columns.
 const LEAST_FOR_TITLE: usize = 10;
 
 impl App {
-    /// Draws the heading, and remembers where its tabs are.
+    /// Draws the heading, and records the areas of its tabs.
     pub(super) fn draw_heading(&mut self, slot: &ScreenSlot, front: PaneKind, buffer: &mut Buffer) {
         let area = slot.heading();
         let Some(context) = self.context(front) else { return };
@@ -41,15 +40,15 @@ impl App {
     }
 }
 
-/// Says that there are more rows than are seen.
+/// Returns the marker for the number of rows above and below the visible ones.
 fn more((above, below): (usize, usize)) -> String {
     let sign = |sign: char, rows: usize| if rows > 0 { format!(" {sign}{rows}") } else { String::new() };
     let text = sign('▲', above) + &sign('▼', below);
     if text.is_empty() { text } else { text + " " }
 }
 
-/// What stands for each pane in a heading with so much room. Names become shorter first, then the title;
-/// then the first panes are left out, so that the one in front is seen.
+/// Returns the labels of the panes for a heading of a given width. First names are shortened, then the
+/// title. Then the first panes are dropped, so that the front one stays visible.
 fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<(PaneKind, String)> {
     let spacious = |kind: PaneKind| (kind, format!(" {} ", if kind == front { title } else { kind.name() }));
     let labels: Vec<_> = kinds.iter().map(|kind| spacious(*kind)).collect();
@@ -60,7 +59,7 @@ fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<
         (kind, format!(" {}", if kind == front { title } else { kind.short_name() }))
     };
     let bare: Vec<_> = kinds.iter().map(|kind| tight(*kind, "")).collect();
-    // A blank behind the last one.
+    // One column is for a blank after the last label.
     let left = room.saturating_sub(columns(&bare) + 1).max(LEAST_FOR_TITLE);
     let title = cut(title, left);
     let mut labels: Vec<_> = kinds.iter().map(|kind| tight(*kind, &title)).collect();
@@ -75,7 +74,7 @@ fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<
     labels
 }
 
-/// Columns that labels take.
+/// Returns the total width of labels, in columns.
 fn columns(labels: &[(PaneKind, String)]) -> usize {
     labels.iter().map(|(_, label)| width(label)).sum()
 }

@@ -1,5 +1,5 @@
-//! The line of keys that fits what is going on: where the run is, what has the focus, what stopped it. Its keys are
-//! those of the key map, its words those of the commands; here is only which of them matter when.
+//! The key bar, which depends on the context: the position in the run, the focused pane, the reason for the
+//! last stop. Keys come from the key map and labels from the commands; this file selects the relevant ones.
 
 use super::App;
 use crate::columns::width;
@@ -9,7 +9,8 @@ use crate::command::table::ArgumentKind;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
 
-/// Lines that are told together, by the words that they share: those that matter most come first.
+/// Groups of lines, the most relevant first. A group is shown as one hint, with the words that its lines
+/// share.
 type Hints = &'static [&'static [&'static str]];
 
 const PLAYING: Hints = &[&["play-pause"], &["faster", "slower"], &["reverse-play"], &["keys"]];
@@ -57,8 +58,8 @@ const ANYWHERE: Hints = &[
 ];
 
 impl App {
-    /// The keys that matter now, as many as there is room for; and what has happened, if that is why. The first of
-    /// them that is about the selected cell names it.
+    /// Returns the relevant keys that fit, after the reason if something happened. The first key for the
+    /// selected cell shows its name.
     pub(super) fn hints(&self, room: usize) -> String {
         let (before, hints) = self.hints_now();
         let mut text = format!(" {before}");
@@ -89,41 +90,41 @@ impl App {
         }
     }
 
-    /// The first keys of some lines, and what they do; none where the lines have no key.
+    /// Returns the keys of a group of lines and their label, or `None` if no line of the group has a key.
     fn hint(&self, lines: &[&str]) -> Option<String> {
         let keys: Vec<String> =
             lines.iter().filter_map(|line| self.key_of(line)).map(|key| key.to_string()).collect();
         let words = lines.iter().filter_map(|line| self.word(line)).reduce(shared)?;
         let keys = Some(keys.join("/")).filter(|keys| !keys.is_empty())?;
-        // A key may say by itself what it does: `End`, `+/- faster`.
+        // Some keys need no label, such as `End`; others share one, as in `+/- faster`.
         Some(if keys.eq_ignore_ascii_case(words) { keys } else { format!("{keys} {words}") })
     }
 
-    /// What a line does in few words: those of the command that matters in it.
+    /// Returns the label of a line: that of the command that matters in it.
     fn word(&self, line: &str) -> Option<&'static str> {
         match ScreenAction::of(line) {
             Some(Ok(ScreenAction::Toggle(_, set))) => self.word(&set),
             Some(Ok(ScreenAction::Ask(begun))) if !begun.is_empty() => self.word(&begun),
-            // Only the hints of an answer name these.
+            // Only the hints of an answer contain these lines.
             Some(Ok(ScreenAction::Cursor(CursorMove::Left | CursorMove::Right))) => Some("unfold"),
             Some(Ok(ScreenAction::Open)) => self.word(self.panes.focus().pane().opens()?),
             _ => named(line).ok().map(|(row, _)| row.word),
         }
     }
 
-    /// The first key of a line in the pane with the focus.
+    /// Returns the first key of a line in the focused pane.
     fn key_of(&self, line: &str) -> Option<Key> {
         let own = self.panes.focus().pane().keys().iter().find(|(_, bound)| *bound == line);
         own.map(|(bare, _)| Key::plain(*bare)).or_else(|| self.keys.keys(line).next())
     }
 }
 
-/// Whether a line is about the selected cell.
+/// Returns true if a line is a command for the selected cell.
 fn is_of_cell(line: &str) -> bool {
     named(line).is_ok_and(|(row, rest)| row.argument == ArgumentKind::Cell && rest == "@")
 }
 
-/// The words that two have in common at their beginning or their end; else those of the first.
+/// Returns the common first or last word of two labels, otherwise the first label.
 fn shared<'w>(a: &'w str, b: &'w str) -> &'w str {
     let parts = |text: &'w str| text.split_once(' ').map_or([text, text], |(first, last)| [first, last]);
     let [both_first, both_last] = [0, 1].map(|n| parts(a)[n] == parts(b)[n]);

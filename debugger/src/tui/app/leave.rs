@@ -1,5 +1,5 @@
-//! The end of a session by a key. A key that may have been meant to close an answer ends nothing, and what
-//! would be gone with the session is worth a question. The command `quit` is no slip, and isn't asked about.
+//! Ending of a session by a key. A key that may have been meant to close an answer doesn't end the session,
+//! and unsaved content causes a confirmation question. The typed command `quit` needs no confirmation.
 
 use super::messages::Tone;
 use super::{App, Effect};
@@ -7,7 +7,7 @@ use crate::belongings::{question, would_be_gone};
 use crate::tui::panes::PaneKind;
 
 impl App {
-    /// Ends the session, or asks whether that is meant: the same key once more ends it.
+    /// Ends the session, or asks for confirmation; pressing the same key again ends the session.
     pub(super) fn leave(&mut self, is_answered: bool) -> Option<Effect> {
         if self.panes.focus() == PaneKind::Answer && self.close_answer() {
             return None;

@@ -1,4 +1,4 @@
-//! What a line means here: `@` is what is selected, and what is toggled is set or taken away.
+//! Substitution of the selected item for `@`, and lines that set or remove an item.
 
 use super::{App, Effect};
 use crate::command::screen::Toggled;
@@ -9,24 +9,24 @@ use crate::points::Trigger;
 use crate::session::Session;
 use crate::tui::panes::{PaneKind, PaneSpot};
 
-/// The word that stands for what is selected.
+/// Placeholder for the selected item.
 const SELECTED: &str = "@";
 
 impl App {
-    /// A line with what is selected in the place of each `@` that stands alone, or why there is nothing. What it
-    /// is goes by what the command takes.
+    /// Replaces each separate `@` of a line by the selected item, of the kind that the command takes.
+    /// Returns the reason if nothing is selected.
     pub(super) fn meant(&mut self, line: &str) -> Result<String, String> {
         if !line.split_whitespace().any(|word| word == SELECTED) {
             return Ok(line.to_owned());
         }
-        // The session says what is wrong with a line that is no command.
+        // The session reports the error of a line that is no command.
         let Ok((row, rest)) = named(line) else { return Ok(line.to_owned()) };
         let selected = self.selected_for(row, rest)?;
         let words = line.split(' ').map(|word| if word == SELECTED { selected.as_str() } else { word });
         Ok(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// What is selected of the kind that a command takes.
+    /// Returns the selected item of the kind that a command takes.
     fn selected_for(&mut self, row: &'static Command, rest: &str) -> Result<String, String> {
         match row.argument {
             ArgumentKind::Cell | ArgumentKind::Expression => {
@@ -50,14 +50,14 @@ impl App {
         }
     }
 
-    /// The step under the cursor of the pane with the focus, or else of the timeline.
+    /// Returns the step under the cursor of the focused pane, or else of the timeline.
     fn step_under_cursor(&self) -> Option<i64> {
         let spots = [self.panes.focus(), PaneKind::Timeline].into_iter().filter_map(|kind| self.spot(kind));
         spots.into_iter().find_map(|spot| if let PaneSpot::Step(step) = spot { Some(step) } else { None })
     }
 
-    /// The line under the cursor of the code pane: its number, and the file's name if the machine stands in
-    /// another.
+    /// Returns the line under the cursor of the code pane: its number, with the file name if the machine is
+    /// in another file.
     fn cursor_place(&self) -> Option<String> {
         let session = self.session()?;
         let cursor = self.panes.scroll(PaneKind::Code).cursor;
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// Carries a line out that sets something, or takes it away where it is set.
+    /// Executes a line that sets an item, or removes the item if it is set.
     pub(super) fn toggle(&mut self, toggled: Toggled, line: &str) -> Option<Effect> {
         let line = match self.meant(line) {
             Ok(line) => line,
@@ -78,7 +78,7 @@ impl App {
         self.run(&taken.unwrap_or(line))
     }
 
-    /// The line that takes away what a line would set; none where it isn't set.
+    /// Returns the line that removes the item of another line, or `None` if the item isn't set.
     fn taking_away(&self, session: &Session, toggled: Toggled, line: &str) -> Option<String> {
         let (row, rest) = named(line).ok()?;
         let (place, _) = row.point_options(rest).ok()?;

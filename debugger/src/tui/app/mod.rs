@@ -1,6 +1,6 @@
-//! The application: what a key, a click or the passing of time changes, and what is drawn then. Events
-//! go in ([`App::handle`]), effects come out; a frame is drawn from what is there ([`App::draw`]). Knows
-//! no terminal and no thread: the session travels on errands, and somebody else runs those.
+//! The application: reacts to keys, mouse and time, and draws the screen. Events go in ([`App::handle`]),
+//! effects come out, and a frame is drawn from the current state ([`App::draw`]). It depends on no terminal
+//! and no thread: the session is sent away in background tasks, which the host runs.
 
 mod act;
 mod arrangement;
@@ -63,44 +63,44 @@ use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
 use crate::view::code::{counterpart, here};
 
-/// Where the session is.
+/// The location of the session.
 #[derive(Debug)]
 enum Whereabouts {
     Here(Box<Console>),
     Away(Away),
-    /// There is none: the program has errors.
+    /// No session: the program has errors.
     Broken(Broken),
 }
 
-/// What is known of a session that is away.
+/// Data about a session that is away in a background task.
 #[derive(Debug)]
 struct Away {
     what: String,
     elapsed: Duration,
-    /// The steps that its branch spans.
+    /// The range of steps of its branch.
     span: StepSpan,
-    /// Whether it can be called back at any time, because nobody asked for it.
+    /// True if the task can be interrupted at any time, because the user didn't request it.
     is_optional: bool,
-    /// Whether there is something that would be gone with the session.
+    /// True if the session has unsaved content.
     is_kept: bool,
 }
 
-/// The debugger on a screen, apart from the terminal: events come in, effects and frames go out.
+/// The debugger on a screen, without the terminal: events go in, effects and frames come out.
 #[derive(Debug)]
 pub struct App {
     engine: Whereabouts,
-    /// Stops what the session does, wherever it is.
+    /// Flag that interrupts the session, also while it is away.
     interrupt: Arc<AtomicBool>,
-    /// Says how far it is.
+    /// Progress of the session's current run.
     progress: Arc<Progress>,
-    /// What happened while the session was away.
+    /// Events that arrived while the session was away.
     waiting: VecDeque<InputEvent>,
     keys: KeyMap,
     theme: Theme,
-    /// Whether the theme goes by the terminal's background.
+    /// True if the theme follows the terminal's background.
     follows_ground: bool,
     panes: Arrangement,
-    /// What the cells of the program would take on the screen.
+    /// Number of rows that the cells of the program need.
     cell_rows: CellRows,
     choices: Choices,
     footprint: Vec<Touch>,
@@ -109,28 +109,28 @@ pub struct App {
     prompt: Option<Prompt>,
     overlay: Option<Overlay>,
     tour: Option<Tour>,
-    /// Lines typed before: commands, and what was searched.
+    /// Lines typed before: commands, and search texts.
     typed: [Vec<String>; 2],
     player: Player,
     plotted: plots::Plotted,
     mouse: bool,
-    /// Whether something was asked and answered since the last key: it may be meant to close the answer.
+    /// True if a command was answered since the last key. The next key may be meant to close the answer.
     is_answered: bool,
-    /// Whether the last key asked to end the session, and it was asked whether that is meant.
+    /// True if the last key asked to end the session, and the confirmation question is shown.
     is_leaving: bool,
-    /// Whether the mouse holds the scrub bar.
+    /// True while the mouse drags the timeline bar.
     scrubs: bool,
-    /// Whether anything has changed since the last frame.
+    /// True if something has changed since the last frame.
     is_stale: bool,
-    /// The last frame drawn with the session, to be shown while it is away.
+    /// The last frame drawn with the session, shown while the session is away.
     picture: Buffer,
 }
 
-/// Events that wait for the session at most.
+/// Maximum number of events that wait for the session.
 const MOST_WAITING: usize = 256;
 
 impl App {
-    /// The application for a session. `files` knows what was read to open it.
+    /// Creates the application for a session. `files` lists the files read to open it.
     pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
         let cell_rows = CellRows::of(session.program());
@@ -145,7 +145,7 @@ impl App {
         app
     }
 
-    /// The application for a program that can't be debugged: it shows why.
+    /// Creates the application for a program that can't be debugged; it shows the diagnostics.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
         App::with(Whereabouts::Broken(Broken::new(error)), keys, theme)
     }
@@ -180,43 +180,44 @@ impl App {
         }
     }
 
-    /// The application, with a theme that goes by the terminal's background once that is told.
+    /// Makes the theme follow the terminal's background once that is known.
     #[must_use]
     pub fn following_ground(self) -> App {
         App { follows_ground: self.theme.name != ThemeName::Plain, ..self }
     }
 
-    /// Whether it matters what the terminal's background is.
+    /// Returns true if the theme follows the terminal's background.
     pub fn follows_ground(&self) -> bool {
         self.follows_ground
     }
 
-    /// A text for the messages, such as the assembler's warnings.
+    /// Adds a text to the messages, for example the assembler's warnings.
     pub fn note(&mut self, text: &str) {
         self.say(Tone::Note, text);
     }
 
-    /// The session, unless it is away.
+    /// Returns the session, unless it is away.
     pub fn session(&self) -> Option<&Session> {
         self.console().map(|console| &console.session)
     }
 
-    /// What was said so far.
+    /// Returns the messages so far.
     pub fn messages(&self) -> &[messages::Message] {
         self.messages.lines()
     }
 
-    /// The pane with the focus.
+    /// Returns the focused pane.
     pub fn focus(&self) -> PaneKind {
         self.panes.focus()
     }
 
-    /// Whether the next frame would differ from the last one.
+    /// Returns true if the next frame would differ from the last one.
     pub fn is_stale(&self) -> bool {
         self.is_stale
     }
 
-    /// How long the application can wait for the next event; without end if nothing passes by itself.
+    /// Returns the time after which a tick is needed, or `None` if the application can wait for the next
+    /// event indefinitely.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
             Whereabouts::Away(_) => Some(Duration::from_millis(100)),
@@ -226,7 +227,7 @@ impl App {
         }
     }
 
-    /// Takes an event.
+    /// Handles an event and returns the resulting effect, if any.
     pub fn handle(&mut self, event: InputEvent) -> Option<Effect> {
         match event {
             InputEvent::Tick(elapsed) => self.tick(elapsed),
@@ -256,8 +257,8 @@ impl App {
         }
     }
 
-    /// Takes the session back, and what came of its errand. What happened meanwhile comes next, all of
-    /// it or until the session is sent away again.
+    /// Takes the session back and handles the result of its task. Then handles waiting events, until the
+    /// session is sent away again.
     pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
         self.engine = Whereabouts::Here(done.console);
@@ -291,13 +292,13 @@ impl App {
         effects
     }
 
-    /// Whether a key leaves for the shell: it does so at any time, unless it is a letter that is typed.
+    /// Returns true if a key suspends the process: at any time, unless the key is typed as text.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
         !is_typed && self.asked_by(key) == Some(ScreenAction::Suspend)
     }
 
-    /// What a key asks of the screen, if it stands for such a line.
+    /// Returns the screen action that a key is bound to, if any.
     fn asked_by(&self, key: Key) -> Option<ScreenAction> {
         ScreenAction::of(self.keys.get(key)?)?.ok()
     }
@@ -311,7 +312,7 @@ impl App {
 
     fn say(&mut self, tone: Tone, text: &str) {
         let kind = PaneKind::Messages;
-        // The last lines are seen, unless the user reads earlier ones.
+        // Scroll to the last lines, unless the user reads earlier ones.
         let cursor = self.panes.scroll(kind).cursor;
         let reads_earlier =
             self.context(kind).is_some_and(|context| cursor + 1 < kind.pane().items(&context));
@@ -322,7 +323,7 @@ impl App {
         self.is_stale = true;
     }
 
-    /// Stops a long run, or whatever else goes on. Never ends the session.
+    /// Interrupts a long run or any other activity. Never ends the session.
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
@@ -338,7 +339,7 @@ impl App {
         None
     }
 
-    /// Keeps an event until the session is back. Of many movements of the mouse the last one counts.
+    /// Stores an event until the session is back. Of consecutive mouse drags only the last is kept.
     fn keep(&mut self, event: InputEvent) {
         let is_optional = matches!(self.engine, Whereabouts::Away(Away { is_optional: true, .. }));
         self.is_stale |= !is_optional;
@@ -350,13 +351,13 @@ impl App {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(event);
         }
-        // Who wants to leave doesn't want to wait.
+        // A request to end the session interrupts the task.
         if is_optional || self.waits_to_quit() {
             self.interrupt.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether what waits for the session ends it: a key that does so, and isn't a letter that is typed.
+    /// Returns true if a waiting key ends the session, unless it will be typed as text.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
             InputEvent::Key(key) => self.asked_by(*key),
@@ -407,7 +408,7 @@ impl App {
         }
     }
 
-    /// The line that a key stands for in the pane with the focus.
+    /// Returns the line that a key is bound to in the focused pane.
     fn line_of(&self, key: Key) -> Option<&str> {
         let of_pane = self.panes.focus().pane().keys();
         let own = of_pane.iter().find(|(bare, _)| key == Key::plain(*bare)).map(|(_, line)| *line);
@@ -502,7 +503,7 @@ impl App {
         }
     }
 
-    /// Brings the machine's place into the code pane and the inverse program.
+    /// Scrolls the code pane and the inverse program to the machine's position.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
         let (line, counterpart) = (here(session), counterpart(session));
@@ -513,7 +514,7 @@ impl App {
         self.follow_time();
     }
 
-    /// Brings the cursor of the time bar to the present.
+    /// Moves the cursor of the timeline bar to the present.
     fn follow_time(&mut self) {
         let columns = timeline::columns(self.panes.area(PaneKind::Timeline));
         let Some(session) = self.session() else { return };
@@ -521,7 +522,7 @@ impl App {
         self.panes.set_cursor(PaneKind::Timeline, column.unwrap_or(0));
     }
 
-    /// Brings a line into the code pane, with what is around it.
+    /// Scrolls the code pane to a line and its context.
     fn show_line(&mut self, line: Line) {
         if self.choices.file != line.file {
             self.choices.file = line.file;
@@ -536,7 +537,7 @@ impl App {
             false => (PaneKind::Card, PaneKind::Failure),
         };
         if self.panes.latest(&[shown, other]) == Some(other) {
-            // Who walks an answer goes on walking.
+            // An answer keeps the focus while the user navigates it.
             let walks = self.panes.focus() == PaneKind::Answer;
             self.panes.raise(shown);
             if walks {
@@ -545,7 +546,7 @@ impl App {
         }
     }
 
-    /// What a pane draws from; none while the session is away.
+    /// Returns the context from which a pane is drawn, or `None` while the session is away.
     fn context(&self, kind: PaneKind) -> Option<Context<'_>> {
         Some(Context {
             session: self.session()?,

@@ -1,4 +1,4 @@
-//! What lies over the panes until a key closes it: the help, and replies of several lines.
+//! The overlay: help, or a reply of several lines, shown over the panes until a key closes it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,41 +13,42 @@ use crate::tui::keys::{BareKey, Key, KeyMap};
 use crate::tui::panes::text::mark;
 use crate::tui::theme::Theme;
 
-/// What lies over the panes.
+/// An overlay over the panes.
 #[derive(Clone, Debug)]
 pub(super) struct Overlay {
     content: OverlayContent,
-    /// The first row shown.
+    /// The first visible row.
     top: usize,
-    /// The row that was found last, if nobody has scrolled since; the last rows are never the first shown.
+    /// The row found last, unless the user has scrolled since. Stored separately, because rows near the end
+    /// can't be scrolled to the top.
     found: Option<usize>,
     /// Columns and rows of the last frame.
     room: (usize, usize),
-    /// Whether there were more rows than that.
+    /// True if there were more rows than fit.
     is_cut: bool,
 }
 
 #[derive(Clone, Debug)]
 enum OverlayContent {
     Help(Vec<HelpLine>),
-    /// Lines of the messages: the first one, and how many.
+    /// Lines of the messages: the first one, and their number.
     Reply {
         first: usize,
         lines: usize,
     },
 }
 
-/// What a key comes to.
+/// The effect of a key on the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heeded {
-    /// The overlay has taken it.
+    /// The overlay has handled the key.
     Taken,
-    /// It asks for something to search.
+    /// Ask for a text to search.
     Search,
-    /// To the next place found, or to the one before.
+    /// Scroll to the next match (true) or to the previous one.
     Found(bool),
     Closes,
-    /// It closes the overlay, and does what it does anywhere else.
+    /// Close the overlay, and handle the key as usual.
     Passes,
 }
 
@@ -56,7 +57,7 @@ impl Overlay {
         Overlay::new(OverlayContent::Help(help::lines(keys)))
     }
 
-    /// So many lines of the messages, from number `first` on.
+    /// Creates an overlay of `lines` lines of the messages, from number `first` on.
     pub fn reply(first: usize, lines: usize) -> Overlay {
         Overlay::new(OverlayContent::Reply { first, lines })
     }
@@ -65,14 +66,14 @@ impl Overlay {
         Overlay { content, top: 0, found: None, room: (0, 0), is_cut: false }
     }
 
-    /// Takes a key with the line that it stands for.
+    /// Handles a key and the line that it is bound to.
     pub fn key(&mut self, key: Key, line: Option<&str>) -> Heeded {
-        // Readers leave with these, whatever they are bound to.
+        // These keys close the overlay regardless of their bindings.
         if matches!(key.code, BareKey::Esc | BareKey::Enter | BareKey::Char(' ')) {
             return Heeded::Closes;
         }
         let Some(line) = line else { return Heeded::Taken };
-        // Who sees all of it means the run.
+        // If everything is visible, `start` and `end` refer to the run.
         match line {
             "start" if self.is_cut => return self.heed(CursorMove::Top),
             "end" if self.is_cut => return self.heed(CursorMove::Bottom),
@@ -88,7 +89,7 @@ impl Overlay {
     }
 
     fn heed(&mut self, to: CursorMove) -> Heeded {
-        // Two pages have a row in common.
+        // Consecutive pages overlap by one row.
         let page = self.room.1.saturating_sub(1).max(1);
         match to {
             CursorMove::Up => self.scroll(true, 1),
@@ -102,7 +103,7 @@ impl Overlay {
         Heeded::Taken
     }
 
-    /// What keys do that concern something else.
+    /// Returns the effect of keys that aren't meant for the overlay.
     fn otherwise(&self) -> Heeded {
         match self.content {
             OverlayContent::Help(_) => Heeded::Closes,
@@ -110,14 +111,14 @@ impl Overlay {
         }
     }
 
-    /// Scrolls by so many rows.
+    /// Scrolls by a number of rows.
     pub fn scroll(&mut self, up: bool, rows: usize) {
         self.found = None;
         self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
 
-    /// Scrolls to the nearest row below the first one, or above it, that has the text in it, round the end.
-    /// Whether there is one.
+    /// Scrolls to the next or previous row that contains the text, with wrap-around. Returns true if there
+    /// is one.
     pub fn search(&mut self, wanted: &str, further: bool, messages: &[Message], theme: &Theme) -> bool {
         let rows = self.rows(messages, theme);
         let top = self.found.unwrap_or(self.top).min(rows.len());
@@ -132,7 +133,7 @@ impl Overlay {
         found.is_some()
     }
 
-    /// All of its rows, as wide as the last frame was.
+    /// Returns all rows, wrapped at the width of the last frame.
     fn rows(&self, messages: &[Message], theme: &Theme) -> Vec<Line<'static>> {
         match &self.content {
             OverlayContent::Help(lines) => {
@@ -146,7 +147,7 @@ impl Overlay {
         }
     }
 
-    /// Draws it over an area, with what was searched highlighted.
+    /// Draws the overlay over an area, with search matches highlighted.
     pub fn draw(
         &mut self,
         messages: &[Message],
@@ -184,14 +185,14 @@ impl Overlay {
     }
 }
 
-/// The columns of the help: keys, the lines that they stand for, and what those do.
+/// The column widths of the help: keys, lines, and descriptions.
 struct HelpColumns {
     keys: usize,
     line: usize,
     text: usize,
 }
 
-/// Columns that the text has at least.
+/// Minimum width of the descriptions, in columns.
 const LEAST_FOR_TEXT: usize = 20;
 
 impl HelpColumns {
@@ -202,7 +203,7 @@ impl HelpColumns {
         HelpColumns { keys, line, text: room.saturating_sub(keys + line + 6).max(LEAST_FOR_TEXT) }
     }
 
-    /// A line of the help, in as many rows as its text takes.
+    /// Returns the rows of a help line, with its text wrapped.
     fn rows(&self, line: &HelpLine, theme: &Theme) -> Vec<Line<'static>> {
         match line {
             HelpLine::Title(title) => vec![Line::styled(*title, theme.heading)],

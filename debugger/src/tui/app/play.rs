@@ -1,25 +1,25 @@
-//! Playing: steps at a speed, in either direction, until something stops them.
+//! Playback: steps at a given speed, in either direction, until the run stops.
 
 use std::time::Duration;
 
 use reviver_vm::Travel;
 
-/// Whether time passes by itself, and how fast.
+/// State and speed of the playback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Player {
-    /// The direction in which it plays, or would.
+    /// The direction of playback, also while paused.
     pub travel: Travel,
     pub is_playing: bool,
-    /// Steps a second, as a power of two.
+    /// Binary logarithm of the speed in steps per second.
     exponent: u32,
-    /// Steps that are due.
+    /// Number of steps that are due, with fraction.
     due: f64,
 }
 
-/// A million steps a second.
+/// Largest exponent: about a million steps per second.
 const FASTEST: u32 = 20;
 
-/// Time between two ticks while playing; a longer one isn't made up for.
+/// Time between two ticks during playback. Delays beyond four ticks aren't made up for.
 pub const TICK: Duration = Duration::from_millis(33);
 
 impl Player {
@@ -27,12 +27,12 @@ impl Player {
         Player { travel: Travel::Forward, is_playing: false, exponent: 3, due: 0.0 }
     }
 
-    /// Steps a second.
+    /// Returns the speed in steps per second.
     pub fn speed(&self) -> u64 {
         1 << self.exponent
     }
 
-    /// Plays in a direction; if it does already, pauses.
+    /// Plays in a direction, or pauses if it already does.
     pub fn toggle(&mut self, travel: Travel) {
         self.is_playing = !(self.is_playing && self.travel == travel);
         self.travel = travel;
@@ -58,7 +58,7 @@ impl Player {
         self.exponent = self.exponent.saturating_sub(1);
     }
 
-    /// How many steps are to be made after so much time.
+    /// Returns the number of steps due after the elapsed time.
     pub fn tick(&mut self, elapsed: Duration) -> u64 {
         if !self.is_playing {
             return 0;

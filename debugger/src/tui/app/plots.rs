@@ -1,5 +1,5 @@
-//! Which cells are plotted, and when their values are asked for anew. Sampling costs a run, so it waits
-//! until the user rests, and ends as soon as the user goes on.
+//! Plotted cells and the refresh of their samples. Sampling costs a run, so it starts when the user is
+//! idle, and ends as soon as the user continues.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use crate::timeline::BranchNumber;
 use crate::tui::panes::{PaneKind, timeline};
 use crate::view::plot::Plot;
 
-/// How long nothing must happen before cells are sampled.
+/// Idle time before cells are sampled.
 pub(super) const REST: Duration = Duration::from_millis(200);
 
-/// Of which branch and which steps of it there are samples.
+/// The branch and the steps for which there are samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plotted {
     known: Option<(BranchNumber, (i64, i64))>,
-    /// The steps that the time bar showed then.
+    /// The steps that the timeline bar showed when they were sampled.
     shown: (i64, i64),
-    /// Whether that was a part of the branch.
+    /// True if these steps were a part of the branch.
     is_part: bool,
 }
 
-/// The history must have grown by this part for new samples.
+/// Samples are refreshed when the history has grown by more than one part in this many.
 const GROWTH: i64 = 50;
 
 impl App {
-    /// Takes over which cells are plotted, and samples of them if a command has made any.
+    /// Updates the list of plotted cells, and stores the samples of a `plot` command.
     pub(super) fn plotted(&mut self, outcome: &Outcome) {
         self.take_plots();
         if let Outcome::Plot(Plot { samples, .. }) = outcome {
@@ -36,7 +36,7 @@ impl App {
         }
     }
 
-    /// Takes over which cells are plotted.
+    /// Updates the list of plotted cells.
     pub(super) fn take_plots(&mut self) {
         let Some(console) = self.console() else { return };
         if self.choices.plots.cells != console.plots() {
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Forgets samples of another branch.
+    /// Drops the samples of another branch.
     pub(super) fn forget_samples(&mut self) {
         let branch = self.session().map(|session| session.moment().branch);
         if self.plotted.known.is_some_and(|(known, _)| Some(known) != branch) {
@@ -55,13 +55,13 @@ impl App {
         }
     }
 
-    /// Whether the plot shows another history than the current one.
+    /// Returns true if the samples are out of date.
     pub(super) fn needs_samples(&self, session: &Session) -> bool {
         let (first, last) = session.timeline().branch().extent();
         if self.choices.plots.cells.is_empty() || first == last {
             return false;
         }
-        // The whole branch may grow a little before it is sampled anew.
+        // A plot of the whole branch may lag behind a little; a plot of a part must match it.
         let shows_part = self.choices.zoom.is_some() || self.plotted.is_part;
         if shows_part && self.plotted.shown != self.choices.shown(session) {
             return true;
@@ -73,7 +73,7 @@ impl App {
         })
     }
 
-    /// Has the plotted cells sampled, if that is due.
+    /// Starts sampling the plotted cells, if their samples are out of date.
     pub(super) fn sample(&mut self) -> Option<Effect> {
         let session = self.session()?;
         if !self.needs_samples(session) {
@@ -85,7 +85,7 @@ impl App {
         self.send(Task::Sample { targets, steps, columns })
     }
 
-    /// Takes samples, unless the user went on meanwhile.
+    /// Stores samples, unless the sampling was interrupted.
     pub(super) fn sampled(&mut self, samples: Samples) {
         let Some(session) = self.session() else { return };
         let extent = session.timeline().branch().extent();

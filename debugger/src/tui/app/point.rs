@@ -1,5 +1,4 @@
-//! What the mouse does: it chooses panes and tabs, moves cursors, and drags the present along the
-//! timeline.
+//! Mouse handling: selects panes and tabs, moves cursors, and drags the present along the timeline.
 
 use ratatui::layout::{Position, Rect};
 
@@ -9,7 +8,7 @@ use crate::command::screen::ScreenAction;
 use crate::tui::event::{Gesture, Mouse};
 use crate::tui::panes::{PaneKind, PaneSpot};
 
-/// Lines that one notch of the wheel moves.
+/// Number of lines that one notch of the wheel scrolls.
 const NOTCH: isize = 3;
 
 impl App {
@@ -65,7 +64,7 @@ impl App {
         None
     }
 
-    /// Goes to the step under the mouse, which may have left the timeline meanwhile.
+    /// Travels to the step at the mouse position, which may be outside the timeline by now.
     fn scrub(&mut self, place: Position) -> Option<Effect> {
         let context = self.context(PaneKind::Timeline)?;
         let pane = PaneKind::Timeline.pane();
@@ -99,7 +98,7 @@ impl App {
     }
 }
 
-/// The place in an area that is nearest to another place; none in an empty area.
+/// Returns the position in an area that is nearest to another one, or `None` for an empty area.
 fn nearest(area: Rect, place: Position) -> Option<Position> {
     let x = place.x.clamp(area.x, area.right().checked_sub(1)?.max(area.x));
     let y = place.y.clamp(area.y, area.bottom().checked_sub(1)?.max(area.y));

@@ -1,4 +1,4 @@
-//! The line that is being typed: a command or something to search for, with the lines typed before.
+//! The prompt: a line being typed, a command or a search text, with recall of earlier lines.
 
 use std::collections::VecDeque;
 
@@ -6,39 +6,39 @@ use tui_input::{Input, InputRequest};
 
 use crate::tui::keys::{BareKey, Key};
 
-/// What a line is for.
+/// The purpose of a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptPurpose {
     Command,
     Search,
 }
 
-/// A line in the making.
+/// A line that is being typed.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     pub purpose: PromptPurpose,
     pub input: Input,
-    /// What could follow, for the user to see.
+    /// Possible completions, shown to the user.
     pub hint: String,
-    /// What completion goes round: words, and the lines with them. The next one is the first.
+    /// Candidates of the completion: words, and the lines that contain them. The next candidate is first.
     round: VecDeque<(String, Input)>,
-    /// Which of the earlier lines is shown, counted from the last, and what was typed before that.
+    /// The recalled earlier line, counted from the last, and the text typed before recalling.
     recalled: Option<(usize, String)>,
 }
 
-/// What a key came to.
+/// The effect of a key on the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// The line goes on.
+    /// The line isn't finished.
     More,
-    /// The user wants none.
+    /// The user cancelled the prompt.
     Left,
     Entered(String),
-    /// The user asks how the word goes on.
+    /// The user requests completion of a word.
     Complete,
 }
 
-/// Characters of a line at most: nobody types more, but something may be pasted.
+/// Maximum length of a line in characters, for pasted texts.
 const LONGEST: usize = 1_000;
 
 impl Prompt {
@@ -47,7 +47,7 @@ impl Prompt {
         Prompt { purpose, input, hint: String::new(), round: VecDeque::new(), recalled: None }
     }
 
-    /// Takes a key; `earlier` are the lines typed before, the last one last.
+    /// Handles a key. `earlier` are the lines typed before, latest last.
     pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
         if key.code != BareKey::Tab {
             self.hint.clear();
@@ -71,7 +71,7 @@ impl Prompt {
         Typed::More
     }
 
-    /// Takes a pasted text as one line: words stay apart that were on lines of their own.
+    /// Inserts a pasted text as one line; line breaks become blanks.
     pub fn paste(&mut self, text: &str) {
         let words = text.split(|c: char| c.is_control()).filter(|words| !words.is_empty());
         for (n, words) in words.enumerate() {
@@ -83,13 +83,13 @@ impl Prompt {
         }
     }
 
-    /// What stands before the cursor.
+    /// Returns the text before the cursor.
     pub fn before_cursor(&self) -> String {
         self.input.value().chars().take(self.input.cursor()).collect()
     }
 
-    /// Puts what the candidates begin with in common in the place of the word that begins at byte `start`. Asked
-    /// again, it goes round them.
+    /// Replaces the word that begins at byte `start` by the common prefix of the candidates. A repeated
+    /// request cycles through the candidates.
     pub fn complete(&mut self, start: usize, candidates: &[String]) {
         if let Some((_, input)) = self.round.front() {
             self.input = input.clone();
@@ -101,7 +101,7 @@ impl Prompt {
         let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
         let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
         let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
-        // A folder isn't all yet.
+        // A folder may be completed further.
         let is_whole = candidates.len() == 1 && rest.is_empty() && !common.ends_with('/');
         let with = |word: &str, space: &str| {
             let before = format!("{kept}{word}{space}");

@@ -1,5 +1,5 @@
-//! What a command came to, in words: in the messages, in the last row, or over the screen. And what follows
-//! from it: where it led comes into sight.
+//! Reports of command outcomes: in the messages, in the last row, or as an overlay. Also updates the panes
+//! to show the result.
 
 use reviver_vm::Cause;
 
@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::tui::panes::PaneKind;
 
 impl App {
-    /// Says what a command came to, and shows where it led.
+    /// Reports the outcome of a command, and shows where it led.
     pub(super) fn report(
         &mut self,
         line: &str,
@@ -33,17 +33,17 @@ impl App {
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = console.session.trap().is_some();
         let (tone, text) = match &outcome {
-            // The pane below the time bar draws it better.
+            // The plot itself is drawn below the timeline bar.
             Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
-            // That there is nothing further on is no mistake.
+            // Reaching a bound is no error.
             Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
             Err(error) => (Tone::Error, render_error(error)),
         };
         let printed = outcome.as_ref().map_or(String::new(), |outcome| printed(&console.session, outcome));
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
-            // What the program and log points print is said while playing too, and playing goes on.
+            // Output of the program and of log points is shown during playback without pausing it.
             self.say_printed(&printed);
         } else {
             self.player.pause();
@@ -59,7 +59,7 @@ impl App {
                 }
                 None => self.say_reply(tone, text.trim_end(), first, is_asked),
             }
-            // What lies over the screen has to be closed, and is closed by the same key.
+            // An overlay is closed by the next key anyway, so that key isn't meant for the answer.
             self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);
@@ -73,10 +73,10 @@ impl App {
         }
     }
 
-    /// Selects the cell that a trap is about.
+    /// Selects the cell that caused a trap.
     fn select_trapped(&mut self) {
         let about = match self.session().and_then(Session::reason) {
-            // What a function has no value of is its last source, where it has several: a divisor, say.
+            // For a function without a value, the cause is its last source, for example a divisor.
             Some(Reason::Trap(trap)) if matches!(trap.cause, Cause::Fault(_)) => trap.values.last().cloned(),
             Some(Reason::Trap(trap)) => trap.values.first().cloned(),
             _ => None,
@@ -84,8 +84,8 @@ impl App {
         about.iter().for_each(|(name, _)| self.select_named(name));
     }
 
-    /// What the last row says of a motion on which something was printed: the last of that, and why it
-    /// stopped. Where the cells aren't seen, also what is displayed after every motion.
+    /// Returns the summary of a movement with printed output: the last printed line and the reason for the
+    /// stop. Includes displayed expressions if the cells pane is hidden.
     fn headline(&self, printed: &str, text: &str) -> Option<String> {
         let count = printed.lines().count();
         let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
@@ -106,7 +106,7 @@ impl App {
         Some(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "))
     }
 
-    /// Says why a line is not carried out.
+    /// Reports why a line isn't executed.
     pub(super) fn refuse(&mut self, text: &str) -> Option<Effect> {
         let first = self.messages.lines().len();
         self.messages.dismiss();
@@ -115,7 +115,7 @@ impl App {
         None
     }
 
-    /// Says what was printed on the way, and nothing else.
+    /// Reports only the output printed on the way.
     fn say_printed(&mut self, printed: &str) {
         if let Some(last) = printed.lines().last() {
             self.say(Tone::Reply, printed);
@@ -123,8 +123,8 @@ impl App {
         }
     }
 
-    /// A reply that doesn't fit into the last row lies over the screen, if it was asked for, unless the
-    /// messages are seen anyway.
+    /// Reports a reply. A requested reply that doesn't fit into the last row is shown as an overlay, unless
+    /// the messages pane is visible.
     fn say_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
@@ -139,17 +139,18 @@ impl App {
     }
 }
 
-/// What is displayed after every motion, as text.
+/// Returns the expressions displayed after every movement, as text.
 pub(super) fn displayed(console: &Console) -> Vec<String> {
     let values = console.displayed().into_iter();
     values.map(|(text, value)| format!("{text} = {}", value.unwrap_or_else(|error| error))).collect()
 }
 
-/// Whether what a command said is why it was given: a motion shows itself, and what it says is extra.
+/// Returns true if the text of an outcome is the purpose of its command. Movements are visible on the
+/// screen, so their text is secondary.
 fn is_asked(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Motion(_) | Outcome::Edited { .. } => false,
-        // The lines of a script have their commands above them; what is displayed has none.
+        // The outcomes of a script have command lines; displayed expressions have none.
         Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
         _ => true,
     }

@@ -1,23 +1,23 @@
-//! Which cell is selected. It stays the same cell while frames come and go: its row moves, its name may be
-//! another, and where it has none it is still the selected one, and nothing else is.
+//! The selected cell. The selection follows the same cell while frames open and close: its row and its name
+//! may change. If it has no name here, it stays selected, and no other cell is selected instead.
 
 use super::App;
 use crate::memory::{Cell, Target};
 use crate::tui::panes::{PaneKind, PaneSpot, Selected};
 use crate::view::cells;
 
-/// The panes in which cells are selected.
+/// The panes in which cells can be selected.
 const KINDS: [PaneKind; 2] = [PaneKind::Cells, PaneKind::Arrays];
 
 impl App {
-    /// What lies under a pane's cursor.
+    /// Returns the item under a pane's cursor.
     pub(super) fn spot(&self, kind: PaneKind) -> Option<PaneSpot> {
         let context = self.context(kind)?;
         let is_lost = self.choices.lost(kind).is_some();
         if is_lost { None } else { kind.pane().spot(&context, context.scroll.cursor) }
     }
 
-    /// The name of the cell that was selected last, in whichever pane.
+    /// Returns the name of the cell that was selected last, in either pane.
     pub(super) fn selected_cell(&self) -> Option<String> {
         match self.spot(self.panes.latest(&KINDS)?)? {
             PaneSpot::Cell(name) => Some(name),
@@ -25,7 +25,7 @@ impl App {
         }
     }
 
-    /// The same, or why there is none.
+    /// Returns the name of the selected cell, or the reason why there is none.
     pub(super) fn selected_name(&self) -> Result<String, String> {
         let lost = self.panes.latest(&KINDS).and_then(|kind| self.choices.lost(kind));
         match (self.selected_cell(), lost) {
@@ -35,7 +35,7 @@ impl App {
         }
     }
 
-    /// Takes the cell under a pane's cursor for the selected one.
+    /// Selects the cell under a pane's cursor.
     pub(super) fn select(&mut self, kind: PaneKind) {
         if !KINDS.contains(&kind) {
             return;
@@ -45,7 +45,7 @@ impl App {
         self.choices.selected.extend(selected.map(|selected| (kind, selected)));
     }
 
-    /// The same for what is about to be acted on, if nobody has selected a cell before.
+    /// Selects the cell under the cursor as the target of a command, if no cell is selected yet.
     pub(super) fn select_default(&mut self) {
         if let Some(kind) = self.panes.latest(&KINDS)
             && !self.choices.selected.contains_key(&kind)
@@ -63,8 +63,8 @@ impl App {
         Some(Selected { name, target, has_row: true })
     }
 
-    /// Puts the cursors where the selected cells are now. A cell that the pane has no item for any more may have one in
-    /// the other: an element is a scalar in a call that was given it.
+    /// Moves the cursors to the selected cells. A cell without an item in its pane any more may have one in
+    /// the other: an element of an array is a scalar in a call that received it as an argument.
     pub(super) fn keep_selected(&mut self) {
         for kind in KINDS {
             let Some(selected) = self.choices.selected.get(&kind).cloned() else { continue };
@@ -84,7 +84,7 @@ impl App {
         }
     }
 
-    /// Selects a cell by its name here, if a pane has it.
+    /// Selects a cell by its name here, if a pane shows it.
     pub(super) fn select_named(&mut self, name: &str) {
         let Some(session) = self.session() else { return };
         let Ok(cell) = session.cell(name) else { return };
@@ -94,7 +94,7 @@ impl App {
         }
     }
 
-    /// Selects a cell that a pane has, and brings the pane to the front.
+    /// Selects a cell that a pane shows, and brings the pane to the front.
     fn choose(&mut self, kind: PaneKind, name: &str, target: Target) {
         let selected = Selected { name: name.to_owned(), target, has_row: true };
         self.choices.selected.insert(kind, selected);
@@ -106,7 +106,7 @@ impl App {
         self.place_of(kind, target).is_some()
     }
 
-    /// Puts a pane's cursor on a cell. Whether the pane has it.
+    /// Moves a pane's cursor to a cell. Returns true if the pane shows the cell.
     fn put_cursor(&mut self, kind: PaneKind, target: Target) -> bool {
         let Some((array, item)) = self.place_of(kind, target) else { return false };
         if array.is_some() {
@@ -116,7 +116,8 @@ impl App {
         true
     }
 
-    /// Shows the element that the last step wrote, or else read, unless somebody has selected one or looks there.
+    /// Shows the element that the last step wrote, or else read, unless the user has selected an element or
+    /// focused the pane.
     pub(super) fn follow_elements(&mut self) {
         let kind = PaneKind::Arrays;
         if self.choices.selected.contains_key(&kind) || self.panes.focus() == kind {
@@ -134,7 +135,7 @@ impl App {
         }
     }
 
-    /// The item that a cell is in a pane, and in the arrays the array that it is in.
+    /// Returns the item of a cell in a pane, and for the arrays pane the array that contains the cell.
     fn place_of(&self, kind: PaneKind, target: Target) -> Option<(Option<String>, usize)> {
         let context = self.context(kind)?;
         let session = context.session;
@@ -142,7 +143,7 @@ impl App {
         if kind == PaneKind::Cells {
             return Some((None, crate::tui::panes::cells::item_of(&context, cell)?));
         }
-        // The array that is shown comes first: a cell may be in several, by other names.
+        // The array shown now comes first: a cell may be in several, under different names.
         let mut arrays = cells::cells(session, &[]).arrays;
         arrays.sort_by_key(|array| Some(&array.name) != self.choices.array.as_ref());
         arrays.into_iter().find_map(|array| {

@@ -1,5 +1,5 @@
-//! Walking an answer: it is shown where one was asked for, and its rows are folded and unfolded. What nobody has
-//! asked yet is asked then.
+//! Navigation of an answer: its rows are folded and unfolded, and open questions are asked when they are
+//! unfolded.
 
 use super::errand::Task;
 use super::messages::Tone;
@@ -9,14 +9,14 @@ use crate::session::SessionError;
 use crate::tui::panes::PaneKind;
 
 impl App {
-    /// Shows an answer, with the focus on it.
+    /// Shows an answer and focuses it.
     pub(super) fn show_answer(&mut self, answer: Answer) {
         self.panes.set_focus(PaneKind::Answer);
         self.panes.set_cursor(PaneKind::Answer, answer.first);
         self.choices.answer = Some(answer);
     }
 
-    /// Takes the answer away, if there is one; the focus is where it was before. Whether there was one.
+    /// Closes the answer; the previous focus returns. Returns true if there was an answer.
     pub(super) fn close_answer(&mut self) -> bool {
         let was_there = self.choices.answer.take().is_some();
         if was_there {
@@ -25,7 +25,7 @@ impl App {
         was_there
     }
 
-    /// Shows what belongs to the row under the cursor; where that is seen, goes to the first of it.
+    /// Unfolds the row under the cursor. If it is unfolded already, moves to its first child.
     pub(super) fn unfold(&mut self) -> Option<Effect> {
         let cursor = self.panes.scroll(PaneKind::Answer).cursor;
         let answer = self.choices.answer.as_mut()?;
@@ -42,7 +42,7 @@ impl App {
         None
     }
 
-    /// Hides what belongs to the row under the cursor, or goes to the row that it belongs to.
+    /// Folds the row under the cursor, or moves to its parent.
     pub(super) fn fold(&mut self) {
         let cursor = self.panes.scroll(PaneKind::Answer).cursor;
         let Some(answer) = &mut self.choices.answer else { return };
@@ -55,8 +55,8 @@ impl App {
         }
     }
 
-    /// Puts what a question came to in its place. Where that is a list that goes on further up, the cursor stays
-    /// beside what was there already.
+    /// Replaces an open question by its answer. If the answer is a list with further rows above, the cursor
+    /// stays at the same row.
     pub(super) fn answered(&mut self, number: usize, rows: Result<Vec<AnswerRow>, SessionError>) {
         let rows = match rows {
             Ok(rows) => rows,

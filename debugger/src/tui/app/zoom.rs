@@ -1,11 +1,11 @@
-//! Which part of the branch the time bar shows, and the plots with it.
+//! Zoom of the timeline bar and its plots: the part of the branch that they show.
 
 use super::{App, Effect, PaneKind};
 use crate::command::screen::TimeZoom;
 use crate::scale::chosen_step;
 use crate::tui::panes::timeline;
 
-/// By how much `zoom in` enlarges.
+/// Magnification of `zoom in`.
 const FACTOR: i64 = 4;
 
 impl App {
@@ -49,7 +49,8 @@ impl App {
         }
     }
 
-    /// Has the bar show the present where it shows a part: as large a part, with the present in the middle.
+    /// Moves the shown part, at the same size, so that the present is in its middle. Does nothing if the
+    /// present is visible.
     pub(super) fn follow_in_time(&mut self) {
         let Some(session) = self.session() else { return };
         let (whole, here) = (session.timeline().span().steps(), session.step_number());
@@ -62,14 +63,14 @@ impl App {
     }
 }
 
-/// A part of the same size that lies within the whole, if there is one.
+/// Moves a range into the whole, if possible without changing its length.
 fn within(whole: (i64, i64), (from, to): (i64, i64)) -> (i64, i64) {
     let width = to.saturating_sub(from);
     let start = from.clamp(whole.0, whole.1.saturating_sub(width).max(whole.0));
     (start, start.saturating_add(width).min(whole.1))
 }
 
-/// A part that is `over / times` as large, in which a step keeps its place.
+/// Scales a range by `over / times` around a step, which keeps its relative position.
 fn around((from, to): (i64, i64), step: i64, times: i64, over: i64) -> (i64, i64) {
     let scaled = |distance: i64| {
         i64::try_from(i128::from(distance) * i128::from(over) / i128::from(times)).unwrap_or(i64::MAX)

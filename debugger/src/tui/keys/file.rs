@@ -1,4 +1,4 @@
-//! Key files: a preset, and what is to be different from it.
+//! Key files: a preset and changes to it.
 //!
 //! ```toml
 //! preset = "vi"
@@ -24,31 +24,31 @@ use super::{Key, KeyMap, Preset};
 use crate::command::screen::ScreenAction;
 use crate::command::{CommandError, named};
 
-/// A key file that can't be used, with the place in it.
+/// Error for an unusable key file, with the position in it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}{}: {message}", printable(&path.display().to_string()), line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct KeyFileError {
     pub path: PathBuf,
-    /// None if the file can't be read at all.
+    /// The line, counted from 1; `None` if the file can't be read at all.
     pub line: Option<usize>,
     pub message: String,
 }
 
-/// A mistake, and where in the text it is.
+/// Error message and its byte offset in the text.
 type Mistake = (usize, String);
 
-/// Where a user's key file is looked for: `reviver/keys.toml` in the folder where the platform keeps the
-/// files that users configure programs with.
+/// Returns the default path of the user's key file: `reviver/keys.toml` in the platform's folder for user
+/// configuration.
 pub fn usual_path() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     Some(folders.config_dir().join("reviver").join("keys.toml"))
 }
 
-/// The key map of a file; without one, that of the usual file if it exists; else the default preset. A
-/// preset that is named overrides that of the file. The file becomes one of the `files` that are in use.
+/// Loads the key map of a file. Without a file, uses the default path if it exists, else the default
+/// preset. `preset` overrides the preset of the file. The file is added to `files`.
 ///
 /// # Errors
-/// A file that can't be read or understood.
+/// The file can't be read or parsed.
 pub fn load(files: &UsedFiles, path: Option<&Path>, preset: Option<Preset>) -> Result<KeyMap, KeyFileError> {
     let usual = usual_path().filter(|usual| path.is_none() && usual.exists());
     let Some(path) = path.or(usual.as_deref()) else { return Ok(KeyMap::new(preset.unwrap_or_default())) };
@@ -58,7 +58,7 @@ pub fn load(files: &UsedFiles, path: Option<&Path>, preset: Option<Preset>) -> R
     read(&text, preset).map_err(|(at, message)| error(Some(line_of(&text, at)), message))
 }
 
-/// The key map that a text describes.
+/// Parses a text as a key map.
 fn read(text: &str, preset: Option<Preset>) -> Result<KeyMap, Mistake> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -97,7 +97,8 @@ fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
     text.ok_or_else(|| (value.span().start, "a text in quotes is expected here".to_owned()))
 }
 
-/// Binds the keys of a file. `s` and `Shift-S`, say, are one key: the second is refused.
+/// Applies the key bindings of a file. Different spellings of one key, such as `s` and `Shift-S`, are
+/// rejected as duplicates.
 fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
     for (name, value) in keys {
@@ -114,8 +115,8 @@ fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// The line that a text is, with or without the colon that one types before it. Its command is known; whether
-/// its arguments fit is told when it is carried out, unless they are the screen's.
+/// Parses the line that a key is bound to, with or without a leading colon. Its command must exist.
+/// Arguments are checked now for screen commands, and at execution for others.
 fn binding(text: &str) -> Result<String, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     if line.is_empty() {

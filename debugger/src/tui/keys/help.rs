@@ -1,14 +1,14 @@
-//! The help and the key list, written from the key map and the table of commands.
+//! The help and the key list, generated from the key map and the table of commands.
 
 use super::{KeyMap, Preset};
 use crate::command::named;
 use crate::command::table::{COMMANDS, Command, CommandGroup, SCREEN_COMMANDS};
 
-/// A line of the help, before anybody knows how wide its columns are.
+/// A line of the help, before its columns are laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpLine {
     Title(&'static str),
-    /// Keys, the line that they stand for, and what it does.
+    /// Keys, the line that they are bound to, and its description.
     Entry {
         keys: String,
         line: String,
@@ -17,7 +17,7 @@ pub enum HelpLine {
     Blank,
 }
 
-/// Keys that edit a command line: they can't be bound.
+/// Keys that edit a command line; they can't be bound.
 const TYPING: &[(&str, &str)] = &[
     ("Enter", "carry it out"),
     ("Esc", "leave it"),
@@ -28,16 +28,16 @@ const TYPING: &[(&str, &str)] = &[
     ("Ctrl-W Ctrl-U", "delete a word, or everything before"),
 ];
 
-/// What Ctrl-C does, whatever is bound.
+/// Description of Ctrl-C, which can't be bound.
 const INTERRUPT: (&str, &str) = ("Ctrl-C", "stop a long run; never ends the session");
 
-/// What `@` is.
+/// Description of the placeholder `@`.
 const SELECTED: (&str, &str) = (
     "@",
     "what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls",
 );
 
-/// The help of a key map: every line that is bound, with its keys.
+/// Returns the help of a key map: every bound line with its keys.
 pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
     let entry = |keys: String, line: &str, text: &str| HelpLine::Entry {
         keys,
@@ -64,7 +64,8 @@ pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
     lines
 }
 
-/// What a line does. One that asks for the rest of a command does what that does.
+/// Returns the description of a line. A line that opens the prompt with a command has the description of
+/// that command.
 fn summary(row: &Command, line: &str) -> String {
     let asked = line.strip_prefix("ask ").and_then(|line| named(line).ok());
     match asked {
@@ -79,8 +80,8 @@ fn summary(row: &Command, line: &str) -> String {
     }
 }
 
-/// The lines that are bound in key maps, each once: in the order of the table of commands, those of one command in
-/// the order of their keys.
+/// Returns each bound line of some key maps once. The order is that of the table of commands, and of the
+/// keys for lines of one command.
 fn bound_lines<const N: usize>(maps: [&KeyMap; N]) -> Vec<(&'static Command, String)> {
     let mut lines: Vec<(usize, &'static Command, String)> = Vec::new();
     for line in maps.into_iter().flat_map(KeyMap::bound).map(|(_, line)| line) {
@@ -100,7 +101,7 @@ fn keys_of(map: &KeyMap, line: &str) -> String {
     keys.join(" ")
 }
 
-/// The key list of all presets, as Markdown: `docs/keys.md`.
+/// Returns the key list of all presets as Markdown: `docs/keys.md`.
 pub fn document() -> String {
     let mut text = String::from(
         "# Keys of the debugger\n\
@@ -134,7 +135,7 @@ pub fn document() -> String {
     text + FILE
 }
 
-/// The keys of a line for a Markdown table, in which `|` would end a column.
+/// Returns the keys of a line for a Markdown table, in which `|` must be escaped.
 fn marked(map: &KeyMap, line: &str) -> String {
     let keys: Vec<String> = map.keys(line).map(|key| format!("`{key}`").replace('|', "\\|")).collect();
     keys.join(" ")

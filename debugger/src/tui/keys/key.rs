@@ -1,4 +1,5 @@
-//! Keys and what they are called. Knows no terminal: only which keys a terminal can tell apart.
+//! Keys and their names. Independent of the terminal library, but aware of the keys that a terminal can't
+//! distinguish.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +9,7 @@ use thiserror::Error;
 /// A key without its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BareKey {
-    /// As it was typed: a capital letter is another character, not Shift with a small one.
+    /// A typed character: a capital letter is a separate character, not Shift with a small one.
     Char(char),
     F(u8),
     Left,
@@ -33,11 +34,11 @@ pub struct Key {
     pub code: BareKey,
     pub ctrl: bool,
     pub alt: bool,
-    /// Not of characters, which have it in them.
+    /// The Shift modifier; always false for characters, which include it.
     pub shift: bool,
 }
 
-/// Why a text names no key that can be bound.
+/// The reason why a text names no key that can be bound.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum KeyError {
     #[error("`{0}` is not a key (examples: s, S, F5, Shift-F5, Ctrl-L, Alt-Left, Space)")]
@@ -65,8 +66,8 @@ const NAMES: &[(&str, BareKey)] = &[
 ];
 
 impl Key {
-    /// A key as it was typed, in the one way that it is written: a capital letter has no Shift of its own,
-    /// and with Ctrl there are no capitals.
+    /// Creates a key in its canonical form: a capital letter has no Shift, and with Ctrl letters are lower
+    /// case.
     pub fn new(code: BareKey, ctrl: bool, alt: bool, shift: bool) -> Key {
         match code {
             BareKey::Char(c) if ctrl => Key { code: BareKey::Char(lower(c)), ctrl, alt, shift: false },
@@ -84,13 +85,13 @@ impl Key {
         Key::plain(BareKey::Char(c))
     }
 
-    /// Ctrl with a letter.
+    /// Returns Ctrl with a letter.
     pub fn ctrl(c: char) -> Key {
         Key::new(BareKey::Char(c), true, false, false)
     }
 
-    /// Why the key can't be bound, if so: a terminal sends the same for it as for another key, or it has
-    /// a meaning that must not be lost.
+    /// Returns the reason why the key can't be bound, if any: a terminal can't distinguish it from another
+    /// key, or its meaning is fixed.
     pub fn reserved(self) -> Option<&'static str> {
         match self.code {
             BareKey::Char('c') if self.ctrl => Some("it always interrupts"),
@@ -132,11 +133,11 @@ impl fmt::Display for Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Reads what [`Display`](fmt::Display) writes; the case of names and modifiers doesn't matter, that
-    /// of a letter does.
+    /// Parses the format of [`Display`](fmt::Display). Names and modifiers are case-insensitive, letters
+    /// are case-sensitive.
     fn from_str(text: &str) -> Result<Key, KeyError> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text, false, false, false);
-        // A modifier is followed by a key; what is left of `-` alone is the key `-`.
+        // A modifier must be followed by a key, so a final `-` is the key `-`.
         while let Some((modifier, key)) =
             rest.split_once('-').filter(|(before, after)| !before.is_empty() && !after.is_empty())
         {

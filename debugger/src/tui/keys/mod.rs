@@ -1,5 +1,5 @@
-//! The key map, as data: which key stands for which command line, where that comes from, and what the help says
-//! about it. Knows no terminal and carries nothing out.
+//! The key map as data: the command line of each key, key files, and the generated help. Independent of the
+//! terminal; lines are executed elsewhere.
 
 pub mod file;
 pub mod help;
@@ -13,7 +13,7 @@ pub use file::KeyFileError;
 pub use key::{BareKey, Key};
 pub use presets::Preset;
 
-/// Which key stands for which line. In a line `@` stands for what is selected.
+/// The mapping from keys to lines. In a line, `@` is replaced by the selected item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyMap {
     bindings: BTreeMap<Key, Cow<'static, str>>,
@@ -24,7 +24,7 @@ impl KeyMap {
         KeyMap { bindings: preset.bindings().map(|(key, line)| (key, Cow::Borrowed(line))).collect() }
     }
 
-    /// The line that a key stands for.
+    /// Returns the line that a key is bound to.
     pub fn get(&self, key: Key) -> Option<&str> {
         self.bindings.get(&key).map(Cow::as_ref)
     }
@@ -37,17 +37,17 @@ impl KeyMap {
         self.bindings.remove(&key);
     }
 
-    /// The keys of a line: letters first.
+    /// Returns the keys of a line, letters first.
     pub fn keys<'a>(&'a self, line: &'a str) -> impl Iterator<Item = Key> + 'a {
         self.bindings.iter().filter(move |(_, bound)| bound.as_ref() == line).map(|(key, _)| *key)
     }
 
-    /// How to do what a line does: its first key, or else to type it.
+    /// Returns the input for a line: its first key, or else the line as a typed command.
     pub fn way_to(&self, line: &str) -> String {
         self.keys(line).next().map_or_else(|| format!(":{line}"), |key| key.to_string())
     }
 
-    /// All keys that stand for something, and what.
+    /// Returns all bound keys with their lines.
     pub fn bound(&self) -> impl Iterator<Item = (Key, &str)> {
         self.bindings.iter().map(|(key, line)| (*key, line.as_ref()))
     }

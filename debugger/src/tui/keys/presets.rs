@@ -1,9 +1,9 @@
-//! The key maps that come with the debugger, as tables. The rule: a small letter goes forward, its capital
-//! backward; a function key goes forward, with Shift backward.
+//! The built-in key maps, as tables. A small letter goes forward, its capital backward; a function key goes
+//! forward, with Shift backward.
 
 use super::key::{BareKey, Key};
 
-/// A key map to begin with.
+/// A built-in key map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
     #[default]
@@ -13,7 +13,7 @@ pub enum Preset {
     Arrows,
 }
 
-/// Keys and the command lines that they stand for.
+/// Keys and the command lines that they are bound to.
 type PresetKeys = &'static [(Key, &'static str)];
 
 impl Preset {
@@ -32,7 +32,7 @@ impl Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// Its bindings. No key is there twice.
+    /// Returns the bindings of the preset; no key occurs twice.
     pub fn bindings(self) -> impl Iterator<Item = (Key, &'static str)> {
         let tables: &[PresetKeys] = match self {
             Preset::Gdb => &[SHARED, SUSPEND, LETTERS, GDB_LETTERS, ARROWS, GDB_F_KEYS],
@@ -68,7 +68,7 @@ const fn shift_f(n: u8) -> Key {
     held(BareKey::F(n), false, false, true)
 }
 
-/// What every preset has.
+/// Bindings of every preset.
 const SHARED: PresetKeys = &[
     (ch(':'), "ask"),
     (ch('/'), "search"),
@@ -126,7 +126,7 @@ const SHARED: PresetKeys = &[
     (on(BareKey::Esc), "close"),
 ];
 
-/// Letters that no preset needs for something else.
+/// Letters that no preset uses otherwise.
 const LETTERS: PresetKeys = &[
     (ch('s'), "step"),
     (ch('S'), "reverse-step"),
@@ -175,7 +175,7 @@ const GDB_F_KEYS: PresetKeys = &[
     (f(9), "toggle break @"),
 ];
 
-/// `n` and `N` search again, `o` and `O` step over; h, j, k, l are arrows.
+/// Bindings of the vi preset: `n` and `N` search again, `o` and `O` step over, and h, j, k, l are arrows.
 const VI: PresetKeys = &[
     (ch('l'), "step"),
     (ch('h'), "reverse-step"),
@@ -217,7 +217,7 @@ const VSCODE: PresetKeys = &[
     (ctrl('y'), "redo"),
 ];
 
-/// With Shift over calls, with Alt out of a call, with Ctrl to the next stop.
+/// Arrows with Shift step over calls, with Alt out of a call, with Ctrl to the next stop.
 const MORE_ARROWS: PresetKeys = &[
     (held(BareKey::Right, false, false, true), "next"),
     (held(BareKey::Left, false, false, true), "reverse-next"),
@@ -269,7 +269,8 @@ mod tests {
         }
     }
 
-    /// A small letter goes forward, its capital backward; a function key likewise with Shift.
+    /// Checks that a small letter or a function key goes forward, and its capital or Shift variant goes
+    /// backward.
     #[test]
     fn capitals_go_backward() {
         let backward = |line: &str| line.starts_with("reverse-") || line.starts_with("last ");

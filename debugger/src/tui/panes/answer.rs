@@ -1,5 +1,5 @@
-//! The answer pane: what was asked last, to be walked. A row leads to its moment; what belongs to it is unfolded
-//! below it.
+//! The answer pane: the last answer as a tree of rows. A row leads to its time point; nested rows are
+//! unfolded below it.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ impl Pane for AnswerWidget {
         answer(context).map_or(0, |answer| answer.seen().count())
     }
 
-    /// The heading of a table stays.
+    /// Excludes the heading of a table, which doesn't scroll.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = answer(context).is_some_and(|answer| answer.heading.is_some());
         let above = u16::from(has_heading).min(context.area.height);
@@ -53,7 +53,7 @@ impl Pane for AnswerWidget {
         let answer = answer(context)?;
         match answer.row(item)?.1.leads.as_ref()? {
             AnswerLead::Line(line) => Some(PaneSpot::Leads(line.clone())),
-            // Its steps are steps of that branch.
+            // The steps of the answer belong to its own branch, so the row leads to that branch first.
             AnswerLead::Step(_) if answer.branch != context.session.moment().branch => {
                 Some(PaneSpot::Leads(format!("timeline {}", answer.branch)))
             }
@@ -101,14 +101,14 @@ fn draw_row(context: &Context<'_>, answer: &Answer, row: &AnswerRow, area: Rect,
     }
 }
 
-/// Columns that a value has at least, however much else there is to say.
+/// Minimum width of a value, in columns.
 const LEAST_FOR_VALUE: usize = 9;
 
-/// The value of a row with so much room. What the instruction was matters more than the last digits.
+/// Returns the value of a row, shortened to fit. The instruction is more important than the last digits.
 fn value_in(row: &AnswerRow, room: usize) -> Cow<'_, str> {
     let others = width(&row.name) + width(&row.text) + 4;
     match row.value.contains(' ') {
-        // Two values: both are needed.
+        // A pair of values isn't shortened.
         true => Cow::Borrowed(&row.value),
         false => cut_number(&row.value, room.saturating_sub(others).max(LEAST_FOR_VALUE)),
     }

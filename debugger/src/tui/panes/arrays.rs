@@ -1,5 +1,5 @@
-//! The arrays pane: arrays below each other where there is room, else a window into one; as many elements beside
-//! each other as fit. Its items are the elements of the array that was chosen.
+//! The arrays pane: several arrays below each other if there is room, otherwise a part of one, with as many
+//! elements in a row as fit. The items are the elements of the chosen array.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -63,7 +63,7 @@ impl Pane for ArraysWidget {
         Grid::new(context).map_or(1, |grid| grid.columns)
     }
 
-    /// Below the heading of the adjoints, where one array is shown with them.
+    /// Excludes the heading of the adjoints, which is present if one array is shown with adjoints.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = context.area.height > 1 && stacked(context).is_none();
         match Grid::new(context).filter(|grid| has_heading && grid.adjoint > 0) {
@@ -100,7 +100,7 @@ impl Pane for ArraysWidget {
     }
 }
 
-/// The array that is looked at, its number, and how many there are.
+/// Returns the chosen array, its number, and the number of arrays.
 fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
     let arrays = cells::cells(context.session, &[]).arrays;
     let wanted = context.choices.array.as_deref();
@@ -109,7 +109,7 @@ fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
     arrays.into_iter().nth(number).map(|facts| (facts, number + 1, count))
 }
 
-/// An array as it was declared: `A[6]`, `M[2, 3]`.
+/// Renders an array like its declaration: `A[6]`, `M[2, 3]`.
 fn declared(facts: &ArrayFacts) -> String {
     match facts.shape {
         Shape::Matrix(rows, columns) => format!("{}[{rows}, {columns}]", facts.name),
@@ -117,10 +117,11 @@ fn declared(facts: &ArrayFacts) -> String {
     }
 }
 
-/// Several arrays, each below its name: as many as there is room for, the chosen one among them.
+/// Returns the layouts of several arrays that fit below each other, including the chosen one. Returns
+/// `None` if only one fits.
 fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     let (_, number, count) = chosen(context)?;
-    // The first ones, where the chosen one is among them; else those from it on.
+    // Start with the first array if the chosen one then fits too, otherwise with the chosen one.
     let mut starts = [0, number - 1].into_iter().filter(|_| count > 1);
     starts.find_map(|start| {
         let grids = fitting(context, start);
@@ -128,12 +129,12 @@ fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     })
 }
 
-/// The arrays from a number on, as many as there is room for below their names.
+/// Returns the layouts of as many arrays as fit below their names, from number `start` on.
 fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
     let mut left = usize::from(context.area.height);
     let mut grids = Vec::new();
     for facts in cells::cells(context.session, &[]).arrays.into_iter().skip(start) {
-        // Each takes two rows at least.
+        // Each array needs at least two rows.
         let Some(grid) = Some(facts).filter(|_| left > 1).and_then(|facts| Grid::of(context, facts)) else {
             break;
         };
@@ -146,7 +147,7 @@ fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
     grids
 }
 
-/// Where each of several arrays begins: the row of its name.
+/// Returns the row of each array's name.
 fn starts(grids: &[Grid]) -> impl Iterator<Item = (usize, &Grid)> {
     grids.iter().scan(0, |row, grid| {
         let start = *row;
@@ -155,7 +156,7 @@ fn starts(grids: &[Grid]) -> impl Iterator<Item = (usize, &Grid)> {
     })
 }
 
-/// The array that has a place, and the number of the place's row in it.
+/// Returns the array at a position, and the row within that array.
 fn array_at(context: &Context<'_>, grids: &[Grid], place: Position) -> Option<(String, usize)> {
     let row = usize::from(place.y.checked_sub(context.area.y)?);
     let found = starts(grids).find(|(start, grid)| (start + 1..=start + grid.rows()).contains(&row));
@@ -175,20 +176,20 @@ fn draw_all(context: &Context<'_>, grids: &[Grid], chosen: &str, cursor: Option<
     }
 }
 
-/// How the elements are laid out.
+/// The layout of an array's elements.
 struct Grid {
     facts: ArrayFacts,
-    /// Columns of the screen that the row's label takes, and those that a value takes. Each value has
-    /// a sign to its left and a blank to its right.
+    /// Widths of a row's label and of a value, in columns. A value has a sign to its left and a blank to
+    /// its right.
     label: usize,
     value: usize,
-    /// Columns of the adjoint behind the value; 0 where none is shown.
+    /// Width of the adjoint after the value; 0 if adjoints aren't shown.
     adjoint: usize,
-    /// Elements beside each other.
+    /// Number of elements in a row.
     columns: usize,
 }
 
-/// Elements beside each other, where it is not a matrix that says how many.
+/// Preferred numbers of elements in a row, for arrays other than matrices.
 const ROUND: [usize; 7] = [20, 10, 8, 5, 4, 2, 1];
 
 impl Grid {
@@ -220,12 +221,12 @@ impl Grid {
         usize::try_from(self.facts.shape.cells()).unwrap_or(usize::MAX).div_ceil(self.columns)
     }
 
-    /// Columns from one element to the next.
+    /// Returns the distance between two elements in a row, in columns.
     fn pitch(&self) -> usize {
         self.value + self.adjoint + 2
     }
 
-    /// Draws the heading of the array, and where adjoints are shown, one above each column of them.
+    /// Draws the heading of the array and, if adjoints are shown, a heading above each column of adjoints.
     fn draw_heading(&self, context: &Context<'_>, heading: &str, area: Rect, buffer: &mut Buffer) {
         let row = Rect { height: 1, ..area };
         let theme = context.theme;
@@ -234,7 +235,7 @@ impl Grid {
         let text = if width(ADJOINT) < self.adjoint { ADJOINT } else { &own };
         let mut free = if heading.is_empty() { 0 } else { width(heading) + 1 };
         for column in (0..self.columns).filter(|_| self.adjoint > 0) {
-            // The digits of a number begin behind the place of its sign.
+            // The digits of a number begin after the column of its sign.
             let start = (self.label + column * self.pitch() + self.value + 3).max(free);
             free = self.label + (column + 1) * self.pitch();
             let is_last = column + 1 == self.columns;
@@ -245,7 +246,7 @@ impl Grid {
         }
     }
 
-    /// Draws a row of elements; of the array that was chosen with the cursor, if it is in the row.
+    /// Draws a row of elements, with the cursor if it is in the row.
     fn draw_row(
         &self,
         context: &Context<'_>,
@@ -280,7 +281,7 @@ impl Grid {
         if let Some(column) = column {
             let (start, width) = match self.adjoint {
                 0 => (0, self.pitch() - 1),
-                // The sign and the value, or the adjoint behind them.
+                // Mark the sign and the value, or the adjoint after them.
                 _ if context.choices.adjoint => (self.value + 1, self.adjoint),
                 _ => (0, self.value + 1),
             };
@@ -291,7 +292,7 @@ impl Grid {
     }
 }
 
-/// The index of the first element of a row.
+/// Returns the index of the first element of a row.
 fn row_label(shape: Shape, first: u64) -> String {
     match shape {
         Shape::Matrix(_, columns) => {
@@ -302,11 +303,11 @@ fn row_label(shape: Shape, first: u64) -> String {
     }
 }
 
-/// Elements that are asked how wide values are, at most.
+/// Maximum number of elements measured to determine the column width.
 const SAMPLES: u64 = 256;
 
-/// A width that is enough for most values: it mustn't depend on what is seen, or scrolling would lay out
-/// the elements anew.
+/// Returns a width that suffices for most values. It must not depend on the visible elements, because
+/// scrolling would change the layout.
 fn widest(context: &Context<'_>, storage: Storage, shown: impl Fn(Cell) -> Option<Cell>) -> usize {
     let (memory, state) = (context.session.memory(), context.session.state());
     let stride = (storage.cells() / SAMPLES).max(1) as usize;

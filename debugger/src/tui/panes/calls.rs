@@ -1,5 +1,5 @@
-//! The calls pane: the open procedures, the innermost first, which one is selected, and which way the
-//! machine runs them.
+//! The calls pane: the open procedures, innermost first, with the selected one and the direction in which
+//! each runs.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -49,11 +49,11 @@ impl Pane for CallsWidget {
     }
 }
 
-/// What stands left of the names.
+/// Widths of the columns before the names.
 struct CallColumns {
-    /// The mark of the selected frame, where there are others.
+    /// Width of the mark of the selected frame; 0 if there is only one frame.
     mark: u16,
-    /// How wide the numbers of the frames are.
+    /// Width of the frame numbers.
     digits: u16,
 }
 
@@ -90,15 +90,15 @@ fn draw_frame(
     pen.write(name, theme.label).write(arguments, theme.text);
 }
 
-/// Columns that a value has at most.
+/// Maximum width of a value, in columns.
 const MOST_FOR_VALUE: usize = 10;
 
-/// The call with what it was given, in few columns.
+/// Renders the call of a frame with shortened arguments.
 pub(super) fn call(frame: &FrameView) -> String {
     frame.call(short_value)
 }
 
-/// A value in few columns.
+/// Shortens a value to a few columns.
 pub(super) fn short_value(value: &str) -> String {
     cut_number(value, MOST_FOR_VALUE).into_owned()
 }

@@ -1,5 +1,5 @@
-//! The instruction card: what the next instruction does, how it is undone, and what it does to adjoints, with
-//! its numbers. Where there is no room for all of a number, its first digits stand there.
+//! The card pane: the effect of the next instruction, its inverse, and its effect on adjoints, with values.
+//! Numbers are shortened if there is no room.
 
 use std::borrow::Cow;
 
@@ -23,8 +23,8 @@ impl OneSheet for CardWidget {
         }
     }
 
-    /// All of the card where it has the focus, so that one can scroll. Else as much as there is room for: what
-    /// matters least goes first.
+    /// Returns the whole card if the pane is focused, because it can be scrolled then. Otherwise the least
+    /// important parts are dropped until it fits.
     fn sheet(&self, context: &Context<'_>) -> Sheet {
         let room = usize::from(context.area.height);
         let fits = |sheet: &Sheet| context.is_focused || sheet.rows.len() <= room;
@@ -33,15 +33,15 @@ impl OneSheet for CardWidget {
     }
 }
 
-/// How much of a card there is.
+/// The amount of detail on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Length {
     Whole,
-    /// Without what the row's documentation says.
+    /// All formulas, without the instruction's documentation.
     Formulas,
-    /// Only the direction of travel.
+    /// Only the formulas of the direction of travel.
     OneWay,
-    /// No formula that has its numbers, and not what the history keeps.
+    /// Only values where known, without formulas and without the data kept by the history.
     Numbers,
 }
 
@@ -63,7 +63,7 @@ fn fill(theme: &Theme, card: &CardView, length: Length, sheet: &mut Sheet) {
         sheet.field("before", &card.instruction, theme.text);
     }
     let lines = fitting(card, sheet.text_room());
-    // The direction of travel comes first.
+    // The lines of the direction of travel come first.
     let way = lines.first().map(|(topic, _)| *topic);
     let is_other = |topic: Topic| matches!(topic, Topic::Does | Topic::Undone) && way != Some(topic);
     let mut last = None;
@@ -94,13 +94,14 @@ fn style(theme: &Theme, topic: Topic) -> Style {
     }
 }
 
-/// Columns that a number may take: less and less.
+/// Widths of numbers in columns, tried in this order.
 const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
 
-/// Columns of a number in a line that is folded.
+/// Width of numbers in a line that is wrapped, in columns.
 const READABLE: usize = 9;
 
-/// The lines of the card, the numbers of each as long as lets it stay in one row.
+/// Returns the lines of the card. The numbers of each line are shortened as little as needed for a single
+/// row.
 fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
     let mut lines = card.lines(&str::to_owned);
     for columns in COLUMNS {
@@ -115,7 +116,7 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
             }
         }
     }
-    // What takes several rows in any case has room for digits.
+    // A line that is wrapped anyway has room for more digits.
     let readable = card.lines(&|number| shortened(number, READABLE).into_owned());
     for ((_, line), (_, readable)) in lines.iter_mut().zip(readable) {
         if line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room) {
@@ -125,7 +126,7 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
     lines
 }
 
-/// A real with fewer digits behind its point. Integers stay whole.
+/// Shortens the fraction of a real. Integers aren't shortened.
 fn shortened(number: &str, columns: usize) -> Cow<'_, str> {
     match number.find('.') {
         Some(point) => cut_number(number, columns.max(point + 3)),

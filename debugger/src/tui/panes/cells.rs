@@ -1,4 +1,4 @@
-//! The cells pane: globals, registers, and the selected frame, with what the last step did to them.
+//! The cells pane: globals, registers, and the selected frame, with the effects of the last step.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
@@ -86,7 +86,8 @@ impl Pane for CellsWidget {
     }
 }
 
-/// The item that is a cell: the one under the cursor if it is, else one that can be named.
+/// Returns the item of a cell: the item under the cursor if it is that cell, otherwise the first one that
+/// commands can name.
 pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     let items = items(context);
     let is_it = |item: &Item| item.cell.cell == cell && !item.is_hidden;
@@ -94,8 +95,8 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
 }
 
-/// What is left for the items: above them is what is displayed after every motion, below them what the last row
-/// says of a selected cell that isn't here. Draws both if there is something to draw on.
+/// Returns the context with the area left for the items. Displayed expressions are above it, and a notice
+/// below it if the selected cell isn't visible here. Both are drawn if there is a buffer.
 fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
     let context = without_lost(context, PaneKind::Cells, buffer.as_deref_mut());
     let displayed = &context.choices.displayed;
@@ -115,7 +116,8 @@ fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context
     Context { area, ..context }
 }
 
-/// What is left for the items where the last row says that the selected cell isn't among them; says it.
+/// Returns the context with the area left for the items, above a notice that the selected cell isn't among
+/// them. The notice is drawn if there is a buffer.
 pub(super) fn without_lost<'a>(
     context: &Context<'a>,
     kind: PaneKind,
@@ -129,7 +131,7 @@ pub(super) fn without_lost<'a>(
     Context { area, ..*context }
 }
 
-/// The name of a cell, or of its adjoint where that is chosen.
+/// Returns the name of a cell, or of its adjoint if adjoints are selected.
 pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
     match cell.adjoint {
         Some(adjoint) if context.choices.adjoint => adjoint.name,
@@ -137,11 +139,11 @@ pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
     }
 }
 
-/// A cell, and what it belongs to.
+/// A cell and its section.
 struct Item {
     section: String,
     cell: CellView,
-    /// It can't be named here: the frame has another of its name.
+    /// True if the cell can't be named here, because the frame has a cell of the same name.
     is_hidden: bool,
 }
 
@@ -164,15 +166,15 @@ fn items(context: &Context<'_>) -> Vec<Item> {
     items
 }
 
-/// What stands in a row.
+/// The content of a row.
 enum CellRow<'a> {
     Heading(&'a str),
     /// An item and its number.
     Item(usize, &'a Item),
 }
 
-/// The rows that are seen. Headings are rows that the application doesn't count, so the pane begins as
-/// far below the first item that should be seen as the cursor needs.
+/// Returns the visible rows. The scroll position doesn't count headings, so the first row is moved down as
+/// far as needed to show the cursor.
 fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<CellRow<'a>> {
     let height = usize::from(context.area.height);
     let mut first = context.scroll.top;
@@ -206,7 +208,7 @@ fn names_global(context: &Context<'_>, name: &str) -> bool {
     matches!(session.memory().base(session.state(), session.depth(), name), Some(Base::Global(_)))
 }
 
-/// The widths of the columns: of names, of values, and of adjoints, where they are shown.
+/// Widths of the columns of names, values and, if shown, adjoints.
 struct CellColumns {
     name: usize,
     value: usize,
@@ -225,7 +227,7 @@ impl CellColumns {
         CellColumns { name, value, adjoint }
     }
 
-    /// Where the column of values begins, and that of adjoints.
+    /// Returns the start of the value column.
     fn values_at(&self) -> usize {
         SIGN + self.name + 1
     }
@@ -235,7 +237,7 @@ impl CellColumns {
     }
 }
 
-/// Shows which item is under the cursor, and where it has both, whether its value or its adjoint.
+/// Marks the item under the cursor and, if it has an adjoint, the selected one of value and adjoint.
 fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rect, buffer: &mut Buffer) {
     let part = |start: usize, width: usize| {
         let clamped = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
@@ -252,10 +254,11 @@ fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rec
     [name, column].into_iter().for_each(|part| mark_cursor(context, part, part, buffer));
 }
 
-/// The column that says what the last step did.
+/// Width of the column that shows the effect of the last step.
 const SIGN: usize = 2;
 
-/// Two columns in a room: each as wide as it wants, or both cut as little as can be.
+/// Divides the room between two columns: both get their wanted width if possible, otherwise they are cut as
+/// little as possible.
 pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
     if right == 0 || left + right <= room {
         return (left, right);
@@ -268,7 +271,7 @@ pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
     }
 }
 
-/// The heading of a section, and where there is one, that of the column of adjoints.
+/// Draws the heading of a section and, if present, of the adjoint column.
 fn draw_heading(context: &Context<'_>, columns: &CellColumns, heading: &str, row: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     let mut pen = Pen::new(row, buffer);
@@ -317,19 +320,20 @@ fn is_zero(value: &str) -> bool {
     value.bytes().all(|digit| b"-0.".contains(&digit))
 }
 
-/// A value with room for a sign, so that digits stand below digits.
+/// Renders a value with room for a sign, so that digits are aligned.
 pub(super) fn signed(value: &str) -> String {
     if value.starts_with('-') { value.to_owned() } else { format!(" {value}") }
 }
 
-/// What the last step did to a cell, as a sign and as a style: changed it, wrote the same, or read it.
+/// Returns the sign and style for the effect of the last step on a cell: changed, written without change,
+/// or read.
 pub(super) fn touch(context: &Context<'_>, cell: &CellView) -> (&'static str, Style) {
     let theme = context.theme;
     match cell {
         CellView { changed: true, .. } => ("*", theme.changed),
         CellView { written: true, .. } => ("=", theme.written),
         CellView { read: true, .. } => ("›", theme.read),
-        // A vacant cell holds nothing of interest.
+        // A vacant cell is dimmed.
         CellView { value, .. } if is_zero(value) => ("", theme.dim),
         _ => ("", theme.text),
     }

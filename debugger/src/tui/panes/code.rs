@@ -1,5 +1,5 @@
-//! The code pane: source lines, with breakpoints and how often they were hit, the instruction just
-//! executed, the next one, and brackets that join each `br` with its `from`.
+//! The code pane: source lines with breakpoints and their hits, the last executed and the next instruction,
+//! and brackets that join each `br` with its `from`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,7 +21,8 @@ impl Pane for CodeWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let file = context.session.listing().files().get(context.choices.file as usize);
         let name = file.map_or("", |file| file.name.as_str());
-        // The way to an included file tells it from others of its name; the program's folder is known.
+        // An included file is shown with its path, to distinguish files of the same name. The folder of the
+        // program itself is omitted.
         let name = if context.choices.file > 0 { Some(name) } else { name.rsplit('/').next() };
         format!("code {}", name.unwrap_or_default()).trim_end().to_owned()
     }
@@ -55,28 +56,28 @@ impl Pane for CodeWidget {
     }
 }
 
-/// The number of a line, which counts from 1.
+/// Returns the number of a line, counted from 1.
 fn number_of(item: usize) -> u32 {
     u32::try_from(item).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Below this width there are no brackets.
+/// Minimum pane width for brackets, in columns.
 const LEAST_FOR_BRACKETS: u16 = 30;
 
-/// Below this width there are no counts.
+/// Minimum pane width for execution counts, in columns.
 const LEAST_FOR_COUNTS: u16 = 56;
 
-/// What stands left of the text in every row.
+/// Content to the left of the text in every row.
 struct Gutter {
-    /// Digits of a line number.
+    /// Number of digits of a line number.
     digits: usize,
-    /// Columns of the counts; 0 where there are none, or no room.
+    /// Width of the execution counts; 0 if there are none, or no room.
     counts: usize,
-    /// How many brackets stand beside each other, a column each.
+    /// Number of bracket columns.
     columns: usize,
-    /// The line of the instruction that the machine can't execute or undo.
+    /// The line of the instruction that trapped.
     trap: Option<Line>,
-    /// The head of the selected frame's procedure, and its call with what it was given.
+    /// The first line of the selected frame's procedure, and the frame's call with its arguments.
     call: Option<(Line, String)>,
 }
 
@@ -145,12 +146,12 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
     }
 }
 
-/// Which instruction of the line is next, at the right end: its text too where that leaves room for the
-/// statement. A call stands there with what it will be given.
+/// Draws the details of the next instruction at the right end. Its text is included if there is room after
+/// the statement. A call is shown with its arguments.
 fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mut Pen<'_>) {
     let statement = line.text.split(';').next().unwrap_or_default().replace('\t', "    ");
     let least = gutter.columns + 3 + width(statement.trim_end());
-    // Which procedure is called, the line says.
+    // The line itself shows the name of the called procedure.
     let call = context.card.filter(|_| line.is_next).and_then(|card| card.call(&short_value));
     let given = call.as_deref().and_then(|call| call.find('(').and_then(|at| call.get(at..)));
     if let Some(given) = given.filter(|given| width(given) + least <= pen.room()) {
@@ -167,12 +168,12 @@ fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mu
     };
 }
 
-/// The brackets of a line, the outermost first, and an arrow where a taken branch lands.
+/// Draws the brackets of a line, outermost first, and an arrow at the target of a taken branch.
 fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &mut Pen<'_>) {
     if columns == 0 {
         return;
     }
-    // The way from the outermost bracket that touches the line to the text.
+    // The line from the outermost bracket that ends here to the text.
     let mut way: Option<&Bracket> = None;
     for column in (0..columns).rev() {
         let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
@@ -205,7 +206,7 @@ fn bracket_style(context: &Context<'_>, bracket: Option<&Bracket>) -> Style {
     if is_current { context.theme.bracket_here } else { context.theme.bracket }
 }
 
-/// Label, statement and comment.
+/// Draws label, statement and comment.
 fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
     let theme = context.theme;
     let statement_style = if line.is_executed { theme.executed } else { theme.text };
@@ -213,12 +214,12 @@ fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
     let (statement, comment) = text.split_at(text.find(';').unwrap_or(text.len()));
     let (label, statement) = statement.split_at(label_length(statement));
     pen.write(label, theme.label);
-    // Blanks that nothing follows are none that are missed.
+    // Trailing blanks are dropped, so that they don't count as cut text.
     let statement = if comment.is_empty() { statement.trim_end() } else { statement };
     pen.write(statement, statement_style).write(comment, theme.dim);
 }
 
-/// How much of a statement is its label, the colon included.
+/// Returns the length of a statement's label, including the colon.
 fn label_length(statement: &str) -> usize {
     match statement.split_once(':') {
         Some((label, _)) if is_label(label) => label.len() + 1,

@@ -1,4 +1,4 @@
-//! Why the machine can't make a step, in the words of the trap's explanation.
+//! The failure pane: the reason why the machine can't execute a step, from the trap's explanation.
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};

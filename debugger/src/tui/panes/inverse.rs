@@ -1,4 +1,4 @@
-//! The inverse program as text, with the line that undoes the next instruction.
+//! The pane of the inverse program as text, which marks the line that undoes the next instruction.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,5 +1,5 @@
-//! The messages pane: the commands of this session and what came of them, the last ones below. Its items
-//! are rows: a message that is wider than the pane has several.
+//! The messages pane: the commands of this session and their outcomes, latest last. The items are rows; a
+//! wide message has several.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;

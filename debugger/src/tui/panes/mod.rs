@@ -1,9 +1,8 @@
-//! The panes: one file each. A pane is a way to look at a session; it draws what fits into its area and
-//! says what lies under the cursor. It keeps nothing and changes nothing: where its cursor is, how far
-//! it is scrolled and what its keys do is the application's business.
+//! The panes, one file each. A pane draws a view of a session into its area and identifies the item under
+//! the cursor. It is stateless: cursor, scroll position and key bindings belong to the application.
 //!
 //! A pane consists of *items* (a source line, a cell, an element), counted from 0 and laid out row by row,
-//! [`Pane::columns`] of them beside each other. The application draws the heading above the area.
+//! [`Pane::columns`] in a row. The application draws the heading above the area.
 
 pub mod answer;
 pub mod arrays;
@@ -36,187 +35,190 @@ use crate::outcome::Touch;
 use crate::session::{Samples, Session};
 use crate::view::card::CardView;
 
-/// What a pane draws from.
+/// The data from which a pane is drawn.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub session: &'a Session,
-    /// What the last step did: [`Session::footprint`].
+    /// The effects of the last step: [`Session::footprint`].
     pub footprint: &'a [Touch],
-    /// What the next step does; none where there is no step at all.
+    /// The card of the next step; `None` if there is no step at all.
     pub card: Option<&'a CardView>,
     pub theme: &'a Theme,
     pub choices: &'a Choices,
     pub messages: &'a [Message],
-    /// Where the pane is: without its heading.
+    /// The area of the pane, without its heading.
     pub area: Rect,
     pub scroll: Scroll,
     pub is_focused: bool,
 }
 
-/// What the user has chosen to look at.
+/// The user's choices of content.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
-    /// The file in the code pane, a number in the listing.
+    /// The file in the code pane, as an index into the listing.
     pub file: u32,
-    /// The array in the arrays pane; none: the first there is.
+    /// The array in the arrays pane; `None` for the first one.
     pub array: Option<String>,
     pub plots: Plots,
-    /// The cells that were selected, in each of the panes that have cells.
+    /// The selected cell of each pane that shows cells.
     pub selected: BTreeMap<PaneKind, Selected>,
-    /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
+    /// True if the adjoint of the cell under the cursor is selected, instead of its value.
     pub adjoint: bool,
-    /// What was asked last, if it can be walked.
+    /// The last answer that can be navigated.
     pub answer: Option<Answer>,
-    /// What is displayed after every motion.
+    /// The expressions displayed after every movement, with their values.
     pub displayed: Vec<String>,
-    /// What was searched last, to be highlighted; in lower case.
+    /// The last search text, in lower case, to be highlighted.
     pub search: Option<String>,
-    /// The part of the branch that the time bar shows; none: all of it.
+    /// The part of the branch shown by the timeline bar; `None` for all of it.
     pub zoom: Option<(i64, i64)>,
 }
 
 impl Choices {
-    /// The steps that the time bar shows: the first and the last.
+    /// Returns the first and last step shown by the timeline bar.
     pub fn shown(&self, session: &Session) -> (i64, i64) {
         let whole = session.timeline().span().steps();
         let part = self.zoom.map(|(from, to)| (from.max(whole.0), to.min(whole.1)));
         part.filter(|(from, to)| from < to).unwrap_or(whole)
     }
 
-    /// The name that a pane's selected cell had, where it has none at the moment.
+    /// Returns the last known name of a pane's selected cell, if the cell has no name at the moment.
     pub fn lost(&self, kind: PaneKind) -> Option<&str> {
         let selected = self.selected.get(&kind).filter(|selected| !selected.has_row)?;
         Some(&selected.name)
     }
 }
 
-/// A cell that was selected, and stays so while frames come and go.
+/// A selected cell. It stays selected while frames open and close.
 #[derive(Clone, Debug)]
 pub struct Selected {
     /// Its name where it was selected.
     pub name: String,
     pub target: Target,
-    /// Whether the selected frame has a name for it now, so that the pane has an item for it.
+    /// True if the cell has a name in the selected frame now, so that the pane has an item for it.
     pub has_row: bool,
 }
 
-/// The cells in the plot, and what is known of them.
+/// The plotted cells and their samples.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// Their names and themselves, at most [`MOST_PLOTS`]. A name means another cell in another call.
+    /// The names and targets of the cells, at most [`MOST_PLOTS`]. The same name refers to another cell in
+    /// another call.
     pub cells: Vec<(String, Target)>,
-    /// With one value for each cell in each column. Without columns until they are known.
+    /// Samples with one value per cell in each column. There are no columns until the cells have been
+    /// sampled.
     pub samples: Samples,
 }
 
 impl Plots {
-    /// Whether calls were open at any of the steps: then they are plotted too.
+    /// Returns true if calls were open at any of the steps; the call depth is plotted then.
     pub fn has_calls(&self) -> bool {
         self.samples.columns.iter().any(|sample| sample.depth.is_some_and(|depth| depth.high > 0.0))
     }
 }
 
-/// Cells that are plotted at once: a theme has as many styles.
+/// Maximum number of plotted cells: a theme has this many plot styles.
 pub use crate::command::plot::MOST_PLOTS;
 
-/// Where a pane's cursor is, and what it shows.
+/// The cursor and scroll position of a pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scroll {
     /// The item under the cursor.
     pub cursor: usize,
-    /// The first row shown.
+    /// The first visible row.
     pub top: usize,
-    /// Whether rows before and behind the cursor are to be seen too.
+    /// True if rows before and after the cursor are to be visible too.
     pub has_context: bool,
 }
 
-/// What lies under the cursor or the mouse.
+/// The object under the cursor or the mouse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneSpot {
     Line(Line),
-    /// An open procedure, as a backtrace counts them.
+    /// An open procedure, by its backtrace number.
     Frame(usize),
     /// A cell that commands can name: `a`, `A[3]`, `M[1, 2]`, `a'`.
     Cell(String),
     /// A step of the current branch.
     Step(i64),
-    /// Something else, to which a line leads.
+    /// Another destination, reached by executing this line.
     Leads(String),
 }
 
-/// A way to look at a session.
+/// A kind of pane: a stateless view of a session.
 pub trait Pane {
-    /// What its heading says, in few words.
+    /// Returns the text of the heading, in a few words.
     fn title(&self, context: &Context<'_>) -> String;
 
-    /// Draws into the context's area, and nowhere else. The area may be empty.
+    /// Draws into the context's area and nowhere else. The area may be empty.
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer);
 
-    /// Whether there is anything to see in it: else it has no tab, and focus passes it by.
+    /// Returns true if the pane has content. Otherwise it has no tab and is skipped by the focus.
     fn is_there(&self, context: &Context<'_>) -> bool {
         let _ = context;
         true
     }
 
-    /// How many items there are, seen and unseen. A pane without items can't be scrolled.
+    /// Returns the number of items, including hidden ones. A pane without items can't be scrolled.
     fn items(&self, context: &Context<'_>) -> usize {
         let _ = context;
         0
     }
 
-    /// How many items lie beside each other; at least 1.
+    /// Returns the number of items in a row; at least 1.
     fn columns(&self, context: &Context<'_>) -> usize {
         let _ = context;
         1
     }
 
-    /// The part of the area where the items are: what is above it stays while they are scrolled.
+    /// Returns the part of the area that contains the items. Rows above it don't scroll.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         context.area
     }
 
-    /// How many rows there are above those that are seen, and below them.
+    /// Returns the numbers of rows above and below the visible ones.
     fn hidden(&self, context: &Context<'_>) -> (usize, usize) {
         let rows = self.items(context).div_ceil(self.columns(context).max(1));
         let above = context.scroll.top.min(rows);
         (above, rows.saturating_sub(above + usize::from(self.scrolled(context).height)))
     }
 
-    /// What an item is, for commands.
+    /// Returns the object that an item represents, for commands.
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let _ = (context, item);
         None
     }
 
-    /// The line that is carried out where something in the pane is opened.
+    /// Returns the line executed when an item of the pane is opened.
     fn opens(&self) -> Option<&'static str> {
         None
     }
 
-    /// Keys that stand for other lines while the pane has the focus.
+    /// Returns keys that are bound to other lines while the pane is focused.
     fn keys(&self) -> &'static [(BareKey, &'static str)] {
         &[]
     }
 
-    /// What a search looks at; none where there is nothing to search.
+    /// Returns the text of an item for searches, or `None` if there is no text.
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
     }
 
-    /// The array at a place, where several stand below each other: the one there becomes the chosen one.
+    /// Returns the array at a position, if several are shown below each other. That array becomes the
+    /// chosen one.
     fn array_at(&self, context: &Context<'_>, place: Position) -> Option<String> {
         let _ = (context, place);
         None
     }
 
-    /// Whether a place is on an adjoint, where adjoints stand beside values.
+    /// Returns true if an adjoint, shown beside its value, is at a position.
     fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
         let _ = (context, place);
         false
     }
 
-    /// The item under a place of the area.
+    /// Returns the item at a position of the area.
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
         let area = self.scrolled(context);
         if !area.contains(place) {
@@ -232,24 +234,24 @@ pub trait Pane {
 
 macro_rules! panes {
     ($($kind:ident $name:literal $short:literal => $pane:expr;)+) => {
-        /// The panes that there are; where they stand is the layout's to know.
+        /// The kinds of panes; their positions are determined by the layout.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum PaneKind {
             $($kind),+
         }
 
         impl PaneKind {
-            /// In the order in which focus goes round.
+            /// All kinds, in the order of the focus.
             pub const ALL: [PaneKind; [$(PaneKind::$kind),+].len()] = [$(PaneKind::$kind),+];
 
-            /// What its tab says, and what it is called in lines.
+            /// Returns the name on the pane's tab, also used in lines.
             pub fn name(self) -> &'static str {
                 match self {
                     $(PaneKind::$kind => $name),+
                 }
             }
 
-            /// What its tab says where there is little room.
+            /// Returns the name on the pane's tab if there is little room.
             pub fn short_name(self) -> &'static str {
                 match self {
                     $(PaneKind::$kind => $short),+
@@ -265,7 +267,7 @@ macro_rules! panes {
     };
 }
 
-// A row for each pane, in the order in which focus goes round: its names, long and short, and what draws it.
+// A row for each pane, in the order of the focus: its long and short names, and its implementation.
 panes! {
     Code "code" "code" => code::CodeWidget;
     Inverse "inverse" "inv" => inverse::InverseWidget;
@@ -281,7 +283,7 @@ panes! {
 }
 
 impl PaneKind {
-    /// The pane of a name.
+    /// Returns the pane with a name.
     pub fn named(name: &str) -> Option<PaneKind> {
         PaneKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -1,5 +1,5 @@
-//! A row of parts, each with wordings from the longest to the shortest: as long as there is room for, and
-//! what matters least goes first. Knows nothing of what the parts say.
+//! A row of parts, each with several wordings from long to short. The longest wordings that fit are chosen;
+//! the least important parts are dropped first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,18 +8,19 @@ use ratatui::style::Style;
 use super::text::Pen;
 use crate::columns::width;
 
-/// Blanks behind each part.
+/// Number of blanks after each part.
 const GAP: usize = 2;
 
-/// A part of a row that gives way where there is no room for all.
+/// A part of a row, which is shortened or dropped if there is no room.
 #[derive(Clone, Debug)]
 pub struct RowPart {
-    /// What it can say, the longest first; an empty wording leaves it out.
+    /// The wordings, longest first; an empty wording omits the part.
     wordings: Vec<String>,
     chosen: usize,
-    /// The higher, the sooner it becomes shorter.
+    /// Rank for shortening: parts with a higher rank are shortened first.
     shortens: u8,
-    /// The higher, the sooner it is left out, once nothing can become shorter; the lowest never is.
+    /// Rank for dropping, which begins once no part can be shortened. Parts with a higher rank are dropped
+    /// first; the one with the lowest is always kept.
     leaves: u8,
     style: Style,
 }
@@ -56,7 +57,7 @@ pub fn draw(mut parts: Vec<RowPart>, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Chooses wordings that fit, with a blank before them.
+/// Chooses wordings that fit after a leading blank.
 fn fit(parts: &mut [RowPart], room: usize) {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.shortens)));
@@ -72,7 +73,7 @@ fn fit(parts: &mut [RowPart], room: usize) {
     }
 }
 
-/// Columns that the parts take.
+/// Returns the number of columns that the parts need.
 fn needed(parts: &[RowPart]) -> usize {
     let widths = parts.iter().map(|part| width(part.text())).filter(|width| *width > 0);
     1 + widths.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)

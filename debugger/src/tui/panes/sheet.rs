@@ -1,5 +1,5 @@
-//! A sheet of labelled texts, as the card and the failure show them: labels to the left, texts broken
-//! between words to the right of them. Its items are the rows. A pane that is one says what is on it.
+//! A sheet of labelled texts, for the card and failure panes: labels on the left, wrapped texts to their
+//! right. The items are the rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -13,7 +13,7 @@ pub trait OneSheet {
     fn title(&self, context: &Context<'_>) -> String;
     fn sheet(&self, context: &Context<'_>) -> Sheet;
 
-    /// See [`Pane::is_there`].
+    /// Returns true if the pane has content, see [`Pane::is_there`].
     fn is_there(&self, context: &Context<'_>) -> bool {
         let _ = context;
         true
@@ -42,7 +42,7 @@ impl<P: OneSheet> Pane for P {
     }
 }
 
-/// A label and a text, which is wrapped beside it.
+/// A row with a label and a part of a wrapped text.
 pub struct SheetRow {
     label: &'static str,
     text: String,
@@ -50,19 +50,19 @@ pub struct SheetRow {
 }
 
 impl SheetRow {
-    /// What a search sees.
+    /// Returns the text of the row for searches.
     pub fn text(&self) -> String {
         format!("{} {}", self.label, self.text)
     }
 }
 
-/// The rows so far.
+/// A sheet that is being filled.
 pub struct Sheet {
     room: usize,
     pub rows: Vec<SheetRow>,
 }
 
-/// Columns of labels.
+/// Width of the labels, in columns.
 const LABEL: usize = 10;
 
 impl Sheet {
@@ -70,19 +70,19 @@ impl Sheet {
         Sheet { room: usize::from(context.area.width), rows: Vec::new() }
     }
 
-    /// Columns of a text.
+    /// Returns the width of a text, in columns.
     pub fn text_room(&self) -> usize {
         self.room.saturating_sub(LABEL)
     }
 
-    /// A text behind a label. The rows below its first one have none.
+    /// Adds a wrapped text after a label. Rows after the first have no label.
     pub fn field(&mut self, label: &'static str, text: &str, style: Style) {
         for (n, text) in wrapped(text, self.text_room()).into_iter().enumerate() {
             self.rows.push(SheetRow { label: if n == 0 { label } else { "" }, text, style });
         }
     }
 
-    /// Draws the rows from the context's scroll on.
+    /// Draws the rows from the scroll position on.
     pub fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let visible = self.rows.iter().enumerate().skip(context.scroll.top);
         for ((n, line), row) in visible.zip(context.area.rows()) {

@@ -1,6 +1,6 @@
-//! The status line: where one is in time, why one stopped, which way everything goes, and what it costs.
-//! Where there isn't room for all of it, wordings become shorter, and what matters least is left out. What
-//! the history takes is always there.
+//! The status line: position in time, reason for the last stop, directions, and memory use. If there is no
+//! room for everything, wordings become shorter and the least important parts are dropped. The memory of
+//! the history is always shown.
 
 use std::time::Duration;
 
@@ -34,17 +34,17 @@ impl Pane for StatusWidget {
     }
 }
 
-/// What is known of a session on a long run.
+/// Data of a session during a long run.
 pub struct Running<'a> {
     pub command: &'a str,
     pub step: i64,
-    /// How far that is in the whole run, if its end is known.
+    /// The position in the whole run, in percent, if the end of the run is known.
     pub percent: Option<f64>,
     pub elapsed: Duration,
     pub history_bytes: usize,
 }
 
-/// The status line of a session on a long run.
+/// Draws the status line of a session during a long run.
 pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let plain = Style::new();
     let seconds = running.elapsed.as_secs_f64();
@@ -59,7 +59,7 @@ pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &m
     draw(parts, area, buffer);
 }
 
-/// Where one is, and why there.
+/// Returns the parts about the position in time and the reason for the last stop.
 fn moment(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let plain = Style::new();
     let (step, whole) = (facts.step, last(facts.span));
@@ -77,7 +77,7 @@ fn moment(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     parts
 }
 
-/// Which way everything goes.
+/// Returns the parts about directions.
 fn directions(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let machine = if facts.machine_inverted { Travel::Backward } else { Travel::Forward };
     let (go, own) = (arrow(facts.travel), arrow(machine));
@@ -96,7 +96,7 @@ fn directions(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     parts
 }
 
-/// What travel costs, and what is lost.
+/// Returns the parts about the memory of the history and the lost bits.
 fn costs(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let plain = Style::new();
     let mut parts = vec![history(facts.history_bytes)];
@@ -128,7 +128,7 @@ fn history(count: usize) -> RowPart {
     RowPart::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
 }
 
-/// The last step, and what is known of it.
+/// Renders the last step, marked if the end isn't known exactly.
 fn last(span: StepSpan) -> String {
     match span.end {
         SpanEnd::Known => span.last.to_string(),
@@ -155,7 +155,7 @@ fn direction(travel: Travel, theme: &Theme) -> Style {
     }
 }
 
-/// Why the last motion stopped, unless it just arrived.
+/// Returns the reason for the last stop, unless the movement just arrived.
 fn reason(facts: &Facts, theme: &Theme) -> Option<([String; 2], Style)> {
     let (long, short, style) = match facts.reason.as_ref()? {
         Reason::Arrived => return None,

@@ -1,4 +1,4 @@
-//! The tapes pane: both tapes and both stacks, from the end at which values come and go.
+//! The tapes pane: both tapes and both stacks, each from the end at which values are added and removed.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,7 +20,7 @@ impl Pane for TapesWidget {
         let area = context.area;
         let rows = rows(context.session, usize::from(area.width) * usize::from(area.height) / 2 + 1);
         let names = rows.iter().map(|row| width(&row.name) + 1).max().unwrap_or(0).clamp(NAME, WIDEST_NAME);
-        // Each gets the same share of the height.
+        // Each of them gets the same share of the height.
         let share = (area.height / rows.len() as u16).max(1);
         for (n, (row, end)) in (0..).zip(rows.iter().zip(["next", "last", "top", "top"])) {
             let y = area.y.saturating_add(n * share);
@@ -35,10 +35,10 @@ impl Pane for TapesWidget {
     }
 }
 
-/// Below this width values stand under the name instead of beside it.
+/// Minimum pane width for values beside the name; in narrower panes values are below it.
 const LEAST_FOR_VALUES: u16 = 50;
 
-/// `names` is the width of their column.
+/// Draws a tape or a stack; `names` is the width of the name column.
 fn draw_row(
     context: &Context<'_>,
     row: &ValueRow,
@@ -66,14 +66,14 @@ fn draw_row(
     }
 }
 
-/// Columns of the longest name that is shown as a whole.
+/// Maximum width of the name column; longer names are cut.
 const WIDEST_NAME: usize = 22;
-/// Columns of names, of how many values there are, and of what the first one shown is.
+/// Minimum width of names, and widths of the number of values and of the label of the first value.
 const NAME: usize = 15;
 const COUNT: usize = 11;
 const END: usize = 6;
 
-/// An area without columns to the left and rows above.
+/// Removes columns from the left and rows from the top of an area.
 fn inner(area: Rect, columns: u16, rows: u16) -> Rect {
     let (columns, rows) = (columns.min(area.width), rows.min(area.height));
     Rect { x: area.x + columns, y: area.y + rows, width: area.width - columns, height: area.height - rows }

@@ -1,4 +1,4 @@
-//! Rows of text. What doesn't fit is cut with an ellipsis, so that a reader sees that there is more.
+//! Rows of text. Cut text ends with an ellipsis, so that readers see that there is more.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use reviver_escape as escape;
 use super::Context;
 use crate::columns::{width, wrapped};
 
-/// The text, or as much of it as fits before an ellipsis.
+/// Returns the text, cut with an ellipsis if it doesn't fit.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if width(text) <= most {
         return Cow::Borrowed(text);
@@ -27,7 +27,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept + "…")
 }
 
-/// A number, or as much of it as fits: its exponent is never cut off.
+/// Returns a number, cut if it doesn't fit. Its exponent is never cut.
 pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
     match text.split_once('e') {
         Some((digits, exponent)) if width(text) > most => {
@@ -39,10 +39,10 @@ pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// Writes a row from left to right.
+/// A writer that fills a row from left to right.
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
-    /// What is still empty.
+    /// The part of the row that is still empty.
     left: Rect,
 }
 
@@ -51,18 +51,18 @@ impl Pen<'_> {
         Pen { buffer, left: Rect { height: row.height.min(1), ..row } }
     }
 
-    /// Columns that are still empty.
+    /// Returns the number of empty columns.
     pub fn room(&self) -> usize {
         usize::from(self.left.width)
     }
 
-    /// Writes as much as fits.
+    /// Writes a text, cut to the empty columns.
     pub fn write(&mut self, text: &str, style: Style) -> &mut Self {
         let text = escape::line(text);
         self.column(&text, width(&text), style)
     }
 
-    /// Writes into a column of a width, and goes on behind it.
+    /// Writes a text into a column of the given width, and continues after the column.
     pub fn column(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
         let text = &*escape::line(text);
         let width = width.min(self.room());
@@ -73,39 +73,39 @@ impl Pen<'_> {
         self
     }
 
-    /// Writes a number into a column of a width.
+    /// Writes a number into a column of the given width.
     pub fn number(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
         let room = width.min(self.room());
         self.column(&cut_number(text, room), width, style)
     }
 
-    /// Leaves columns empty.
+    /// Leaves a number of columns empty.
     pub fn skip(&mut self, columns: usize) -> &mut Self {
         self.column("", columns, Style::new())
     }
 
-    /// Writes at the right end, if that leaves `least` columns for the rest of the row.
+    /// Writes a text at the right end, if at least `least` columns remain for the rest of the row.
     pub fn right(&mut self, text: &str, least: usize, style: Style) -> &mut Self {
         let text = &*escape::line(text);
         let Ok(columns) = u16::try_from(width(text)) else { return self };
         if columns > 0 && usize::from(columns) + least <= self.room() {
             let x = self.left.right() - columns;
             Span::styled(text, style).render(Rect { x, width: columns, ..self.left }, self.buffer);
-            // A blank keeps it apart.
+            // One blank separates the text from the rest.
             self.left.width = self.left.width.saturating_sub(columns + 1);
         }
         self
     }
 }
 
-/// A sentence in an empty pane.
+/// Draws a sentence in an empty pane.
 pub fn remark(context: &Context<'_>, text: &str, buffer: &mut Buffer) {
     for (line, row) in wrapped(text, usize::from(context.area.width)).iter().zip(context.area.rows()) {
         Pen::new(row, buffer).write(line, context.theme.dim);
     }
 }
 
-/// Shows that an item is under the cursor: all of its row in the focused pane, else only what names it.
+/// Marks the item under the cursor: the whole row in the focused pane, otherwise only the item's name.
 pub fn mark_cursor(context: &Context<'_>, row: Rect, name: Rect, buffer: &mut Buffer) {
     match context.is_focused {
         true => buffer.set_style(row, context.theme.cursor),
@@ -113,14 +113,14 @@ pub fn mark_cursor(context: &Context<'_>, row: Rect, name: Rect, buffer: &mut Bu
     }
 }
 
-/// Marks what was searched in a row that is drawn.
+/// Marks the occurrences of the search text in a row that has been drawn.
 pub fn mark_found(context: &Context<'_>, row: Rect, buffer: &mut Buffer) {
     if let Some(wanted) = context.choices.search.as_deref() {
         mark(wanted, context.theme.found, row, buffer);
     }
 }
 
-/// Gives a text a style wherever it stands in a row that is drawn. The text is in lower case.
+/// Applies a style to every occurrence of a text in a row that has been drawn. The text is in lower case.
 pub fn mark(wanted: &str, style: Style, row: Rect, buffer: &mut Buffer) {
     if wanted.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! The timeline pane: a scrub bar over the whole branch with what happened on it, and below it
-//! the plotted cells over the same steps. Its items are the bar's columns.
+//! The timeline pane: a bar over the whole branch with its events, and below it the plotted cells over the
+//! same steps. The items are the bar's columns.
 
 mod events;
 mod plots;
@@ -27,7 +27,7 @@ impl Pane for TimelineWidget {
             line => format!("timeline, branch {line}"),
         };
         let line = line + &part(&pane);
-        // What is missing from the plots matters more than the legend.
+        // A notice about missing plots is more important than the legend.
         let used = Rows::new(context.area.height, has_events(&pane.columns)).axis + 1;
         let used = used + u16::from(pane.forks.len() > 1);
         let missing = plots::missing(context, context.area.height.saturating_sub(used));
@@ -81,16 +81,16 @@ impl Pane for TimelineWidget {
     }
 }
 
-/// How many columns the bar has in an area.
+/// Returns the number of the bar's columns in an area.
 pub fn columns(area: Rect) -> usize {
     Areas::new(area).bar.width.max(1).into()
 }
 
-/// The widest column of labels, and the width of the pane from which on there is one.
+/// Width of the label column, and minimum pane width for it.
 const LABEL: u16 = 12;
 const LEAST_FOR_LABELS: u16 = 50;
 
-/// Labels to the left, time to the right.
+/// The areas of the labels (left) and of the bar (right).
 #[derive(Clone, Copy)]
 struct Areas {
     label: Rect,
@@ -109,13 +109,13 @@ impl Areas {
         (row(self.label), row(self.bar))
     }
 
-    /// The n-th of its rows.
+    /// Returns the areas of the n-th row.
     fn nth(self, n: u16) -> Option<(Rect, Rect)> {
         (n < self.bar.height).then(|| self.row(self.bar.y + n))
     }
 }
 
-/// Which row shows what; the bar comes first where there is little room.
+/// The rows of events, bar and step numbers. If there is little room, the bar takes precedence.
 struct Rows {
     events: Option<u16>,
     bar: u16,
@@ -130,12 +130,12 @@ impl Rows {
     }
 }
 
-/// What the bar shows.
+/// Returns the content of the bar.
 fn shown(context: &Context<'_>, bar: Rect) -> TimelinePane {
     timeline::timeline(context.session, context.choices.shown(context.session), bar.width.into())
 }
 
-/// Which part that is, if it isn't all.
+/// Renders the shown range of steps, if it isn't the whole branch.
 fn part(pane: &TimelinePane) -> String {
     let ((from, to), (first, last)) = (pane.shown, pane.span.steps());
     if pane.shown == pane.span.steps() { String::new() } else { format!(" {from}..{to} of {first}..{last}") }
@@ -161,13 +161,13 @@ fn draw_bar(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, 
     }
 }
 
-/// The present, with calls or without.
+/// Returns the character for the present, with or without calls.
 fn here_sign(column: &Column) -> &'static str {
     if column.calls.none() { "┃" } else { "╂" }
 }
 
-/// The bar before the present. A call is a bracket in it: opened where it was entered, closed where it was
-/// left.
+/// Returns the character of the bar before the present. Calls are drawn as brackets: opened where a call
+/// was entered, closed where it was left.
 fn past_sign(column: &Column) -> &'static str {
     match (column.calls.entered, column.calls.left) {
         _ if !column.is_reached => "╍",
@@ -178,7 +178,7 @@ fn past_sign(column: &Column) -> &'static str {
     }
 }
 
-/// The bar behind the present.
+/// Returns the character of the bar after the present.
 fn future_sign(column: &Column) -> &'static str {
     match (column.calls.entered, column.calls.left) {
         _ if !column.is_reached => "╌",
@@ -189,7 +189,7 @@ fn future_sign(column: &Column) -> &'static str {
     }
 }
 
-/// The first, the current and the last step, each where it is.
+/// Draws the numbers of the first, the current and the last step at their positions.
 fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     Pen::new(label, buffer).write("step", theme.dim);
@@ -204,7 +204,7 @@ fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect,
     let step = pane.step;
     let (room, here) = (usize::from(bar.width), column_of((first, last), step, bar.width.into()));
     let here_text = match step {
-        // Where the present isn't shown, it lies on that side.
+        // If the present isn't in the shown range, an arrow shows on which side it is.
         _ if step < first => format!("‹ {step}"),
         _ if step > last => format!("{step} ›"),
         _ if step == last => last_text.clone(),
@@ -231,7 +231,7 @@ fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect,
     }
 }
 
-/// The branches, if there are more than the program's own. Returns what is left of the area.
+/// Draws the branches, if there are several. Returns the remaining area.
 fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Buffer) -> Rect {
     let has_room = area.height > u16::from(!context.choices.plots.cells.is_empty());
     if forks.len() < 2 || !has_room {
@@ -240,7 +240,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
     Pen::new(label, buffer).write("branches", context.theme.dim);
-    // The current one comes first, the others have their stories only where there is room for all.
+    // The current branch is first. The others have descriptions only if there is room for all of them.
     let (current, others): (Vec<&Fork>, Vec<&Fork>) = forks.iter().partition(|fork| fork.is_current);
     let columns: usize = forks.iter().map(|fork| width(&story(fork)) + 3).sum();
     let is_roomy = columns <= usize::from(row.width) + 3;
@@ -255,7 +255,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     Rect { y: area.y + 1, height: area.height - 1, ..area }
 }
 
-/// Where a branch came from.
+/// Describes the origin of a branch.
 fn story(fork: &Fork) -> String {
     match fork.parent {
         None => format!("{} the program's own", fork.branch),

@@ -1,8 +1,8 @@
-//! A frame as a picture, SVG: what a terminal would show, cell by cell. Knows buffers and colours, and
-//! nothing of the debugger.
+//! Rendering of a frame as SVG: the picture of a terminal, cell by cell. Depends only on buffers and
+//! colours, and on nothing of the debugger.
 //!
-//! Everything lies on a grid, because nobody knows the reader's font: a run of text has the width of its
-//! cells, and lines and bars are drawn as rectangles, so that they meet whatever the font makes of them.
+//! All positions are on a grid, because the reader's font is unknown. A run of text has the width of its
+//! cells. Lines and bars are drawn as rectangles, so that they meet with any font.
 
 mod shapes;
 
@@ -19,17 +19,17 @@ use super::theme::Ground;
 use crate::columns::width;
 use crate::command::picture::DRAWN;
 
-/// How much room there is around the cells, in pixels.
+/// Margin around the cells, in pixels.
 const MARGIN: u16 = 12;
 
-/// From a row's top to the line that its letters stand on.
+/// Distance from a row's top to the baseline of its text, in pixels.
 const BASELINE: u16 = 13;
 
-/// The largest and the smallest size of a picture, in cells.
+/// The minimum and maximum size of a picture, in cells.
 pub const LEAST: Size = Size { width: 20, height: 6 };
 pub const MOST: Size = Size { width: 400, height: 200 };
 
-/// The picture of a frame on a paper, with a title that is read aloud.
+/// Renders a frame with default colours and a title, which screen readers read.
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     let area = buffer.area;
     let (width, height) = (pixels(area.width, CELL.width), pixels(area.height, CELL.height));
@@ -55,12 +55,12 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     out + "</g>\n</svg>\n"
 }
 
-/// So many cells with the margin, in pixels.
+/// Returns the size of `cells` cells with margins, in pixels.
 fn pixels(cells: u16, each: u16) -> u32 {
     u32::from(cells) * u32::from(each) + 2 * u32::from(MARGIN)
 }
 
-/// The colours of everything that has none of its own.
+/// The default colours of text and background.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
     front: Rgb,
@@ -68,7 +68,8 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// A style, on a terminal of a background where the style leaves the colours to that.
+    /// Creates the default colours of a style. Colours that the style leaves open are those of a terminal
+    /// with the given background.
     pub fn new(style: Style, ground: Ground) -> Paper {
         let (front, back) = match ground {
             Ground::Dark => ([208; 3], [28; 3]),
@@ -78,7 +79,7 @@ impl Paper {
         Paper { front: or(style.fg, front), back: or(style.bg, back) }
     }
 
-    /// What a cell's character is drawn with, and what is behind it.
+    /// Returns the colours of a cell's character and of its background.
     fn colours(self, cell: &Cell) -> (Rgb, Rgb) {
         let front = channels(cell.fg).unwrap_or(self.front);
         let back = channels(cell.bg).unwrap_or(self.back);
@@ -91,7 +92,7 @@ impl Paper {
     }
 }
 
-/// A colour on its way to another.
+/// Mixes a colour with two fifths of another.
 fn mixed(one: Rgb, other: Rgb) -> Rgb {
     let mut mixed = one;
     for (channel, other) in mixed.iter_mut().zip(other) {
@@ -104,7 +105,7 @@ fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A character of a row, with what it is drawn in.
+/// A character of a row with its position and colours.
 #[derive(Clone, Copy)]
 struct Glyph<'a> {
     text: &'a str,
@@ -115,7 +116,7 @@ struct Glyph<'a> {
     modifier: Modifier,
 }
 
-/// One row of the frame as glyphs, ready to be drawn.
+/// One row of the frame as glyphs.
 struct PictureRow<'a> {
     /// The top of the row, in pixels.
     top: u32,
@@ -126,7 +127,7 @@ impl<'a> PictureRow<'a> {
     fn new(number: u32, cells: &'a [Cell], paper: Paper) -> PictureRow<'a> {
         let mut glyphs: Vec<Glyph<'a>> = Vec::new();
         for (column, cell) in (0..).zip(cells) {
-            // A wide character lies over the cell behind it.
+            // A wide character covers the next cell.
             if glyphs.last().is_some_and(|last| last.column + last.columns > column) {
                 continue;
             }
@@ -137,7 +138,7 @@ impl<'a> PictureRow<'a> {
         PictureRow { top: u32::from(MARGIN) + number * u32::from(CELL.height), glyphs }
     }
 
-    /// The backgrounds, and what is drawn as rectangles.
+    /// Writes the backgrounds, and the characters that are drawn as rectangles.
     fn boxes(&self, backdrop: Rgb, out: &mut String) {
         let whole = [0, 0, CELL.width, CELL.height];
         let behind = self.glyphs.iter().filter(|glyph| glyph.back != backdrop);
@@ -155,7 +156,7 @@ impl<'a> PictureRow<'a> {
         joined(pieces).iter().for_each(|piece| piece.write(out));
     }
 
-    /// The characters, run by run.
+    /// Writes the text characters, run by run.
     fn texts(&self, out: &mut String) {
         let mut left = self.glyphs.as_slice();
         while let Some(first) = left.iter().position(Glyph::is_text) {
@@ -182,8 +183,9 @@ impl Glyph<'_> {
     }
 }
 
-/// How many glyphs at the beginning are one run: of one look, with single blanks at most. Signs may come from
-/// another font than letters, and wide characters have wide cells; so each are a run of their own.
+/// Returns the number of leading glyphs that form one run: glyphs of the same look, with single blanks
+/// between them. Non-ASCII characters may come from another font, and wide characters have wide cells, so
+/// each kind forms separate runs.
 fn run_length(glyphs: &[Glyph<'_>]) -> usize {
     let Some(first) = glyphs.first() else { return 0 };
     let goes_on = |pair: &[Glyph<'_>]| match pair {
@@ -227,7 +229,8 @@ struct PictureRectangle {
 }
 
 impl PictureRectangle {
-    /// A shape in the cells of a glyph. What reaches from side to side of one cell does so of two.
+    /// Places a shape in the cells of a glyph. A shape with the full width of a cell is widened for glyphs
+    /// of two cells.
     fn new(top: u32, glyph: &Glyph<'_>, shape: CellRectangle, fill: Rgb) -> PictureRectangle {
         let [left, upper, width, height] = shape.place.map(u32::from);
         let left_edge = u32::from(MARGIN) + u32::from(glyph.column) * u32::from(CELL.width);
@@ -247,7 +250,7 @@ impl PictureRectangle {
     }
 }
 
-/// The pieces of a row in their order, those beside each other as one.
+/// Merges adjacent rectangles of a row.
 fn joined(pieces: Vec<PictureRectangle>) -> Vec<PictureRectangle> {
     let mut joined: Vec<PictureRectangle> = Vec::new();
     for piece in pieces {

@@ -1,12 +1,12 @@
-//! Characters that are lines and bars, as rectangles in a cell. Knows the characters that the panes draw
-//! with, and a few of their relatives; everything else is text.
+//! Shapes of line and bar characters, as rectangles in a cell. Covers the characters used by the panes and
+//! some similar ones; all others are text.
 
 use ratatui::layout::Size;
 
 /// The size of a cell, in pixels.
 pub(super) const CELL: Size = Size { width: 8, height: 17 };
 
-/// A rectangle in a cell: left, top, width and height in pixels, and how much of it covers what is behind.
+/// A rectangle in a cell: left, top, width and height in pixels, and the opacity in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellRectangle {
     pub place: [u16; 4],
@@ -19,7 +19,7 @@ impl CellRectangle {
     }
 }
 
-/// How a character is drawn; none where it is text.
+/// Returns the shapes of a character, or `None` for text.
 pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     let mut chars = text.chars();
     let (Some(c), None) = (chars.next(), chars.next()) else { return None };
@@ -34,13 +34,13 @@ pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     }
 }
 
-/// A bar of so many eighths of a cell, from below.
+/// Returns a bar of eighths of a cell, from the bottom.
 fn bar(eighths: u32) -> CellRectangle {
     let height = u16::try_from(u32::from(CELL.height) * eighths / 8).unwrap_or(CELL.height);
     CellRectangle::solid([0, CELL.height - height, CELL.width, height])
 }
 
-/// The widths of lines, in pixels.
+/// Line widths in pixels.
 const LIGHT: u16 = 1;
 const HEAVY: u16 = 3;
 
@@ -48,7 +48,7 @@ fn dash(weight: u16) -> CellRectangle {
     CellRectangle::solid([1, (CELL.height - weight) / 2, CELL.width - 3, weight])
 }
 
-/// The weights of the lines from the middle of a cell to the left, to the right, up and down.
+/// Returns the weights of the lines from the middle of a cell to the left, to the right, up and down.
 fn arms(c: char) -> Option<[u16; 4]> {
     const L: u16 = LIGHT;
     const H: u16 = HEAVY;
@@ -76,7 +76,7 @@ fn arms(c: char) -> Option<[u16; 4]> {
 
 fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
     let (width, height) = (CELL.width, CELL.height);
-    // Each reaches over the middle, as far as the thickest line that it meets there.
+    // Each line extends over the middle, up to the far edge of the thickest line that it meets.
     let (across, along) = (up.max(down), left.max(right));
     let middle = |size: u16, weight: u16| (size - weight) / 2;
     let mut shapes = Vec::new();
@@ -106,7 +106,7 @@ fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
 mod tests {
     use super::*;
 
-    /// Lines of neighbouring cells meet: what reaches a side reaches it where the neighbour's begins.
+    /// Checks that lines extend to the sides of their cell, so that they meet those of adjacent cells.
     #[test]
     fn lines_reach_the_sides_that_they_lead_to() {
         for c in "─━│┃┌┐└┘├┤┬┴┼┣┫╋╂".chars() {

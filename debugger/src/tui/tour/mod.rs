@@ -1,6 +1,6 @@
-//! The tour: pages that explain the screen to somebody who sees it for the first time, and what the last step was, in
-//! words. Which pages there are is data (`pages.rs`), where a reader stands among them is a value (`reading.rs`), and
-//! the strip draws it (`strip.rs`). Nothing here carries a command out.
+//! The tour: pages that explain the screen to new users, and a description of the last step. The pages are
+//! data (`pages.rs`), the reader's position is a value (`reading.rs`), and the strip draws both
+//! (`strip.rs`). Commands are executed elsewhere.
 
 pub mod pages;
 pub mod reading;

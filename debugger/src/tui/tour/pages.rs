@@ -1,28 +1,28 @@
-//! The pages of the tour, as data: their words, what shows that a reader has tried it, and what a program must have.
-//! Knows no screen and no key: in braces stand command lines, for which the reader gets the keys.
+//! The pages of the tour, as data: their words, the commands that try them out, and required features of
+//! the program. Braces contain command lines, which are shown as the keys bound to them.
 
 use reviver_isa::instruction::Link;
 use reviver_vm::Program;
 
 use crate::command::real_results;
 
-/// A page.
+/// A page of the tour.
 #[derive(Debug)]
 pub struct TourPage {
     pub title: &'static str,
     pub words: &'static str,
-    /// Names of commands: one that was carried out shows that the page was tried. None where there is only something
-    /// to read.
+    /// Names of commands that mark the page as tried when one of them is executed; empty for a page that is
+    /// only read.
     pub tried_by: &'static [&'static str],
-    /// What a program must have.
+    /// A feature that the program must have.
     pub needs: Option<TourNeed>,
 }
 
-/// Something that not every program has.
+/// A program feature that a page requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TourNeed {
     Calls,
-    /// A real result, which has a gradient.
+    /// A real result, for which there is a gradient.
     RealResult,
 }
 
@@ -34,7 +34,7 @@ impl TourNeed {
         }
     }
 
-    /// What it is, and which program has it.
+    /// Returns the name of the feature and a program that has it.
     pub fn elsewhere(self) -> &'static str {
         match self {
             TourNeed::Calls => "calls, which programs/hanoi.rasm has",
@@ -56,7 +56,7 @@ const fn page_of(
     TourPage { title, words, tried_by, needs: Some(need) }
 }
 
-/// All pages but the last. Each fits into three rows of 80 columns, whatever the keys are.
+/// All pages but the last. Each fits into three rows of 80 columns with any key map.
 pub const PAGES: &[TourPage] = &[
     page(
         "the screen",
@@ -152,7 +152,7 @@ pub const PAGES: &[TourPage] = &[
     ),
 ];
 
-/// The last page.
+/// The last page of the tour.
 pub const LAST: TourPage = page(
     "where to go on",
     &["keys", "help"],

@@ -1,5 +1,5 @@
-//! Where a reader stands in the tour: which pages a program has, which one is read, whether it was tried, and what the last
-//! step was. Draws nothing, and carries nothing out.
+//! The reader's position in the tour: the pages available for a program, the current one, whether it was
+//! tried, and the description of the last step.
 
 use reviver_vm::Program;
 
@@ -8,21 +8,21 @@ use super::words::KeyedWords;
 use crate::command::named;
 use crate::tui::keys::KeyMap;
 
-/// A tour through the screen of one program.
+/// A tour of the screen for one program.
 #[derive(Clone, Debug)]
 pub struct Tour {
     pages: Vec<&'static TourPage>,
-    /// What the program hasn't got, so that pages were left out.
+    /// The features that the program lacks, so that pages were omitted.
     lacking: Vec<TourNeed>,
     at: usize,
-    /// Whether what the page speaks of was tried.
+    /// True if the current page was tried.
     is_tried: bool,
-    /// What the last step was.
+    /// Description of the last step.
     pub told: String,
 }
 
 impl Tour {
-    /// At the first page. What a program hasn't got is left out.
+    /// Creates a tour at its first page. Pages about features that the program lacks are omitted.
     pub fn of(program: &Program) -> Tour {
         let (pages, left_out): (Vec<_>, Vec<_>) =
             PAGES.iter().partition(|page| page.needs.is_none_or(|need| need.is_met(program)));
@@ -30,7 +30,7 @@ impl Tour {
         Tour { pages, lacking, at: 0, is_tried: false, told: String::new() }
     }
 
-    /// To the next page. Whether the tour goes on: behind the last page it is over.
+    /// Moves to the next page. Returns false after the last page, where the tour ends.
     pub fn further(&mut self) -> bool {
         let is_there = self.at < self.pages.len();
         if is_there {
@@ -39,13 +39,13 @@ impl Tour {
         is_there
     }
 
-    /// To the page before, if there is one; the tour goes on in any case.
+    /// Moves to the previous page, if there is one. Always returns true, because the tour continues.
     pub fn back(&mut self) -> bool {
         (self.at, self.is_tried) = (self.at.saturating_sub(1), false);
         true
     }
 
-    /// Notices that a line was carried out.
+    /// Records that a line was executed.
     pub fn notice(&mut self, line: &str) {
         let Ok((row, _)) = named(line) else { return };
         self.is_tried |= self.page().tried_by.contains(&row.name);
@@ -55,13 +55,13 @@ impl Tour {
         self.pages.get(self.at).copied().unwrap_or(&LAST)
     }
 
-    /// The heading: which page of how many, and whether it was tried.
+    /// Returns the heading: page number, number of pages, and whether the page was tried.
     pub fn heading(&self) -> String {
         let tried = if self.is_tried { " ✓ tried" } else { "" };
         format!("tour {} of {}: {}{tried}", self.at + 1, self.pages.len() + 1, self.page().title)
     }
 
-    /// The page, with the keys of a map.
+    /// Returns the words of the page with the keys of a key map.
     pub fn words(&self, keys: &KeyMap) -> KeyedWords {
         let words = KeyedWords::of(self.page().words, keys);
         if self.at < self.pages.len() || self.lacking.is_empty() {
@@ -71,7 +71,7 @@ impl Tour {
         words.and(&format!("Not in this program: {}.", lacking.join("; ")), keys)
     }
 
-    /// The keys that lead through the tour.
+    /// Returns the keys for navigating the tour.
     pub fn ways(keys: &KeyMap) -> String {
         let ways = [("tour next", "next"), ("tour back", "back"), ("tour leave", "leave")];
         ways.map(|(line, word)| format!("{} {word}", keys.way_to(line))).join("  ")

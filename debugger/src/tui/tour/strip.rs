@@ -1,5 +1,5 @@
-//! The strip in which a tour is read: its heading with the keys that turn pages, the words of the page, and what the
-//! last step was. It lies above the panes, and hides none of them.
+//! The strip that shows the tour above the panes: a heading with the navigation keys, the words of the
+//! page, and the description of the last step. It covers no pane.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,16 +11,16 @@ use crate::tui::keys::KeyMap;
 use crate::tui::panes::text::Pen;
 use crate::tui::theme::Theme;
 
-/// Rows of a page.
+/// Number of rows for a page.
 const PAGE: usize = 3;
 
-/// Columns that stay empty at the left.
+/// Number of empty columns at each side.
 const MARGIN: usize = 1;
 
-/// Columns that the heading keeps before the keys are left out.
+/// Minimum width of the heading; the keys are dropped if less remains.
 const LEAST_FOR_HEADING: usize = 24;
 
-/// Draws the strip. What has no room is left out: what the step was goes first.
+/// Draws the strip. If there is no room, the description of the last step is dropped first.
 pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width).saturating_sub(2 * MARGIN);
     let mut rows = area.rows();
@@ -32,7 +32,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
     }
     let page = tour.words(keys).rows(room);
     let told = hanging(&tour.told, room);
-    // A page that has fewer rows leaves the others to a step that has much to tell.
+    // A short page leaves its rows to a long description of the step.
     let left_for_it = usize::from(area.height).saturating_sub(1 + PAGE);
     let spare = PAGE.saturating_sub(page.len()).min(told.len().saturating_sub(left_for_it));
     let mut page = page.into_iter();

@@ -1,18 +1,18 @@
-//! Words with keys in them: which key a reader presses is asked of the key map, so that a page is right for every
-//! preset, and for a user's own keys. Breaks them into rows. Knows no page.
+//! Words with embedded keys, wrapped into rows. The keys are looked up in the key map, so that a page is
+//! correct for every preset and for user-defined keys.
 
 use crate::columns::width;
 use crate::tui::keys::KeyMap;
 
-/// A piece of a word, and whether it is a key.
+/// A part of a word, with a flag that is true for a key.
 type WordPiece = (String, bool);
 
-/// Words, each of them of pieces: a key and the comma behind it are one.
+/// Words that consist of parts: a key and the comma after it are one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyedWords(Vec<Vec<WordPiece>>);
 
 impl KeyedWords {
-    /// A text in which command lines stand in braces.
+    /// Parses a text with command lines in braces.
     pub fn of(text: &str, keys: &KeyMap) -> KeyedWords {
         let mut words: Vec<Vec<WordPiece>> = vec![Vec::new()];
         let mut rest = text;
@@ -26,14 +26,15 @@ impl KeyedWords {
         KeyedWords(words)
     }
 
-    /// These words, and more.
+    /// Appends the words of a text.
     #[must_use]
     pub fn and(mut self, text: &str, keys: &KeyMap) -> KeyedWords {
         self.0.extend(KeyedWords::of(text, keys).0);
         self
     }
 
-    /// The words in rows of at most so many columns, with a blank between any two. A longer word has a row of its own.
+    /// Returns the words in rows of at most `most` columns, separated by blanks. A longer word has a row
+    /// alone.
     pub fn rows(&self, most: usize) -> Vec<Vec<WordPiece>> {
         let mut rows: Vec<Vec<WordPiece>> = Vec::new();
         let mut used = 0;
@@ -61,7 +62,7 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, line, after))
 }
 
-/// Adds text to words: what comes before its first blank belongs to the last of them.
+/// Adds text to words. The part before its first blank is joined to the last word.
 fn add(words: &mut Vec<Vec<WordPiece>>, text: &str) {
     for (n, part) in text.split(' ').enumerate() {
         if n > 0 {

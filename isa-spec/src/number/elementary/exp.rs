@@ -1,15 +1,17 @@
-//! The exponential and what is made of it: P. T. P. Tang, "Table-driven implementation of the exponential function in
-//! IEEE floating-point arithmetic", ACM Transactions on Mathematical Software 15 (1989), and the same author's
-//! expm1, TOMS 18 (1992); the reduction in two parts is Cody and Waite's (1980).
+//! The exponential and the functions derived from it. Sources: P. T. P. Tang, "Table-driven implementation of
+//! the exponential function in IEEE floating-point arithmetic", ACM Transactions on Mathematical Software 15
+//! (1989), and the same author's expm1, TOMS 18 (1992); the reduction in two parts is that of Cody and Waite
+//! (1980).
 //!
-//! x = (steps·m + j)·ln 2/steps + r gives e^x = 2^m·2^(j/steps)·e^r, of which the table has the second factor in two parts and
-//! a short polynomial the third. What is rounded before the last addition is less than a fortieth of the result.
+//! x = (steps·m + j)·ln 2/steps + r gives e^x = 2^m·2^(j/steps)·e^r. The table has the second factor in two
+//! parts, and a short polynomial approximates the third. The rounded part before the last addition is less
+//! than 1/40 of the result.
 
 use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, quick_two_sum, quotient, two_sum};
 
-/// x = n·step + r.
+/// A reduced argument: x = n·step + r.
 struct InSteps<S: FloatOps> {
     n: S::Word,
     r: S::Float,
@@ -23,20 +25,20 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> InSteps<S> {
     InSteps { n, r: s.sub(r, s.mul(whole, s.float(c.step[1]))) }
 }
 
-/// The exponent of 2 in n steps, and the rest of them as a power in two parts.
+/// Returns the exponent of 2 in n steps, and 2 to the power of the remaining steps in two parts.
 #[inline(always)]
 fn power<S: FloatOps>(s: &S, n: S::Word) -> (S::Word, Twofold<S>) {
     let c = &S::Format::EXP;
     (s.word_sar(n, s.word(c.step_bits)), (s.float_at(c.powers, n), s.float_at(c.powers_low, n)))
 }
 
-/// e^r - 1.
+/// Returns e^r - 1.
 #[inline(always)]
 fn departure<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
     s.add(r, s.mul(s.mul(r, r), s.polynomial(r, S::Format::EXP.rest)))
 }
 
-/// The even and the odd part of e^r - 1.
+/// Returns the even and the odd part of e^r - 1.
 #[inline(always)]
 fn halves<S: FloatOps>(s: &S, r: S::Float) -> Twofold<S> {
     let rest = S::Format::EXP.rest;
@@ -45,14 +47,14 @@ fn halves<S: FloatOps>(s: &S, r: S::Float) -> Twofold<S> {
     (s.mul(square, even), s.add(r, s.mul(s.mul(r, square), odd)))
 }
 
-/// An argument brought to where the result is still 0, or still infinite.
+/// Clamps an argument to the range where the result is neither 0 nor infinite, with a margin.
 #[inline(always)]
 fn limited<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::EXP;
     s.max(s.min(x, s.float(c.greatest)), s.float(c.least))
 }
 
-/// e^x = 2^m·(high + low), where the high part is between 1 and 2.
+/// Returns e^x = 2^m·(high + low), where the high part is between 1 and 2.
 #[inline(always)]
 fn in_parts<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let reduced = reduce(s, x);
@@ -60,12 +62,12 @@ fn in_parts<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     (m, quick_two_sum(s, high, s.add(low, s.mul(high, departure(s, reduced.r)))))
 }
 
-/// e^x.
+/// Returns e^x.
 pub fn exp<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     exp_of_pair(s, (x, s.float(0.0)))
 }
 
-/// e^(high + low), where the low part is less than 1/2 step.
+/// Returns e^(high + low), where the low part is less than 1/2 step.
 #[inline(always)]
 pub fn exp_of_pair<S: FloatOps>(s: &S, x: Twofold<S>) -> S::Float {
     let reduced = reduce(s, limited(s, x.0));
@@ -75,7 +77,7 @@ pub fn exp_of_pair<S: FloatOps>(s: &S, x: Twofold<S>) -> S::Float {
     s.select(s.eq(x.0, x.0), result, x.0)
 }
 
-/// e^x - 1, which keeps its digits where x is small.
+/// Returns e^x - 1 without losing digits where x is small.
 pub fn exp_m1<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::EXP;
     let near = s.lt(s.abs(x), s.float(c.near));
@@ -88,30 +90,32 @@ pub fn exp_m1<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
         },
         || {
             let (m, (high, low)) = in_parts(s, s.max(limited(s, x), s.float(c.least_m1)));
-            // 2^-m beyond the digits of the result changes nothing.
+            // 2^-m has no effect if it is below the last digit of the result, so m is limited.
             let one = s.power_of_two(s.word_sub(s.word(0), s.word_min(m, s.word(2 * S::Format::DIGITS))));
             let (sum, error) = two_sum(s, high, s.neg(one));
             [s.scale(s.add(sum, s.add(error, low)), m)]
         },
     );
-    // Neither a zero's sign nor NaN would come through.
+    // The computation would lose the sign of zero and NaN.
     s.select(s.either(s.not(s.eq(x, x)), s.eq(x, s.float(0.0))), x, result)
 }
 
-/// e^|x| and e^-|x|, halved: their sum and difference in parts, to be scaled by 2^(m - 1).
+/// The sum and the difference of e^|x| and e^-|x|, to be scaled by 2^m and halved.
 struct Waves<S: FloatOps> {
     m: S::Word,
     sum: S::Float,
     difference: S::Float,
 }
 
-/// Both exponentials from one reduction: the second has the table's power for -n, and the polynomial's odd part turned.
+/// Computes both exponentials from one reduction. The second uses the table's power for -n, and the
+/// polynomial's odd part negated.
 #[inline(always)]
 fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
     let InSteps { n, r } = reduce(s, x);
     let (m, (high, low)) = power(s, n);
     let (back_m, (back_high, back_low)) = power(s, s.word_sub(s.word(0), n));
-    // What is less than 2^-digits of the first exponential doesn't count, and has no such power of two.
+    // The second exponential has no effect below 2^-digits of the first, where its power of two might not
+    // exist.
     let ratio = s.word_max(s.word_sub(back_m, m), s.word(-2 * S::Format::DIGITS));
     let ratio = s.power_of_two(ratio);
     let (back_high, back_low) = (s.mul(back_high, ratio), s.mul(back_low, ratio));
@@ -128,20 +132,20 @@ fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
     }
 }
 
-/// Half of a wave, at its size: the halving comes before the last factor, which may overflow.
+/// Returns half of a sum or difference, scaled by 2^m. Halving precedes the last factor, which may overflow.
 #[inline(always)]
 fn half<S: FloatOps>(s: &S, wave: S::Float, m: S::Word) -> S::Float {
     s.scale(s.mul(wave, s.float(0.5)), m)
 }
 
-/// The hyperbolic cosine.
+/// Returns the hyperbolic cosine.
 pub fn cosh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let waves = waves(s, limited(s, s.abs(x)));
     let result = half(s, waves.sum, waves.m);
     s.select(s.eq(x, x), result, x)
 }
 
-/// The hyperbolic sine: a polynomial where |x| < 1.
+/// Returns the hyperbolic sine: a polynomial where |x| < 1.
 pub fn sinh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let magnitude = s.abs(x);
     let [result] = s.pick(
@@ -160,7 +164,8 @@ pub fn sinh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), result, x)
 }
 
-/// The hyperbolic tangent: a polynomial where |x| is small, else (e^2|x| - 1)/(e^2|x| + 1), of parts.
+/// Returns the hyperbolic tangent: a polynomial where |x| is small, otherwise (e^2|x| - 1)/(e^2|x| + 1) in
+/// two parts.
 pub fn tanh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::EXP;
     let magnitude = s.abs(x);
@@ -187,11 +192,12 @@ pub fn tanh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), result, x)
 }
 
-/// 1/(1 + e^-x), as e^x/(1 + e^x) where x is negative.
+/// Returns 1/(1 + e^-x), computed as e^x/(1 + e^x) where x is negative.
 pub fn sigmoid<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let one = (s.float(1.0), s.float(0.0));
     let magnitude = s.min(s.abs(x), s.neg(s.float(S::Format::EXP.least)));
-    // e^-|x|, at most 1; its scale is applied twice, as a quotient may be subnormal.
+    // e^-|x| is at most 1. Its scale is applied to the numerator after the division, because a quotient may
+    // be subnormal.
     let (m, (high, low)) = in_parts(s, s.neg(magnitude));
     let near = s.power_of_two(s.word_max(m, s.word(-2 * S::Format::DIGITS)));
     let (sum, error) = quick_two_sum(s, s.float(1.0), s.mul(high, near));

@@ -1,4 +1,4 @@
-//! The two formats of floats: what the functions must know of one, and its constants. Knows no operation.
+//! The two formats of floats: their parameters and their constants. Knows no operation.
 
 use super::constants::{
     ExpConstants, InverseTrigConstants, LogConstants, RootsConstants, SpecialConstants, TrigConstants, exp,
@@ -7,20 +7,20 @@ use super::constants::{
 
 /// A binary format of IEEE 754.
 pub trait Format {
-    /// Bits of a number.
+    /// The width of a number in bits.
     const WIDTH: i64;
-    /// Bits of a significand, with the one that isn't stored.
+    /// The bits of a significand, including the implicit leading one.
     const DIGITS: i64;
-    /// What is added to an exponent before it is stored.
+    /// The number that is added to an exponent before it is stored.
     const BIAS: i64;
-    /// The least number that isn't subnormal.
+    /// The least normal number.
     const LEAST_NORMAL: f64;
-    /// 1.5·2^(digits - 1): added to a number of at most a quarter of it, this rounds it to a whole one,
-    /// which then stands in the low bits.
+    /// 1.5·2^(digits - 1). Adding it to a number of at most a quarter of it rounds that number to an integer,
+    /// which is then in the low bits.
     const SHIFTER: f64;
     /// 2^⌈digits/2⌉ + 1, by which Dekker splits a number.
     const SPLITTER: f64;
-    /// The bits of a number with the upper half of its digits.
+    /// The mask of the bits with the upper half of a number's digits.
     const UPPER_HALF: i64;
 
     const EXP: ExpConstants;
@@ -31,11 +31,11 @@ pub trait Format {
     const INVERSE_TRIG: InverseTrigConstants;
 }
 
-/// Binary64.
+/// The binary64 format (double precision).
 #[derive(Clone, Copy, Debug)]
 pub struct Double;
 
-/// Binary32.
+/// The binary32 format (single precision).
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
 

@@ -1,28 +1,31 @@
 //! Arcsine, arccosine, arctangent, and the angle of a point.
 //!
-//! The arcsine has a polynomial up to 1/2, and beyond it π/2 - 2·asin √((1 - x)/2): W. J. Cody and W. Waite, "Software Manual for the
-//! Elementary Functions" (1980). The arctangent of a/b is atan c + atan t, where t = (a - c·b)/(b + c·a) and c is a number of few digits near
-//! a/b, found from their bits before they are divided (the quotient of the bits is that of J. N. Mitchell's logarithms,
-//! "Computer multiplication and division using binary logarithms", IRE Transactions on Electronic Computers 11 (1962)), so that there is one
-//! division: J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016), chapter 6.
+//! The arcsine is a polynomial up to 1/2, and π/2 - 2·asin √((1 - x)/2) above that: W. J. Cody and W. Waite,
+//! "Software Manual for the Elementary Functions" (1980). The arctangent of a/b is atan c + atan t, with t =
+//! (a - c·b)/(b + c·a). c is a number of few digits near a/b. c is found from the bits of a and b before the
+//! division. So there is only one division: J.-M. Muller, "Elementary Functions: Algorithms and
+//! Implementation", 3rd edition (2016), chapter 6. The quotient of the bits is that of J. N. Mitchell's
+//! logarithms, "Computer multiplication and division using binary logarithms", IRE Transactions on Electronic
+//! Computers 11 (1962).
 
 use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, quick_two_sum};
 
-/// π/2 in two parts.
+/// Returns π/2 in two parts.
 #[inline(always)]
 fn half_pi<S: FloatOps>(s: &S) -> Twofold<S> {
     let [high, low] = S::Format::TRIG.half_pi;
     (s.float(high), s.float(low))
 }
 
-/// The arcsine of a magnitude as a sum of three: where it is at most 1/2 itself, else of √((1 - |x|)/2).
+/// The arcsine of a number as a sum of three terms. The number is the magnitude if that is at most 1/2,
+/// otherwise √((1 - |x|)/2).
 struct Arc<S: FloatOps> {
     is_near: S::Flag,
-    /// The number whose arcsine it is, in two parts, the first with half of the digits where it is a root.
+    /// The argument of the arcsine, in two parts. If it is a root, the first part has half of the digits.
     of: Twofold<S>,
-    /// What the arcsine is more than that.
+    /// The difference between the arcsine and the number.
     more: S::Float,
 }
 
@@ -31,7 +34,7 @@ fn arc<S: FloatOps>(s: &S, magnitude: S::Float) -> Arc<S> {
     let c = &S::Format::INVERSE_TRIG;
     let half = s.float(0.5);
     let is_near = s.lt(magnitude, half);
-    // Exact where it is used.
+    // The difference is exact where it is used.
     let far_square = s.mul(s.sub(s.float(1.0), magnitude), half);
     let square = s.select(is_near, s.mul(magnitude, magnitude), far_square);
     let fourth = s.mul(square, square);
@@ -40,7 +43,7 @@ fn arc<S: FloatOps>(s: &S, magnitude: S::Float) -> Arc<S> {
     let root = s.sqrt(far_square);
     let root_high = s.upper_half(root);
     let left = s.sub(far_square, s.mul(root_high, root_high));
-    // The root of 0 is 0, without a rest.
+    // The maximum avoids a division by 0: the root of 0 has the low part 0.
     let root_low = s.div(left, s.max(s.add(root, root_high), s.float(S::Format::LEAST_NORMAL)));
     Arc {
         is_near,
@@ -49,7 +52,7 @@ fn arc<S: FloatOps>(s: &S, magnitude: S::Float) -> Arc<S> {
     }
 }
 
-/// The arcsine, from -π/2 to π/2; NaN beyond 1.
+/// Returns the arcsine, from -π/2 to π/2; NaN outside [-1, 1].
 pub fn asin<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let Arc { is_near, of, more } = arc(s, s.abs(x));
     let (quarter, quarter_low) = half_pi(s);
@@ -60,14 +63,14 @@ pub fn asin<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.signed(s.select(is_near, s.add(of.0, more), far), s.sign(x))
 }
 
-/// The arccosine, from 0 to π; NaN beyond 1.
+/// Returns the arccosine, from 0 to π; NaN outside [-1, 1].
 pub fn acos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let Arc { is_near, of, more } = arc(s, s.abs(x));
     let (quarter, quarter_low) = half_pi(s);
     let sign = s.sign(x);
     let is_positive = s.word_eq(sign, s.word(0));
     let zero = s.float(0.0);
-    // π/2 - asin x; twice the other arcsine; π less that.
+    // The three cases: π/2 - asin x; twice the other arcsine; π minus that.
     let base = s.select(is_near, quarter, s.select(is_positive, zero, s.add(quarter, quarter)));
     let base_low =
         s.select(is_near, quarter_low, s.select(is_positive, zero, s.add(quarter_low, quarter_low)));
@@ -77,30 +80,32 @@ pub fn acos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.add(high, s.add(s.add(low, base_low), s.mul(s.add(of.1, more), times)))
 }
 
-/// The index of c for so many bits above the least quotient, at most `greatest`; -1 where c is 0.
+/// Returns the table index of c for a quotient's bits minus those of the least quotient: at most `greatest`,
+/// and -1 if c is 0.
 #[inline(always)]
 fn index<S: FloatOps>(s: &S, bits: S::Word, greatest: i64) -> S::Word {
     let shift = s.word(S::Format::INVERSE_TRIG.index_shift);
-    // The table ends with zeros.
+    // The index -1 denotes the last entry of a table, which is 0.
     s.word_min(s.word_max(s.word_sar(bits, shift), s.word(-1)), s.word(greatest))
 }
 
-/// atan c in two parts.
+/// Returns atan c in two parts.
 #[inline(always)]
 fn arc_of_center<S: FloatOps>(s: &S, index: S::Word) -> Twofold<S> {
     let c = &S::Format::INVERSE_TRIG;
     (s.float_at(c.arcs, index), s.float_at(c.arcs_low, index))
 }
 
-/// atan t - t.
+/// Returns atan t - t.
 #[inline(always)]
 fn departure<S: FloatOps>(s: &S, t: S::Float) -> S::Float {
     let square = s.mul(t, t);
     s.mul(s.mul(t, square), s.polynomial(square, S::Format::INVERSE_TRIG.arctangent))
 }
 
-/// What a quotient of at most 1 lacks: the rest is exact but for its last digits. A small quotient lacks nothing that
-/// counts, as its arctangent is itself; and the parts of its rest might be subnormal.
+/// Returns the correction of a rounded quotient of at most 1; the remainder is exact except for its last
+/// digits. A small quotient is returned without correction, because its arctangent is the quotient itself,
+/// and the parts of its remainder might be subnormal.
 #[inline(always)]
 fn rest_of_quotient<S: FloatOps>(
     s: &S,
@@ -116,14 +121,14 @@ fn rest_of_quotient<S: FloatOps>(
     s.select(is_small, s.float(0.0), s.mul(rest, s.div(s.float(1.0), divisor)))
 }
 
-/// The arctangent, from -π/2 to π/2.
+/// Returns the arctangent, from -π/2 to π/2.
 pub fn atan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::INVERSE_TRIG;
     let magnitude = s.abs(x);
     let index = index(s, s.word_sub(s.bits(magnitude), s.word(c.least)), c.beyond);
     let center = s.float_at(c.centers, index);
     let is_beyond = s.le(s.float(c.greatest), magnitude);
-    // Beyond the table c is infinite, and t is -1/x. The difference is exact.
+    // Above the table's range c is infinite, and t is -1/x. The difference is exact.
     let dividend = s.select(is_beyond, s.float(-1.0), s.sub(magnitude, center));
     let divisor = s.select(is_beyond, magnitude, s.add(s.float(1.0), s.mul(center, magnitude)));
     let t = s.div(dividend, divisor);
@@ -133,7 +138,8 @@ pub fn atan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), s.signed(result, s.sign(x)), x)
 }
 
-/// The angle of the point (x, y), from -π to π, with the signs of zeros: that of y is the result's, and that of x tells 0 and π apart.
+/// Returns the angle of the point (x, y), from -π to π. The result has the sign of y, even for zeros; the
+/// sign of a zero x distinguishes 0 from π.
 pub fn atan2<S: FloatOps>(s: &S, y: S::Float, x: S::Float) -> S::Float {
     let c = &S::Format::INVERSE_TRIG;
     let (zero, one) = (s.float(0.0), s.float(1.0));
@@ -146,7 +152,7 @@ pub fn atan2<S: FloatOps>(s: &S, y: S::Float, x: S::Float) -> S::Float {
         || {
             let infinity = s.float(f64::INFINITY);
             let scale = s.select(s.lt(greater, one), s.float(c.scales[0]), s.float(c.scales[1]));
-            // Two zeros have the quotient 0, two infinities 1.
+            // The limits: the quotient of two zeros is 0, that of two infinities is 1.
             let is_limit = s.either(s.eq(greater, zero), s.eq(greater, infinity));
             let limit = s.select(s.eq(lesser, infinity), one, zero);
             [s.select(is_limit, limit, s.mul(lesser, scale)), s.select(is_limit, one, s.mul(greater, scale))]
@@ -157,7 +163,7 @@ pub fn atan2<S: FloatOps>(s: &S, y: S::Float, x: S::Float) -> S::Float {
     let (quarter, quarter_low) = half_pi(s);
     let turns =
         |quarter: S::Float| s.select(is_steep, quarter, s.select(is_behind, s.add(quarter, quarter), zero));
-    // To the quarter turn from below, and from the half one: then the arctangent goes.
+    // The arctangent is subtracted from π/2 if the point is steep, and from π if x is negative.
     let from_quarter = s.word_select(is_steep, s.word(1 << (S::Format::WIDTH - 1)), s.word(0));
     let base = (turns(quarter), turns(quarter_low));
     let result = s.signed(beside(s, base, s.word_xor(sign, from_quarter), [above, below]), s.sign(y));
@@ -165,17 +171,18 @@ pub fn atan2<S: FloatOps>(s: &S, y: S::Float, x: S::Float) -> S::Float {
     s.select(are_numbers, result, s.add(x, y))
 }
 
-/// An angle in two parts, to which the arctangent of a/b comes, or from which it goes where the sign bit is set; a is at most b.
+/// Returns an angle in two parts, plus the arctangent of above/below, or minus it if the sign bit is set;
+/// above is at most below.
 #[inline(always)]
 fn beside<S: FloatOps>(s: &S, base: Twofold<S>, sign: S::Word, [above, below]: [S::Float; 2]) -> S::Float {
     let c = &S::Format::INVERSE_TRIG;
-    // The bits of 1, less those that make up for the quotient's being greater than it is.
+    // The constant is the bits of 1, reduced because the estimated quotient is greater than the true one.
     let quotient = s.word_add(s.word_sub(s.bits(above), s.bits(below)), s.word(c.unit));
     let index = index(s, s.word_sub(quotient, s.word(c.least)), c.beyond);
     let center = s.float_at(c.centers, index);
     let below_high = s.upper_half(below);
     let below_low = s.sub(below, below_high);
-    // Exact up to the second difference, as c has few digits.
+    // The dividend is exact up to the second difference, because c has few digits.
     let dividend = s.sub(s.sub(above, s.mul(center, below_high)), s.mul(center, below_low));
     let divisor = s.add(below, s.mul(center, above));
     let t = s.div(dividend, divisor);
@@ -184,7 +191,7 @@ fn beside<S: FloatOps>(s: &S, base: Twofold<S>, sign: S::Word, [above, below]: [
     let (arc, arc_low) = arc_of_center(s, index);
     let (high, low) = quick_two_sum(s, base.0, signed(arc));
     let base_low = s.add(s.add(low, base.1), signed(arc_low));
-    // Where base and c are 0, the quotient is all there is.
+    // If base and c are 0, the quotient is the whole result.
     let (high, low) = quick_two_sum(s, high, signed(t));
     s.add(high, s.add(s.add(base_low, low), signed(small)))
 }

@@ -1,15 +1,16 @@
-//! The logarithm and that of 1 + x: P. T. P. Tang, "Table-driven implementation of the logarithm function in IEEE
-//! floating-point arithmetic", ACM Transactions on Mathematical Software 16 (1990), with the tables' values of 1/c so
-//! short that no product of one is rounded.
+//! The logarithm and that of 1 + x. Source: P. T. P. Tang, "Table-driven implementation of the logarithm
+//! function in IEEE floating-point arithmetic", ACM Transactions on Mathematical Software 16 (1990). The
+//! table's values of 1/c have so few digits that products with them are exact.
 //!
-//! x = 2^k·z and z/c = 1 + r give log x = k·ln 2 + log c + r - r²/2 + r³·p(r). The upper part of z has few digits, so r is known
-//! exactly, in two parts. Where x is around 1, k is 0 and c is 1: what is left keeps all digits.
+//! x = 2^k·z and z/c = 1 + r give log x = k·ln 2 + log c + r - r²/2 + r³·p(r). The upper part of z has few
+//! digits, so r is known exactly, in two parts. For x around 1, k is 0 and c is 1, so the remaining terms
+//! keep all digits.
 
 use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, quick_two_sum, two_sum};
 
-/// log x = k·ln 2 + log c + log(1 + r).
+/// A reduced argument: log x = k·ln 2 + log c + log(1 + r).
 struct NearCenter<S: FloatOps> {
     k: S::Word,
     inverse: S::Float,
@@ -17,7 +18,7 @@ struct NearCenter<S: FloatOps> {
     r: Twofold<S>,
 }
 
-/// Of a positive number that isn't subnormal.
+/// Reduces a positive normal number.
 #[inline(always)]
 fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let c = &S::Format::LOG;
@@ -27,7 +28,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let k = s.word_sar(above, exponent);
     let index = s.word_shr(above, s.word(S::Format::DIGITS - 1 - c.index_bits));
     let z = s.word_sub(bits, s.word_shl(k, exponent));
-    // To the nearest, so that around 1 the lower part of r is the smaller one, or all there is.
+    // Rounding to nearest makes the lower part of r the smaller one around 1, or the only one.
     let half_unit = s.word(-(c.upper / 2));
     let upper = s.of_bits(s.word_and(s.word_add(z, half_unit), s.word(c.upper)));
     let lower = s.sub(s.of_bits(z), upper);
@@ -40,7 +41,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     }
 }
 
-/// Of any positive number: subnormal ones are enlarged first.
+/// Reduces any positive number; subnormal numbers are scaled up first.
 #[inline(always)]
 fn reduce_any<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let small = s.lt(x, s.float(S::Format::LEAST_NORMAL));
@@ -51,13 +52,13 @@ fn reduce_any<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     reduced
 }
 
-/// r³·p(r).
+/// Returns r³·p(r).
 #[inline(always)]
 fn rest<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
     s.mul(s.mul(r, s.mul(r, r)), s.polynomial(r, S::Format::LOG.rest))
 }
 
-/// k·ln 2 + log c: the first part is exact.
+/// Returns k·ln 2 + log c; the first part is exact.
 #[inline(always)]
 fn base<S: FloatOps>(s: &S, reduced: &NearCenter<S>) -> Twofold<S> {
     let ln2 = S::Format::LOG.ln2;
@@ -65,7 +66,7 @@ fn base<S: FloatOps>(s: &S, reduced: &NearCenter<S>) -> Twofold<S> {
     (s.add(s.mul(k, s.float(ln2[0])), reduced.log.0), s.add(s.mul(k, s.float(ln2[1])), reduced.log.1))
 }
 
-/// Of r with something that is added to it, which is less than its last place.
+/// Returns the logarithm, with a number added to r that is less than the last digit of r.
 #[inline(always)]
 fn finish<S: FloatOps>(s: &S, reduced: &NearCenter<S>, added: S::Float) -> S::Float {
     let (base, base_low) = base(s, reduced);
@@ -78,7 +79,7 @@ fn finish<S: FloatOps>(s: &S, reduced: &NearCenter<S>, added: S::Float) -> S::Fl
     s.add(high, s.add(s.add(low, r_low), small))
 }
 
-/// The limits, and NaN below 0.
+/// Returns `within` for positive finite x, otherwise the limits, and NaN below 0.
 #[inline(always)]
 fn at_the_edges<S: FloatOps>(s: &S, x: S::Float, within: S::Float) -> S::Float {
     let (zero, infinity) = (s.float(0.0), s.float(f64::INFINITY));
@@ -87,26 +88,27 @@ fn at_the_edges<S: FloatOps>(s: &S, x: S::Float, within: S::Float) -> S::Float {
     s.select(s.both(s.lt(zero, x), s.lt(x, infinity)), within, beyond)
 }
 
-/// The natural logarithm.
+/// Returns the natural logarithm.
 pub fn log<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     at_the_edges(s, x, finish(s, &reduce_any(s, x), s.float(-0.0)))
 }
 
-/// log(1 + x), which keeps its digits where x is small: the rest of the sum 1 + x enters r.
+/// Returns log(1 + x) without losing digits where x is small: the rounding error of 1 + x is added to r.
 pub fn ln_1p<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let (sum, error) = two_sum(s, s.float(1.0), x);
     let reduced = reduce(s, sum);
-    // Beyond the digits of a sum its rest, at most 1, makes no difference; the power of two may not be there.
+    // The rounding error is at most 1, so it has no effect on large sums, for which the power of two might
+    // not exist.
     let k = s.word_min(reduced.k, s.word(2 * S::Format::DIGITS));
     let scale = s.power_of_two(s.word_sub(s.word(0), k));
     let error = s.mul(s.mul(error, scale), reduced.inverse);
     let result = at_the_edges(s, sum, finish(s, &reduced, error));
-    // What is less than the sums notice is its own logarithm, with the sign of its zero.
+    // If 1 + x rounds to 1, the result is x itself, with the sign of its zero.
     s.select(s.eq(sum, s.float(1.0)), x, result)
 }
 
-/// log x of any x ≥ 0 in two parts, to about as many digits more as the table's r is small; where it isn't finite, the
-/// second part means nothing.
+/// Returns log x of any x ≥ 0 in two parts. The additional precision in digits is about the number of leading
+/// zeros of r. If the first part isn't finite, the second is meaningless.
 #[inline(always)]
 pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Twofold<S> {
     let reduced = reduce_any(s, x);
@@ -115,7 +117,7 @@ pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Twofold<S> {
     let r = s.add(r_high, r_low);
     let (first, first_low) = quick_two_sum(s, base, r_high);
     let (second, second_low) = two_sum(s, first, r_low);
-    // -(r_high + r_low)²/2: the first square is exact, the rest is small.
+    // -(r_high + r_low)²/2: the first square is exact, the remaining terms are small.
     let half = s.mul(r_high, s.float(-0.5));
     let (third, third_low) = quick_two_sum(s, second, s.mul(half, r_high));
     let cross = s.mul(r_low, s.sub(half, s.mul(s.add(r_high, r_low), s.float(0.5))));

@@ -1,17 +1,17 @@
-//! The elementary functions of the floats, written once, as rows are: over a trait of few operations
-//! ([`FloatOps`]), which an engine lends them. The interpreter lends the processor's; other engines
-//! may lend values of a compiler, or the text of a shader. IEEE 754 rounds each operation, and nothing is
-//! contracted: so all engines find the same bits.
+//! The elementary functions of floats, written once over a trait of few operations ([`FloatOps`]), which an
+//! engine implements. The interpreter uses the processor's floats; other engines use values of a compiler, or
+//! the text of a shader. IEEE 754 rounds each operation, and no operations are contracted, so all engines
+//! compute the same bits.
 //!
-//! One file is one family of functions; it knows operations ([`ops`]), numbers of two words ([`pair`]), and
-//! the constants of a format. `constants/` holds what was computed for it: tables, and polynomials,
-//! which `tests/elementary/constants` derives anew. Nothing here knows a row, a number system or an engine.
+//! Each file is one family of functions. A family uses operations ([`ops`]), numbers of two floats
+//! ([`pair`]), and the constants of a format. `constants/` contains computed tables and polynomials, which
+//! `tests/elementary/constants` derives again. Nothing here knows a row, a number system or an engine.
 //!
-//! A family file looks like this: a module doc that names the algorithm and its source, functions that are
-//! generic over `S: FloatOps`, take `&S`, and read `S::Format`'s constants; no `if` on a value, but
-//! [`FloatOps::select`] where both sides cost little, and [`FloatOps::pick`] where one costs much.
-//! Functions give an infinity where they overflow or have a pole, and NaN outside of their domain; an argument
-//! that isn't finite gives a limit or NaN. In f32 nothing wider than f32 is used.
+//! A family file has a module doc that names the algorithm and its source. Its functions are generic over `S:
+//! FloatOps`, take `&S`, and read constants of `S::Format`. There is no `if` on a value: [`FloatOps::select`]
+//! is used where both sides are cheap, and [`FloatOps::pick`] where one side is expensive. Functions return
+//! an infinity on overflow and at poles, and NaN outside their domain. For an infinite argument the result is
+//! a limit or NaN. f32 functions use nothing wider than f32.
 
 mod constants;
 pub mod exp;

@@ -1,13 +1,14 @@
-//! The processor's own floats: the reading of the elementary functions that the interpreter computes with.
+//! The processor's floats: the implementation of the elementary functions' operations that the interpreter
+//! uses.
 
 use super::format::{Double, Single};
 use super::ops::FloatOps;
 
-/// f64, at once.
+/// Operations on f64, computed immediately.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NativeDouble;
 
-/// f32, at once.
+/// Operations on f32, computed immediately.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NativeSingle;
 

@@ -1,22 +1,22 @@
-//! The operations that an engine lends to the elementary functions, on one format of floats, and what can be
-//! said in them for every engine. Knows no function and no engine.
+//! The operations that an engine implements for the elementary functions, on one format of floats, with
+//! operations derived from them. Knows no function and no engine.
 
 use super::format::Format;
 
 /// Operations on floats of one format, and on words of the same width.
 ///
-/// Arithmetic is IEEE 754's: each operation rounds to the nearest, is never contracted with another, never
-/// reordered, and keeps subnormal numbers. Words are integers of the format's width in two's complement,
-/// and wrap. A flag is the outcome of a comparison. Nothing here faults.
+/// Arithmetic is that of IEEE 754: each operation rounds to nearest, is never contracted or reordered, and
+/// supports subnormal numbers. Words are wrapping integers of the format's width in two's complement. A flag
+/// is the result of a comparison. No operation faults.
 pub trait FloatOps {
     type Format: Format;
     type Float: Copy;
     type Word: Copy;
     type Flag: Copy;
 
-    /// A constant: the float nearest to it.
+    /// Returns a constant: the float nearest to `value`.
     fn float(&self, value: f64) -> Self::Float;
-    /// A constant: the low bits of a number.
+    /// Returns a constant: the low bits of `value`.
     fn word(&self, value: i64) -> Self::Word;
 
     fn add(&self, a: Self::Float, b: Self::Float) -> Self::Float;
@@ -25,13 +25,13 @@ pub trait FloatOps {
     fn div(&self, a: Self::Float, b: Self::Float) -> Self::Float;
     fn sqrt(&self, a: Self::Float) -> Self::Float;
 
-    /// The bits of a float.
+    /// Returns the bits of a float.
     fn bits(&self, a: Self::Float) -> Self::Word;
-    /// The float of these bits.
+    /// Returns the float with these bits.
     fn of_bits(&self, a: Self::Word) -> Self::Float;
-    /// The whole part of a float whose magnitude is less than 2^(width - 1).
+    /// Returns the integer part of a float of magnitude less than 2^(width - 1).
     fn whole(&self, a: Self::Float) -> Self::Word;
-    /// The float nearest to a word.
+    /// Returns the float nearest to a word.
     fn of_word(&self, a: Self::Word) -> Self::Float;
 
     fn word_add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
@@ -40,11 +40,11 @@ pub trait FloatOps {
     fn word_and(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn word_or(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn word_xor(&self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Shifts by an amount from 0 to the width less 1.
+    /// Shifts left by an amount from 0 to width - 1.
     fn word_shl(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
-    /// Zeros come in.
+    /// Shifts right logically, by an amount from 0 to width - 1.
     fn word_shr(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
-    /// Copies of the sign come in.
+    /// Shifts right arithmetically, by an amount from 0 to width - 1.
     fn word_sar(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
 
     fn lt(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
@@ -56,20 +56,20 @@ pub trait FloatOps {
     fn either(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
-    /// One of two floats that are there.
+    /// Returns one of two floats that are already computed.
     fn select(&self, flag: Self::Flag, yes: Self::Float, no: Self::Float) -> Self::Float;
-    /// One of two words that are there.
+    /// Returns one of two words that are already computed.
     fn word_select(&self, flag: Self::Flag, yes: Self::Word, no: Self::Word) -> Self::Word;
-    /// What one of two ways comes to. An engine that computes at once goes one of them, others may go both and
-    /// select: so neither may do anything but compute.
+    /// Returns the result of one of two closures. An engine that computes immediately runs only one; others
+    /// may run both and select, so closures must not have side effects.
     fn pick<const N: usize>(
         &self,
         flag: Self::Flag,
         yes: impl FnOnce() -> [Self::Float; N],
         no: impl FnOnce() -> [Self::Float; N],
     ) -> [Self::Float; N];
-    /// The same, where hardly anybody comes to the second way. An engine that goes both may go the first one only, if it has a way to say
-    /// that what it computes isn't the function's value.
+    /// The same as [`FloatOps::pick`], where the second closure is rarely needed. An engine that would run
+    /// both may run only the first one, if the engine can report that its result isn't the function's value.
     #[inline(always)]
     fn pick_usual<const N: usize>(
         &self,
@@ -80,13 +80,13 @@ pub trait FloatOps {
         self.pick(is_usual, usual, seldom)
     }
 
-    /// The word of a table, whose length is a power of two, at an index modulo the length.
+    /// Returns a word of a table at an index modulo the table's length, which is a power of two.
     fn lookup(&self, table: &'static [i64], index: Self::Word) -> Self::Word;
 
-    // What the operations above say.
+    // Derived operations, with default implementations.
 
-    /// The float itself, where what it was rounded from is told by a second one. Readings that know more of a float than the
-    /// float forget it here.
+    /// Returns the float itself; called before its rounding error is computed. Readings that track the
+    /// unrounded number of each float replace that number by the float here.
     #[inline(always)]
     fn settled(&self, a: Self::Float) -> Self::Float {
         a
@@ -103,31 +103,31 @@ pub trait FloatOps {
         self.of_bits(self.word_xor(self.bits(a), self.word(1 << (Self::Format::WIDTH - 1))))
     }
 
-    /// The sign bit of a float, with zeros behind it.
+    /// Returns the sign bit of a float; all other bits are 0.
     #[inline(always)]
     fn sign(&self, a: Self::Float) -> Self::Word {
         self.word_and(self.bits(a), self.word(1 << (Self::Format::WIDTH - 1)))
     }
 
-    /// A float whose sign is turned where the sign bit is set.
+    /// Returns a float, with its sign flipped if the sign bit of `sign` is set.
     #[inline(always)]
     fn signed(&self, a: Self::Float, sign: Self::Word) -> Self::Float {
         self.of_bits(self.word_xor(self.bits(a), sign))
     }
 
-    /// The lesser of two floats; the second if they aren't ordered.
+    /// Returns the lesser of two floats; the second if they are unordered.
     #[inline(always)]
     fn min(&self, a: Self::Float, b: Self::Float) -> Self::Float {
         self.select(self.lt(a, b), a, b)
     }
 
-    /// The greater of two floats; the second if they aren't ordered.
+    /// Returns the greater of two floats; the second if they are unordered.
     #[inline(always)]
     fn max(&self, a: Self::Float, b: Self::Float) -> Self::Float {
         self.select(self.lt(b, a), a, b)
     }
 
-    /// The upper word of the product of two words without sign.
+    /// Returns the upper word of the product of two unsigned words.
     #[inline(always)]
     fn word_mul_upper(&self, a: Self::Word, b: Self::Word) -> Self::Word {
         upper_product(self, a, b)
@@ -143,14 +143,15 @@ pub trait FloatOps {
         self.word_select(self.word_lt(b, a), a, b)
     }
 
-    /// The float of a table.
+    /// Returns a float of a table of bits.
     #[inline(always)]
     fn float_at(&self, table: &'static [i64], index: Self::Word) -> Self::Float {
         self.of_bits(self.lookup(table, index))
     }
 
-    /// c₀ + c₁·x + c₂·x² + …, at least one coefficient: even and odd powers apart, which takes half as long as Horner's rule. Of four
-    /// the lower two and the upper two, which takes less yet (G. Estrin, 1960).
+    /// c₀ + c₁·x + c₂·x² + …, at least one coefficient. Even and odd powers are summed separately, which
+    /// takes half as long as Horner's rule. Three or four coefficients are grouped in pairs, which is faster
+    /// still (G. Estrin, 1960).
     #[inline(always)]
     fn polynomial(&self, x: Self::Float, coefficients: &'static [f64]) -> Self::Float {
         let square = self.mul(x, x);
@@ -178,13 +179,14 @@ pub trait FloatOps {
         terms.fold(self.float(last), |sum, &c| self.add(self.mul(sum, square), self.float(c)))
     }
 
-    /// The upper half of a float's digits: products of two such are exact.
+    /// Returns the upper half of a float's digits; products of two such floats are exact.
     #[inline(always)]
     fn upper_half(&self, a: Self::Float) -> Self::Float {
         self.of_bits(self.word_and(self.bits(a), self.word(Self::Format::UPPER_HALF)))
     }
 
-    /// The nearest whole number, halves to even, as a word and as a float; of a float of at most a quarter of 2^digits.
+    /// Returns the nearest integer, ties to even, as a word and as a float. The argument must be at most a
+    /// quarter of 2^digits.
     #[inline(always)]
     fn nearest(&self, a: Self::Float) -> (Self::Word, Self::Float) {
         let shifter = self.float(Self::Format::SHIFTER);
@@ -192,14 +194,15 @@ pub trait FloatOps {
         (self.word_sub(self.bits(shifted), self.bits(shifter)), self.sub(shifted, shifter))
     }
 
-    /// 2^k, where that is a normal number.
+    /// 2^k, which must be a normal number.
     #[inline(always)]
     fn power_of_two(&self, k: Self::Word) -> Self::Float {
         let exponent = self.word_add(k, self.word(Self::Format::BIAS));
         self.of_bits(self.word_shl(exponent, self.word(Self::Format::DIGITS - 1)))
     }
 
-    /// a·2^k, rounded once, for a normal a of about 1 and a k that leads to at most twice the range on either side.
+    /// a·2^k, rounded once. `a` must be a normal number of about 1, and k at most twice the range of
+    /// exponents.
     #[inline(always)]
     fn scale(&self, a: Self::Float, k: Self::Word) -> Self::Float {
         let half = self.word_sar(k, self.word(1));
@@ -208,7 +211,7 @@ pub trait FloatOps {
     }
 }
 
-/// [`FloatOps::word_mul_upper`] out of the other operations.
+/// Computes [`FloatOps::word_mul_upper`] from the other operations.
 #[inline(always)]
 pub fn upper_product<S: FloatOps + ?Sized>(s: &S, a: S::Word, b: S::Word) -> S::Word {
     let half = s.word(S::Format::WIDTH / 2);

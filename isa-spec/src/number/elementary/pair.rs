@@ -1,14 +1,15 @@
-//! Numbers of two floats, a value and what rounding took from it: T. J. Dekker, "A floating-point technique for
-//! extending the available precision", Numerische Mathematik 18 (1971); D. E. Knuth's sum. No operation
-//! here multiplies and adds at once. Knows no function.
+//! Numbers of two floats: a value and its rounding error. Sources: T. J. Dekker, "A floating-point technique
+//! for extending the available precision", Numerische Mathematik 18 (1971); D. E. Knuth's sum. No operation
+//! uses fused multiply-add. Knows no function.
 
 use super::format::Format;
 use super::ops::FloatOps;
 
-/// high + low; the low part is at most half a unit in the last place of the high one where not said otherwise.
+/// The number high + low. Unless stated otherwise, the low part is at most half a unit in the last place of
+/// the high part.
 pub type Twofold<S> = (<S as FloatOps>::Float, <S as FloatOps>::Float);
 
-/// a + b, exactly.
+/// a + b, exactly, for any a and b.
 #[inline(always)]
 pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     let sum = s.settled(s.add(a, b));
@@ -24,7 +25,8 @@ pub fn quick_two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S>
     (sum, s.add(s.sub(a, sum), b))
 }
 
-/// The upper half of a's digits, and the lower half; |a| is less than 1/SPLITTER of the greatest number.
+/// Returns the upper and the lower half of a's digits; |a| must be less than 1/SPLITTER of the greatest
+/// number.
 #[inline(always)]
 pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Twofold<S> {
     let scaled = s.mul(a, s.float(S::Format::SPLITTER));
@@ -32,7 +34,7 @@ pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Twofold<S> {
     (high, s.sub(a, high))
 }
 
-/// a·b, exactly, where neither splitting overflows nor the low part is subnormal.
+/// a·b, exactly, unless splitting overflows or the low part is subnormal.
 #[inline(always)]
 pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     let product = s.settled(s.mul(a, b));
@@ -42,7 +44,7 @@ pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     (product, s.add(error, s.mul(al, bl)))
 }
 
-/// The product of two pairs, to about twice the digits less a few.
+/// Returns the product of two pairs, to nearly twice the digits.
 #[inline(always)]
 pub fn product<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let (high, low) = two_product(s, a.0, b.0);
@@ -50,7 +52,7 @@ pub fn product<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     quick_two_sum(s, high, s.add(low, cross))
 }
 
-/// a / b, rounded once but for the last few digits of the low part.
+/// a / b, rounded once except for the last few digits of the low part.
 #[inline(always)]
 pub fn quotient<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let quotient = s.div(a.0, b.0);

@@ -1,7 +1,7 @@
-//! Powers: e^(b·log a), with the logarithm and the product in two parts, so that the exponential's argument is known to
-//! more digits than it has itself: J.-M. Muller and others, "Handbook of Floating-Point Arithmetic", 2nd edition
-//! (2018), section 10.5. Where a power is a float it is found exactly: what comes before the last rounding is
-//! much closer to it than half a unit.
+//! Powers: e^(b·log a). The logarithm and the product have two parts, so the exponential's argument has more
+//! digits than a float: J.-M. Muller and others, "Handbook of Floating-Point Arithmetic", 2nd edition (2018),
+//! section 10.5. A power that is a float is found exactly, because the error before the last rounding is much
+//! less than half a unit.
 
 use super::exp::exp_of_pair;
 use super::format::Format;
@@ -9,19 +9,19 @@ use super::log::log_in_parts;
 use super::ops::FloatOps;
 use super::pair::{Twofold, two_product};
 
-/// |a|^(high + low), and 1 where the exponent is 0.
+/// |a|^(high + low), and 1 if the exponent is 0.
 #[inline(always)]
 fn of_magnitude<S: FloatOps>(s: &S, a: S::Float, b: Twofold<S>) -> S::Float {
     let (zero, one) = (s.float(0.0), s.float(1.0));
     let (log, log_low) = log_in_parts(s, s.abs(a));
     let (high, low) = two_product(s, b.0, log);
     let low = s.add(s.add(low, s.mul(b.0, log_low)), s.mul(b.1, log));
-    // Where it isn't small, the power is out of range, or one part isn't finite.
+    // If the low part isn't small, the power is out of range, or a part isn't finite.
     let low = s.select(s.lt(s.abs(low), s.float(0.01)), low, zero);
     s.select(s.eq(b.0, zero), one, exp_of_pair(s, (high, low)))
 }
 
-/// Whether a float is whole, and whether it is odd: very large ones are even.
+/// Returns whether a float is an integer, and whether it is odd. Very large floats are even.
 #[inline(always)]
 fn parity<S: FloatOps>(s: &S, b: S::Float) -> (S::Flag, S::Flag) {
     let magnitude = s.abs(b);
@@ -31,7 +31,7 @@ fn parity<S: FloatOps>(s: &S, b: S::Float) -> (S::Flag, S::Flag) {
     (is_whole, s.word_eq(s.word_and(whole, s.word(1)), s.word(1)))
 }
 
-/// a^b: NaN where a is negative and b isn't whole. 0^0 = 1.
+/// a^b: NaN if a is negative and b isn't an integer. 0^0 = 1.
 pub fn pow<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     let zero = s.float(0.0);
     let magnitude = of_magnitude(s, a, (b, zero));
@@ -48,8 +48,8 @@ pub fn pow<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     result
 }
 
-/// a^n of a whole number n, which is given as the float nearest to it and the float nearest to the rest, and whether it
-/// is odd: a float has no room for all of it. The powers 0, 1 and 2 are 1, a and a·a, rounded once.
+/// a^n of an integer n, which may have more digits than a float. So n is given by the nearest float, the
+/// float nearest to the remainder, and its parity. The powers 0, 1 and 2 are 1, a and a·a, rounded once.
 pub fn powi<S: FloatOps>(s: &S, a: S::Float, n: Twofold<S>, is_odd: S::Flag) -> S::Float {
     let (one, two) = (s.float(1.0), s.float(2.0));
     let is_few = s.both(s.le(s.float(0.0), n.0), s.le(n.0, two));

@@ -1,23 +1,23 @@
-//! The cubic root and the length of a vector.
+//! The cube root and the length of a vector.
 //!
-//! The cubic root begins with a polynomial, rounded to so few digits that its cube is exact (W. Kahan and K. C. Ng's
-//! idea), and ends with the series of the root of what the cube leaves. The length is the square root of a sum that is
-//! rounded once.
+//! The cube root starts from a polynomial, rounded to so few digits that its cube is exact (an idea of W.
+//! Kahan and K. C. Ng). The series of the cube root of the remaining quotient then corrects it. The length is
+//! the square root of a sum that is rounded once.
 
 use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::quick_two_sum;
 
-/// The cubic root.
+/// Returns the cube root of a float.
 pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::ROOTS;
     let magnitude = s.abs(x);
     let digits = s.word(S::Format::DIGITS - 1);
-    // A multiple of 3 enlarges subnormal numbers.
+    // Subnormal numbers are scaled up by a power of two, with a multiple of 3 as the exponent.
     let small = s.lt(magnitude, s.float(S::Format::LEAST_NORMAL));
     let enlarged = s.mul(magnitude, s.power_of_two(s.word(c.enlarged)));
     let bits = s.bits(s.select(small, enlarged, magnitude));
-    // The exponent divided by 3, as a product: it is positive, and less than 2^12.
+    // Division of the exponent by 3 as a multiplication: the exponent is positive and less than 2^12.
     let exponent = s.word_add(s.word_shr(bits, digits), s.word(c.lift));
     let third = s.word_shr(s.word_mul(exponent, s.word(43_691)), s.word(17));
     let rest = s.word_sub(exponent, s.word_mul(third, s.word(3)));
@@ -31,7 +31,7 @@ pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let off = s.div(s.sub(scaled, cube), cube);
     let series = s.mul(off, s.polynomial(off, c.root_series));
     let root = s.add(guess, s.mul(guess, series));
-    // The third of the exponent, less that of what was added to it.
+    // The exponent divided by 3, corrected for the bias and for the scaling.
     let shift = s.word_select(small, s.word(c.enlarged / 3), s.word(0));
     let exponent = s.word_sub(s.word_sub(third, s.word((S::Format::BIAS + c.lift) / 3)), shift);
     let result = s.signed(s.mul(root, s.power_of_two(exponent)), s.sign(x));
@@ -39,17 +39,18 @@ pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(is_ordinary, result, x)
 }
 
-/// √(a² + b²): neither overflows nor underflows on its way.
+/// √(a² + b²), without intermediate overflow or underflow.
 pub fn hypot<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     let (a, b) = (s.abs(a), s.abs(b));
     let (greater, lesser) = (s.max(a, b), s.min(a, b));
-    // Squares of the others are in range, and so are the parts of them that count.
+    // Unless a number is extreme, squares are in range, including the parts of them that matter.
     let reach = s.float(S::Format::ROOTS.reach);
     let is_extreme = s.either(s.lt(reach, greater), s.lt(greater, s.div(s.float(1.0), reach)));
     let [length] = s.pick(
         is_extreme,
         || {
-            // The greater one is brought to about 1. The greatest exponent's inverse would be subnormal.
+            // The greater number is scaled to about 1. The exponent is limited, because the inverse of the
+            // greatest power would be subnormal.
             let stored = s.word_shr(s.bits(greater), s.word(S::Format::DIGITS - 1));
             let exponent =
                 s.word_min(s.word_sub(stored, s.word(S::Format::BIAS)), s.word(S::Format::BIAS - 1));
@@ -64,8 +65,8 @@ pub fn hypot<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     s.select(is_number, length, s.add(a, b))
 }
 
-/// √(a² + b²) of a ≥ b, from squares without rounding: those of the upper halves of the digits are exact, and what is
-/// left of each is the product of the lower half with the rest of twice the number.
+/// √(a² + b²) for a ≥ b, from squares without rounding. The squares of the upper halves of the digits are
+/// exact. The rest of each square is (x - upper)·(x + upper).
 #[inline(always)]
 fn length<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     let (a_upper, b_upper) = (s.upper_half(a), s.upper_half(b));

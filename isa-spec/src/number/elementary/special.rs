@@ -1,6 +1,6 @@
-//! The error function, the logarithm of the gamma function, and its derivative: polynomials around centers that are
-//! evenly spread, whose coefficients are a table; Stirling's series beyond (Whittaker and Watson, "A Course of Modern Analysis",
-//! chapter 12), as a polynomial that was fitted to what it converges to.
+//! The error function, the logarithm of the gamma function, and its derivative. Polynomials around evenly
+//! spaced centers have their coefficients in a table. Above them, Stirling's series is used (Whittaker and
+//! Watson, "A Course of Modern Analysis", chapter 12), as a polynomial that was fitted to its limit.
 
 use super::exp::exp_of_pair;
 use super::format::Format;
@@ -8,7 +8,7 @@ use super::log::log_in_parts;
 use super::ops::FloatOps;
 use super::pair::{Twofold, product, quick_two_sum, two_product, two_sum};
 
-/// The polynomial of a center: two coefficients in two parts, the others as they are.
+/// Evaluates the polynomial of a center. Two coefficients have two parts, the others one.
 #[inline(always)]
 fn around_center<S: FloatOps>(
     s: &S,
@@ -32,7 +32,7 @@ fn around_center<S: FloatOps>(
     quick_two_sum(s, high, s.add(low, s.add(linear_low, small)))
 }
 
-/// The error function, 2/√π·∫ e^(-t²) from 0.
+/// The error function: 2/√π·∫ e^(-t²) from 0 to x.
 pub fn erf<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let magnitude = s.abs(x);
@@ -53,16 +53,16 @@ pub fn erf<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), s.signed(result, s.sign(x)), x)
 }
 
-/// The derivative of the error function, 2/√π·e^(-x²), where the square is known in two parts.
+/// The derivative of the error function: 2/√π·e^(-x²), with the square in two parts.
 pub fn erf_slope<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
-    // Beyond, it is 0; and there is no square to be out of range.
+    // Above 40 the result is 0; limiting the argument avoids overflow of the square.
     let limited = s.min(s.abs(x), s.float(40.0));
     let (square, low) = two_product(s, limited, limited);
     let bell = exp_of_pair(s, (s.neg(square), s.neg(low)));
     s.select(s.eq(x, x), s.mul(bell, s.float(S::Format::SPECIAL.erf_slope)), x)
 }
 
-/// log Γ(x) from 1 - 1/16 on, below the bound of Stirling's series.
+/// log Γ(whole_part + x), from 1 - 1/16 up to the start of Stirling's series.
 #[inline(always)]
 fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> Twofold<S> {
     let c = &S::Format::SPECIAL;
@@ -71,11 +71,11 @@ fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> 
     around_center(s, c.log_gamma, s.word_sub(center, s.word(8)), distance)
 }
 
-/// (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + the rest of the series, which is divided by x.
+/// (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + the rest of the series divided by x.
 #[inline(always)]
 fn log_gamma_by_series<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
-    // Where x is so large that nothing but x·(log x - 1) counts, a part of it is taken, whose product can be split.
+    // If x is so large that only x·(log x - 1) matters, x is scaled down, so that its product can be split.
     let is_large = s.lt(s.power_of_two(s.word(S::Format::BIAS / 4)), x);
     let none_if_large = |value: S::Float| s.select(is_large, s.float(0.0), value);
     let shift = s.word_select(is_large, s.word(S::Format::BIAS / 4), s.word(0));
@@ -91,7 +91,7 @@ fn log_gamma_by_series<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.scale(s.add(high, s.add(s.add(error, low), small)), shift)
 }
 
-/// log Γ(x) of a positive x; infinite at 0, NaN below.
+/// log Γ(x) for positive x; infinite at 0, NaN below.
 pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let (zero, one) = (s.float(0.0), s.float(1.0));
@@ -101,7 +101,7 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
             let [result] = s.pick(
                 s.lt(x, s.float(0.9375)),
                 || {
-                    // log Γ(x) = log Γ(1 + x) - log x.
+                    // For small x: log Γ(x) = log Γ(1 + x) - log x.
                     let (above, above_low) = log_gamma_by_table(s, one, x);
                     let (log, log_low) = log_in_parts(s, x);
                     let (high, low) = two_sum(s, s.neg(log), above);
@@ -122,8 +122,8 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(within, result, s.select(is_limit, infinity, s.float(f64::NAN)))
 }
 
-/// The derivative of log Γ of a positive x, off by a few units in the last place of its terms; -∞ at 0, NaN below. Where x
-/// is small it is brought up, by what the derivatives differ by: Σ 1/(x + k).
+/// The derivative of log Γ for positive x; -∞ at 0, NaN below. The error is a few units in the last place of
+/// its terms. A small x is increased by 8, and the difference of the derivatives, Σ 1/(x + k), is subtracted.
 pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let shift = 8;
@@ -132,7 +132,7 @@ pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
         s.lt(x, s.float(8.0)),
         || {
             let inverse = |k: i32| s.div(s.float(1.0), s.add(x, s.float(f64::from(k))));
-            // The small ones first.
+            // The smallest terms are added first.
             let (sum, low) = (0..shift).rev().fold((zero, zero), |(sum, low), k| {
                 let (sum, error) = two_sum(s, inverse(k), sum);
                 (sum, s.add(low, error))
@@ -149,7 +149,7 @@ pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let (high, low) = two_sum(s, log, s.neg(less));
     let result = s.add(high, s.sub(s.sub(s.add(low, log_low), less_low), small));
     let infinity = s.float(f64::INFINITY);
-    // Where 1/x is out of range, so is the result.
+    // If 1/x overflows, so does the result.
     let result = s.select(s.lt(less, infinity), result, s.neg(infinity));
     let is_inside = s.both(s.lt(zero, x), s.lt(x, infinity));
     let at_end = s.select(s.eq(x, infinity), infinity, s.float(f64::NAN));

@@ -1,27 +1,29 @@
 //! Sine, cosine and tangent of all arguments.
 //!
-//! x = n·π/2 + r, with r in two parts. Of moderate arguments n·π/2 is subtracted in parts, whose products with n are exact:
-//! W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). Of great ones x·2/π is multiplied
-//! out, modulo 4, from those bits of 2/π that count: M. H. Payne and R. N. Hanek, "Radian reduction for trigonometric
-//! functions", SIGNUM Newsletter 18 (1983). How close r comes to 0, and with it how many bits are needed:
-//! J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016), chapter 11.
-//! For |r| up to π/4 there are polynomials; the tangent is a quotient whose rest is divided too.
+//! x = n·π/2 + r, with r in two parts. For moderate arguments, n·π/2 is subtracted in parts that have exact
+//! products with n: W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). For great
+//! arguments, x·2/π is computed modulo 4 from the relevant bits of 2/π: M. H. Payne and R. N. Hanek, "Radian
+//! reduction for trigonometric functions", SIGNUM Newsletter 18 (1983). The least distance of r from 0, which
+//! determines the number of required bits, is from J.-M. Muller, "Elementary Functions: Algorithms and
+//! Implementation", 3rd edition (2016), chapter 11. For |r| up to π/4 there are polynomials. The tangent is a
+//! quotient, corrected by its remainder.
 
 use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, product, quick_two_sum};
 
-/// An angle from the nearest multiple of π/2, which is the n-th; of n the lowest two bits count.
+/// An angle reduced by n·π/2, the nearest multiple of π/2. Only the lowest two bits of n matter.
 struct ReducedAngle<S: FloatOps> {
     n: S::Word,
-    /// The angle to nearly all its digits, known early, and about how much is to be added to it, if anything.
+    /// The angle to nearly all digits, available early. `off` is approximately the remainder to be added, if
+    /// there is one.
     near: S::Float,
     off: Option<S::Float>,
     /// The angle in two parts.
     angle: Twofold<S>,
 }
 
-/// Of an argument that isn't negative; NaN where it isn't finite.
+/// Reduces a non-negative argument; the angle is NaN if the argument isn't finite.
 #[inline(always)]
 fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     let is_below = |limit: f64| s.lt(x, s.float(limit));
@@ -34,7 +36,8 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     ReducedAngle { n: s.bits(quarters), near, off: Some(off), angle: (high, low) }
 }
 
-/// What is made of an argument's magnitude. One of less than π/4 needs no reduction, and has the same value with it.
+/// Evaluates a function at the reduced magnitude of an argument. Below π/4 the reduction is skipped; it
+/// wouldn't change the result.
 #[inline(always)]
 fn of_reduced<S: FloatOps, const N: usize>(
     s: &S,
@@ -56,9 +59,10 @@ fn of_reduced<S: FloatOps, const N: usize>(
     )
 }
 
-/// n as the bits of a float, the angle near and what is off, the angle in two parts.
+/// Returns n as the bits of a float, the approximate angle, its remainder, and the angle in two parts. For
+/// moderate arguments.
 ///
-/// Where a difference cancels it is exact, so the angle's digits are there even close to a multiple.
+/// A difference that cancels is exact, so the angle keeps its digits even close to a multiple of π/2.
 #[inline(always)]
 fn moderate<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
@@ -71,7 +75,8 @@ fn moderate<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     [s.of_bits(quarters), near, off, high, s.sub(low, part(3))]
 }
 
-/// The same of arguments with more quarters: n has more digits, so that the parts have fewer, and are more.
+/// The same as `moderate` for greater arguments: n has more digits, so π/2 is split into more and shorter
+/// parts.
 #[inline(always)]
 fn far<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
@@ -87,7 +92,7 @@ fn far<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     [s.of_bits(quarters), near, off, high, low]
 }
 
-/// The same of any number that isn't subnormal, of about 1 at least.
+/// The same as `moderate` for any normal number of about 1 or more.
 fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
     let (n, turn) = quarters(s, x);
@@ -97,8 +102,9 @@ fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     [s.of_bits(n), high, low, high, low]
 }
 
-/// The number of quarter turns in x, modulo 4, and what is over, at most half a one, in two parts: x is an integer times 2^e,
-/// and the bits of 2/π that would make whole turns of it are left out.
+/// Returns the number of quarter turns in x modulo 4, and the remaining fraction of a quarter turn. The
+/// fraction has two parts and is at most 1/2. x is an integer times 2^e; the bits of 2/π that would
+/// contribute whole turns are skipped.
 #[inline(always)]
 fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let c = &S::Format::TRIG;
@@ -108,7 +114,7 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let bits = s.bits(x);
     let fraction = s.word_and(bits, s.word_sub(leading, s.word(1)));
     let whole = s.word_or(fraction, leading);
-    // The word of zeros in front makes this positive.
+    // The leading word of zeros in the table makes the position positive.
     let lift = s.word(width - 1 - S::Format::BIAS - S::Format::DIGITS);
     let position = s.word_add(s.word_shr(bits, stored), lift);
     let first = s.word_shr(position, s.word(i64::from(width.trailing_zeros())));
@@ -121,24 +127,25 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
         s.word_or(upper, s.word_shr(s.word_shr(next, s.word(1)), right))
     };
     let (b0, b1, b2) = (at(0), at(1), at(2));
-    // The upper two words of the product, which is an angle in units of so many quarter turns.
+    // The upper two words of the product: an angle in units of quarter turns.
     let (second, more) = (s.word_mul(whole, b1), s.word_mul_upper(whole, b2));
     let lower = s.word_add(second, more);
     let both = s.word_and(second, more);
     let either = s.word_and(s.word_or(second, more), s.word_xor(lower, s.word(-1)));
     let carry = s.word_shr(s.word_or(both, either), s.word(width - 1));
     let upper = s.word_add(s.word_mul(whole, b0), s.word_add(s.word_mul_upper(whole, b1), carry));
-    // Two bits in front of the point, rounded.
+    // The two bits before the binary point, rounded.
     let n = s.word_shr(s.word_add(upper, s.word(1 << (width - 3))), s.word(width - 2));
     let upper = s.word_or(s.word_shl(upper, s.word(2)), s.word_shr(lower, s.word(width - 2)));
     (n, fraction_of_words(s, upper, s.word_shl(lower, s.word(2))))
 }
 
-/// The number, at most 1/2, whose bits after the point are two words, the upper one with its sign.
+/// Returns a number of magnitude at most 1/2, given its bits after the binary point as two words. The upper
+/// word is signed.
 #[inline(always)]
 fn fraction_of_words<S: FloatOps>(s: &S, upper: S::Word, lower: S::Word) -> Twofold<S> {
     let width = S::Format::WIDTH;
-    // The complement is off by a bit that doesn't count.
+    // The complement is off by a bit that doesn't matter.
     let flipped = s.word_sar(upper, s.word(width - 1));
     let (upper, lower) = (s.word_xor(upper, flipped), s.word_xor(lower, flipped));
     let half = s.word(width / 2);
@@ -156,7 +163,7 @@ fn fraction_of_words<S: FloatOps>(s: &S, upper: S::Word, lower: S::Word) -> Twof
     (s.signed(high, sign), s.signed(s.add(low, s.add(rest, second_low)), sign))
 }
 
-/// The sine and the cosine of a reduced angle, each as a sum of two whose second part is small.
+/// The sine and the cosine of a reduced angle, each as a sum of two parts of which the second is small.
 struct SineAndCosine<S: FloatOps> {
     sine: Twofold<S>,
     cosine: Twofold<S>,
@@ -167,7 +174,8 @@ fn waves<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> SineAndCosine<S> {
     let c = &S::Format::TRIG;
     let square = s.mul(reduced.near, reduced.near);
     let half = s.mul(square, s.float(0.5));
-    // Polynomials of the angle near, and by their slopes what is off: the slope of each is the other one, all of it.
+    // Polynomials of the approximate angle. The remainder `off` is multiplied by the slope of each, which is
+    // the other function.
     let cubic = s.mul(s.mul(reduced.near, square), s.polynomial(square, c.sine));
     let quartic = s.mul(s.mul(square, square), s.polynomial(square, c.cosine));
     let (high, low) = reduced.angle;
@@ -189,7 +197,7 @@ fn is_odd<S: FloatOps>(s: &S, n: S::Word) -> S::Flag {
     s.word_eq(s.word_and(n, s.word(1)), s.word(1))
 }
 
-/// The sign bit of a word's second bit.
+/// Moves a word's second-lowest bit to the sign bit.
 #[inline(always)]
 fn turned<S: FloatOps>(s: &S, n: S::Word) -> S::Word {
     s.word_shl(s.word_shr(n, s.word(1)), s.word(S::Format::WIDTH - 1))
@@ -207,19 +215,19 @@ fn cosine<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, waves: &SineAndCosine<S
     s.signed(s.add(high, low), turned(s, s.word_add(reduced.n, s.word(1))))
 }
 
-/// The sine.
+/// Returns the sine of an angle in radians.
 pub fn sin<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let [sine] = of_reduced(s, x, |reduced| [sine(s, reduced, &waves(s, reduced), s.sign(x))]);
     sine
 }
 
-/// The cosine.
+/// Returns the cosine of an angle in radians.
 pub fn cos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let [cosine] = of_reduced(s, x, |reduced| [cosine(s, reduced, &waves(s, reduced))]);
     cosine
 }
 
-/// The sine and the cosine, the same bits as alone.
+/// Returns the sine and the cosine: the same bits as the separate functions.
 pub fn sin_cos<S: FloatOps>(s: &S, x: S::Float) -> (S::Float, S::Float) {
     let [sine, cosine] = of_reduced(s, x, |reduced| {
         let waves = waves(s, reduced);
@@ -228,7 +236,7 @@ pub fn sin_cos<S: FloatOps>(s: &S, x: S::Float) -> (S::Float, S::Float) {
     (sine, cosine)
 }
 
-/// The tangent.
+/// Returns the tangent of an angle in radians.
 pub fn tan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::TRIG;
     let magnitude = s.abs(x);
@@ -244,7 +252,8 @@ pub fn tan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.signed(tangent, s.sign(x))
 }
 
-/// The sine and the cosine to somewhat more than half of their digits, or the cosine and the sine.
+/// Returns the sine and the cosine, or the cosine and the sine if `is_odd`, to somewhat more than half of
+/// their digits.
 #[inline(always)]
 fn roughly<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, is_odd: S::Flag) -> Twofold<S> {
     let c = &S::Format::TRIG;
@@ -257,12 +266,12 @@ fn roughly<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, is_odd: S::Flag) -> Tw
     (s.select(is_odd, cosine, sine), s.select(is_odd, sine, cosine))
 }
 
-/// The tangent of an angle that isn't negative: the sine by the cosine, or the cosine by the sine with the other sign. What
-/// the quotient's upper digits leave is known exactly, and divided as well.
+/// Returns the tangent of a non-negative reduced angle: sine / cosine, or -cosine / sine. The remainder of
+/// the quotient's upper digits is computed exactly and divided, too.
 #[inline(always)]
 fn tangent<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> S::Float {
     let SineAndCosine { sine, cosine } = waves(s, reduced);
-    // The cosine's greatest part is known to its rounding, which is half of that of the square.
+    // Corrects the cosine by half of the rounding error of the square.
     let near_high = s.upper_half(reduced.near);
     let square = s.mul(reduced.near, reduced.near);
     let lost = s.mul(s.sub(reduced.near, near_high), s.add(reduced.near, near_high));
@@ -274,7 +283,8 @@ fn tangent<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> S::Float {
     let below_high = s.upper_half(s.add(below, below_rest));
     let below_low = s.add(s.sub(below, below_high), below_rest);
     let (above, above_low) = quick_two_sum(s, above, above_rest);
-    // Of the quotient's first half, and of what the rest is divided by, fewer digits count: they needn't wait for all.
+    // The quotient's upper half and the divisor of the remainder need fewer digits, so they don't wait for
+    // the precise values.
     let (above_about, below_about) = roughly(s, reduced, is_odd);
     let inverse = s.div(s.float(1.0), below_about);
     let quotient = s.upper_half(s.div(above_about, below_about));

@@ -1,5 +1,5 @@
-//! The inverse trigonometric functions: all are the angle of a vector in the first quadrant,
-//! put into the right quadrant by its signs. This module knows no rotation.
+//! The inverse trigonometric functions. Each is the angle of a vector in the first quadrant, moved to the
+//! right quadrant by the signs. This module knows no rotation.
 
 use super::constants::{ATAN_TABLE, PI_126, STEPS, inverse_odds};
 use super::ops::{FixedOutcome, WideOps};
@@ -9,8 +9,7 @@ use crate::fault::Fault;
 /// pi with the fraction bits of an angle.
 const PI: u128 = PI_126 >> (126 - ANGLE_BITS);
 
-/// The angle whose sine is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; Domain outside [-1, 1].
-/// Exactly odd.
+/// The angle whose sine is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; Domain outside [-1, 1]. Exactly odd.
 ///
 /// Method: the angle of the vector (sqrt(1 - x^2), x), where 1 - x^2 is exact.
 #[inline(always)]
@@ -29,8 +28,7 @@ pub fn acos<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     })
 }
 
-/// The angle whose tangent is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; never fails.
-/// Exactly odd.
+/// The angle whose tangent is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; never fails. Exactly odd.
 ///
 /// Method: the angle of the vector (1, x).
 #[inline(always)]
@@ -39,30 +37,30 @@ pub fn atan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     fixed(s, angle, s.is_negative(x), frac)
 }
 
-/// The angle of the vector (x, y), in [-pi, pi]. Less than 0.51 ulp off; never fails.
-/// atan2(0, 0) is 0, and atan2(0, x) is pi for x < 0. Exactly odd in y for y != 0.
+/// The angle of the vector (x, y), in [-pi, pi]. Less than 0.51 ulp off; never fails. atan2(0, 0) is 0, and
+/// atan2(0, x) is pi for x < 0. Exactly odd in y for y != 0.
 ///
-/// Method: a table of the arc tangents of 1/32, 2/32, ... and the Taylor series of the rest.
+/// Method: a table of the arctangents of 1/32, 2/32, ... and the Taylor series of the remainder.
 #[inline(always)]
 pub fn atan2<S: WideOps>(s: &S, y: S::Word, x: S::Word, frac: u32) -> S::Word {
     let angle = first_quadrant(s, s.magnitude(y), s.magnitude(x));
     fixed(s, mirrored(s, s.is_negative(x), angle), s.is_negative(y), frac)
 }
 
-/// An angle, or that of the vector on the other side of the y axis.
+/// Returns an angle, or pi minus the angle (mirrored at the y axis) if the flag is set.
 #[inline(always)]
 fn mirrored<S: WideOps>(s: &S, flag: S::Flag, angle: S::Word) -> S::Word {
     s.select(flag, s.sub(s.word(PI), angle), angle)
 }
 
-/// An angle in fixed point. It is at most pi, which fits.
+/// Converts an angle to fixed point. An angle is at most pi, which is in range.
 #[inline(always)]
 fn fixed<S: WideOps>(s: &S, angle: S::Word, is_negative: S::Flag, frac: u32) -> S::Word {
     s.negated_where(is_negative, round_by(s, angle, ANGLE_BITS - frac))
 }
 
-/// What comes of sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if there is no such root. The
-/// root has 64 bits, and so the angle between the two an error below 2^-63.
+/// Evaluates `of` with sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if the root doesn't
+/// exist. The root has 64 bits, so the angle between the two has an error below 2^-63.
 #[inline(always)]
 fn on_circle<S: WideOps>(
     s: &S,
@@ -77,7 +75,7 @@ fn on_circle<S: WideOps>(
         is_outside,
         || [s.word(0), s.fault_where(is_outside, Fault::Domain)],
         || {
-            // 1 - x^2 without a rounding.
+            // 1 - x^2 is exact.
             let square = s.sub(one, x_square);
             let scale = s.shr(s.zeros(s.or(square, s.word(1))), 1);
             let root = s.root(s.shl_by(square, s.shl(scale, 1)));
@@ -86,8 +84,8 @@ fn on_circle<S: WideOps>(
     )
 }
 
-/// The angle of the vector (x, y) in the first quadrant, both below 2^122; 0 for the origin.
-/// The error is below 2^-91.
+/// The angle of the vector (x, y) in the first quadrant, both below 2^122; 0 for the origin. The error is
+/// below 2^-91.
 #[inline(always)]
 fn first_quadrant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
     let is_steep = s.lt(x, y);
@@ -98,13 +96,12 @@ fn first_quadrant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
 
 /// The angle of the vector (x, y) with 0 <= y <= x and x > 0.
 ///
-/// Method: turn the vector back by the angle nearest in a table, atan(j/32); the rest is the
-/// arc tangent of a quotient u of at most 1/64, by its Taylor series. Only one division is
-/// needed. (Tang, "Table-lookup algorithms for elementary functions and their error analysis",
-/// ARITH-10, 1991.)
+/// Method: rotate the vector back by the nearest angle of a table, atan(j/32). The remainder is the
+/// arctangent of a quotient u of at most 1/64, by its Taylor series. Only one division is needed. (Tang,
+/// "Table-lookup algorithms for elementary functions and their error analysis", ARITH-10, 1991.)
 #[inline(always)]
 fn first_octant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
-    // The first term left out is below 2^-92 for u <= 1/63.
+    // The first omitted term is below 2^-92 for u <= 1/63.
     const ODD: [u128; 7] = inverse_odds();
     let step = nearest_step(s, y, x);
     let steps = s.word(STEPS);
@@ -112,7 +109,7 @@ fn first_octant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
     let u = s.fraction(s.abs_diff(ahead, behind), s.add(s.mul(steps, x), s.mul(step, y)));
     let atan = s.mul_high(u, series_minus(s, s.mul_high(u, u), &ODD));
     let rest = s.shr(atan, UNIT_BITS - ANGLE_BITS);
-    // step is in 0..=32.
+    // The step is in 0..=32.
     let angle = s.lookup(&ATAN_TABLE, step);
     s.add(angle, s.negated_where(s.lt(ahead, behind), rest))
 }

@@ -1,30 +1,30 @@
-//! The algebraic functions: product, quotient, square root and length. All are correctly rounded:
-//! the exact integer result is known, and with it on which side of the half it lies.
+//! The algebraic functions: product, quotient, square root and length. All are correctly rounded, because the
+//! exact integer result and its remainder are known.
 
 use super::machine::{NativeWide, eval};
 use super::wide;
 use crate::fault::{Eval, Fault};
 
-/// a * b, to nearest, ties to even (at most 0.5 ulp off). Overflow if it does not fit.
+/// a * b, to nearest, ties to even (at most 0.5 ulp off). Overflow if it is out of range.
 #[inline]
 pub fn mul(a: i64, b: i64, frac: u32) -> Eval<i64> {
     i64::try_from(round_product(i128::from(a) * i128::from(b), frac)).map_err(|_| Fault::Overflow)
 }
 
-/// See [`wide::round_product`].
+/// The same as [`wide::round_product`], on native words.
 #[inline]
 pub(super) fn round_product(product: i128, shift: u32) -> i128 {
     wide::round_product(&NativeWide, product as u128, shift) as i128
 }
 
-/// A magnitude with its sign, if it fits.
+/// Returns a magnitude with a sign; Overflow if it is out of range.
 #[inline]
 fn signed(magnitude: u128, negative: bool) -> Eval<i64> {
     eval(wide::signed(&NativeWide, magnitude, negative))
 }
 
-/// a / b, to nearest, ties to even (at most 0.5 ulp off). DivisionByZero if b is 0, Overflow
-/// if the quotient does not fit.
+/// a / b, to nearest, ties to even (at most 0.5 ulp off). DivisionByZero if b is 0, Overflow if the quotient
+/// is out of range.
 #[inline]
 pub fn div(a: i64, b: i64, frac: u32) -> Eval<i64> {
     if b == 0 {
@@ -38,20 +38,20 @@ pub fn div(a: i64, b: i64, frac: u32) -> Eval<i64> {
     signed(floor + u128::from(up), (a < 0) != (b < 0))
 }
 
-/// The square root of a >= 0, to nearest (at most 0.5 ulp off; a tie is impossible). Domain if
-/// a < 0.
+/// The square root of a >= 0, to nearest (at most 0.5 ulp off; a tie is impossible). Domain if a < 0.
 pub fn sqrt(a: i64, frac: u32) -> Eval<i64> {
     if a < 0 {
         return Err(Fault::Domain);
     }
     let square = u128::from(a.unsigned_abs()) << frac;
     let root = square.isqrt();
-    // (root + 1/2)^2 = root^2 + root + 1/4: beyond it, root + 1 is nearer.
+    // (root + 1/2)^2 = root^2 + root + 1/4: above that, root + 1 is nearer.
     let up = square - root * root > root;
     signed(root + u128::from(up), false)
 }
 
-/// The square root of a^2 + b^2, to nearest (at most 0.5 ulp off; a tie is impossible). Overflow if it does not fit.
+/// The square root of a^2 + b^2, to nearest (at most 0.5 ulp off; a tie is impossible). Overflow if it is out
+/// of range.
 pub fn hypot(a: i64, b: i64) -> Eval<i64> {
     let square = |x: i64| u128::from(x.unsigned_abs()) * u128::from(x.unsigned_abs());
     let sum = square(a) + square(b);

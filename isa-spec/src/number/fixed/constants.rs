@@ -1,8 +1,8 @@
 //! The constants of the elementary functions, as integers.
 //!
-//! The literals were computed with mpmath at 600 bits and rounded to nearest (2/pi: down); the
-//! expression stands at each one, and the tests below compute all of them again with another
-//! library. The coefficients of the power series are computed here, at compile time.
+//! The literals were computed with mpmath at 600 bits and rounded to nearest (2/pi: down). Each one has its
+//! expression in the comment, and the tests below recompute all of them with another library. The
+//! coefficients of the power series are computed here, at compile time.
 
 use super::wide::ONE;
 
@@ -24,7 +24,7 @@ pub(super) const ERF_SLOPE: u128 = 0x906eba82_14db688d_71d48a7f_6bfec344;
 /// ln(2 pi)/2 with 120 fraction bits: `nint(log(2 * pi) / 2 * 2**120)`.
 pub(super) const HALF_LN_TAU: u128 = 0x00eb3f8e_4325f5a5_3494bc90_01441920;
 
-/// The steps of the tables per unit.
+/// The number of table steps per unit.
 pub(super) const STEPS: u128 = 32;
 
 /// ln(1 + j/32) with 120 fraction bits: `nint(log(1 + mpf(j)/32) * 2**120)`.

@@ -1,16 +1,16 @@
-//! The exponential function and the natural logarithm, and their wide forms for powers and
-//! hyperbolic functions. This module knows no operand and no number system beside its own.
+//! The exponential function and the natural logarithm, and their wide forms for powers and hyperbolic
+//! functions. This module knows no operands and no other number system.
 
 use super::constants::{LN_2, LN_TABLE, LOG2_E, STEPS, inverse_factorials, inverse_odds};
 use super::ops::{FixedOutcome, WideOps};
 use super::wide::{ANGLE_BITS, LOW, Scaled, UNIT_BITS, round_by, series_plus, signed};
 use crate::fault::Fault;
 
-/// Arguments of the exponential stay below this magnitude. Beyond it, every result overflows
-/// (47 integer bits end at e^32.6) or is nearest to 0 (56 fraction bits end at e^-39.6).
+/// The bound of the exponential's arguments, in magnitude. Beyond it, every result overflows (47 integer bits
+/// end at e^32.6) or rounds to 0 (56 fraction bits end at e^-39.6).
 const ARGUMENT_LIMIT: u32 = 64;
 
-/// e^x. Less than 0.51 ulp off; Overflow if the result does not fit.
+/// e^x. Less than 0.51 ulp off; Overflow if the result is out of range.
 ///
 /// Method: x = k ln 2 + r with |r| <= ln 2 / 2, and the Taylor series of e^r.
 #[inline(always)]
@@ -19,9 +19,9 @@ pub fn exp<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     s.pick(fits, || growing(s, w, frac), || [s.word(0), too_large(s, x)])
 }
 
-/// e^x - 1. Less than 0.51 ulp off; Overflow if the result does not fit.
+/// e^x - 1. Less than 0.51 ulp off; Overflow if the result is out of range.
 ///
-/// Method: as [`exp`]; 1 is a whole number of ulps.
+/// Method: the same as [`exp`]; 1 is a whole number of ulps.
 #[inline(always)]
 pub fn exp_m1<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let ((w, fits), one) = (exponent(s, x, frac), s.word(1 << frac));
@@ -35,7 +35,7 @@ pub fn exp_m1<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word>
 
 /// The natural logarithm of 1 + x, for x > -1. Less than 0.51 ulp off; Domain if x <= -1.
 ///
-/// Method: as [`log`]; the sum is exact.
+/// Method: the same as [`log`]; the sum is exact.
 #[inline(always)]
 pub fn ln_1p<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     log(s, s.add(s.word(1 << frac), x), frac)
@@ -43,9 +43,9 @@ pub fn ln_1p<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> 
 
 /// The natural logarithm of x > 0. Less than 0.51 ulp off; Domain if x <= 0.
 ///
-/// Method: x = 2^e c (1 + s)/(1 - s), where c is a multiple of 1/32 from a table and s is tiny;
-/// 2 atanh(s) is the rest of the logarithm. (Tang, "Table-driven implementation of the
-/// logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990.)
+/// Method: x = 2^e c (1 + s)/(1 - s), where c is a multiple of 1/32 from a table and s is tiny. The rest of
+/// the logarithm is 2 atanh(s). (Tang, "Table-driven implementation of the logarithm function in IEEE
+/// floating-point arithmetic", ACM TOMS 16, 1990.)
 #[inline(always)]
 pub fn log<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let is_outside = s.either(s.is_zero(x), s.is_negative(x));
@@ -66,13 +66,13 @@ pub(super) fn growing<S: WideOps>(s: &S, w: S::Word, frac: u32) -> FixedOutcome<
     Exponential::of(s, w).growing(s).to_fixed(s, frac, s.never())
 }
 
-/// The fault of an exponential whose argument is beyond the limit: none below.
+/// Returns the fault of an exponential beyond the limit of arguments; none if the argument is negative.
 #[inline(always)]
 fn too_large<S: WideOps>(s: &S, x: S::Word) -> S::Word {
     s.fault_where(s.not(s.is_negative(x)), Fault::Overflow)
 }
 
-/// x with the fraction bits of an argument of [`Exponential::of`], and whether its magnitude is below
+/// Returns x with the fraction bits of an argument of [`Exponential::of`], and whether its magnitude is below
 /// the limit.
 #[inline(always)]
 pub(super) fn exponent<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Flag) {
@@ -80,8 +80,8 @@ pub(super) fn exponent<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S:
     (s.shl(x, ANGLE_BITS - frac), s.lt(s.magnitude(x), limit))
 }
 
-/// a * ln as an argument of [`Exponential::of`], and whether its magnitude is below the limit; ln has
-/// the fraction bits of an angle.
+/// Returns a * ln as an argument of [`Exponential::of`], and whether its magnitude is below the limit. `ln`
+/// has the fraction bits of an angle.
 #[inline(always)]
 pub(super) fn exponent_product<S: WideOps>(s: &S, a: S::Word, ln: S::Word, frac: u32) -> (S::Word, S::Flag) {
     let (factor, ln_magnitude, low_limb) = (s.magnitude(a), s.magnitude(ln), s.word(LOW));
@@ -93,8 +93,8 @@ pub(super) fn exponent_product<S: WideOps>(s: &S, a: S::Word, ln: S::Word, frac:
     (s.negated_where(is_negative, magnitude), s.lt(high, limit))
 }
 
-/// e^w and e^-w at once: `e^w = up * 2^power` and `e^-w = down * 2^-power`, where `up` and
-/// `down` are units between 0.7 and 1.42, a relative 2^-91 exact.
+/// e^w and e^-w together: `e^w = up * 2^power` and `e^-w = down * 2^-power`. `up` and `down` are units
+/// between 0.7 and 1.42 with a relative error of 2^-91.
 pub(super) struct Exponential<W> {
     pub(super) up: W,
     pub(super) down: W,
@@ -105,7 +105,7 @@ impl<W: Copy> Exponential<W> {
     /// The exponential of w, which has the fraction bits of an angle and a magnitude below 64.
     #[inline(always)]
     pub(super) fn of<S: WideOps<Word = W>>(s: &S, w: W) -> Self {
-        // The first terms left out are below 2^-91 for |r| < 0.347.
+        // The first omitted terms are below 2^-91 for |r| < 0.347.
         const EVEN: [u128; 10] = inverse_factorials(0);
         const ODD: [u128; 10] = inverse_factorials(1);
         let power = nearest_power(s, w);
@@ -118,14 +118,14 @@ impl<W: Copy> Exponential<W> {
         Self { up: s.add(cosh, sinh), down: s.sub(cosh, sinh), power }
     }
 
-    /// e^w.
+    /// e^w as a scaled number.
     #[inline(always)]
     pub(super) fn growing<S: WideOps<Word = W>>(&self, s: &S) -> Scaled<W> {
         Scaled::new(s, self.up, s.sub(self.power, s.word(UNIT_BITS.into())))
     }
 }
 
-/// The integer nearest to w / ln 2; the upper half of w is enough for that.
+/// The integer nearest to w / ln 2; the upper half of w suffices.
 #[inline(always)]
 fn nearest_power<S: WideOps>(s: &S, w: S::Word) -> S::Word {
     const POINT: u32 = ANGLE_BITS - 64 + 62;
@@ -136,22 +136,22 @@ fn nearest_power<S: WideOps>(s: &S, w: S::Word) -> S::Word {
 /// ln(x 2^-frac) for x > 0, with the fraction bits of an angle and an error below 2^-116.
 #[inline(always)]
 pub(super) fn wide_log<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
-    // The first term left out is below 2^-122 for s <= 1/127.
+    // The first omitted term is below 2^-122 for s <= 1/127.
     const ODD: [u128; 8] = inverse_odds();
     const TOP: u32 = u64::BITS - 1;
     let zeros = s.sub(s.zeros(x), s.word(64));
     let mantissa = s.shl_by(x, zeros);
     let exponent = s.sub(s.word((TOP - frac).into()), zeros);
-    // The multiple of 1/32 in [1, 2] next to the mantissa.
+    // The multiple of 1/32 in [1, 2] nearest to the mantissa.
     let step_bits = TOP - STEPS.ilog2();
     let steps = s.shr(s.add(mantissa, s.word(1 << (step_bits - 1))), step_bits);
     let center = s.shl(steps, step_bits);
     let quotient = s.fraction(s.abs_diff(mantissa, center), s.add(mantissa, center));
     let atanh = s.mul_high(quotient, series_plus(s, s.mul_high(quotient, quotient), &ODD));
-    // The factor 2 of the formula is one bit less of the shift.
+    // The factor 2 of the formula reduces the shift by one.
     let rest = s.shr(atanh, UNIT_BITS - ANGLE_BITS - 1);
     let rest = s.negated_where(s.lt(mantissa, center), rest);
-    // steps is in 32..=64, and so the index in 0..=32.
+    // The number of steps is in 32..=64, so the index is in 0..=32.
     let of_center = s.lookup(&LN_TABLE, s.sub(steps, s.word(STEPS)));
     s.add(s.add(s.mul(exponent, s.word(LN_2)), of_center), rest)
 }

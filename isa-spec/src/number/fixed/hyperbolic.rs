@@ -1,19 +1,19 @@
-//! The hyperbolic functions and the sigmoid, out of e^x and e^-x. All work on the magnitude of x and put the
-//! sign back, so that their symmetries are exact. This module knows of the exponential only
-//! that it comes in pairs.
+//! The hyperbolic functions and the sigmoid, computed from e^x and e^-x. All use the magnitude of x and
+//! restore the sign, so that their symmetries are exact. This module uses the exponential only as a pair of
+//! e^x and e^-x.
 
 use super::exp_log::{Exponential, exponent};
 use super::ops::{FixedOutcome, WideOps};
 use super::wide::{ANGLE_BITS, ONE, Scaled, UNIT_BITS, round_by};
 use crate::fault::Fault;
 
-/// From this magnitude on, tanh is within 2^-91 of 1 or -1.
+/// The magnitude from which tanh is within 2^-91 of 1 or -1.
 const TANH_LIMIT: u128 = 32 << ANGLE_BITS;
 
-/// (e^x - e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly odd.
+/// (e^x - e^-x) / 2. Less than 0.51 ulp off; Overflow if the result is out of range. Exactly odd.
 ///
-/// Method: the reduction of the exponential. Its series is split into the even and the odd
-/// part, whose difference is e^-x at no cost.
+/// Method: the reduction of the exponential. Its series is split into the even and the odd part; their
+/// difference is e^-x at no extra cost.
 #[inline(always)]
 pub fn sinh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let is_negative = s.is_negative(x);
@@ -22,15 +22,15 @@ pub fn sinh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     })
 }
 
-/// (e^x + e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly even.
+/// (e^x + e^-x) / 2. Less than 0.51 ulp off; Overflow if the result is out of range. Exactly even.
 ///
-/// Method: as [`sinh`].
+/// Method: the same as [`sinh`].
 #[inline(always)]
 pub fn cosh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     of_pair(s, x, frac, |pair| Scaled::new(s, pair.half_sum, pair.exponent).to_fixed(s, frac, s.never()))
 }
 
-/// What comes of the pair of an argument; Overflow beyond the limit.
+/// Evaluates `of` with the pair of an argument; Overflow beyond the limit.
 #[inline(always)]
 fn of_pair<S: WideOps>(
     s: &S,
@@ -45,7 +45,7 @@ fn of_pair<S: WideOps>(
 
 /// sinh x / cosh x. Less than 0.51 ulp off; never fails. Exactly odd.
 ///
-/// Method: as [`sinh`]; the common scale cancels.
+/// Method: the same as [`sinh`]; the common scale cancels.
 #[inline(always)]
 pub fn tanh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     let (w, fits) = exponent(s, x, frac);
@@ -59,9 +59,9 @@ pub fn tanh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     s.negated_where(s.is_negative(x), magnitude)
 }
 
-/// 1 / (1 + e^-x). Less than 0.51 ulp off; never fails. That of -x is exactly 1 less that of x.
+/// 1 / (1 + e^-x). Less than 0.51 ulp off; never fails. sigmoid(-x) is exactly 1 - sigmoid(x).
 ///
-/// Method: e^-|x| / (1 + e^-|x|), which is at most a half.
+/// Method: e^-|x| / (1 + e^-|x|), which is at most 1/2.
 #[inline(always)]
 pub fn sigmoid<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     let (w, fits) = exponent(s, x, frac);
@@ -74,7 +74,7 @@ pub fn sigmoid<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     s.select(s.is_negative(x), least, s.sub(s.word(1 << frac), least))
 }
 
-/// sinh w and cosh w, both times `2^-exponent`.
+/// sinh w and cosh w, both multiplied by `2^-exponent`.
 struct HyperbolicPair<W> {
     half_difference: W,
     half_sum: W,

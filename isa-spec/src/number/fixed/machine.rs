@@ -1,10 +1,11 @@
-//! The machine's own words: the reading of the functions of fixed point that the interpreter computes with.
+//! Native 128-bit words: the implementation of the fixed-point functions' operations that the interpreter
+//! uses.
 
 use super::ops::{FixedOutcome, WideOps, fault_of};
 use super::{arc, exp_log, hyperbolic, power, rotation, special, trig, wide};
 use crate::fault::Eval;
 
-/// Words of 128 bits, at once.
+/// Operations on native 128-bit words, computed immediately.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NativeWide;
 
@@ -153,7 +154,7 @@ pub(super) fn eval([value, fault]: FixedOutcome<u128>) -> Eval<i64> {
     }
 }
 
-/// Functions of numbers, in the words of an engine and in the machine's.
+/// Defines the functions of raw numbers by those over [`WideOps`] with native words.
 macro_rules! functions {
     ($($family:ident: $($(#[$doc:meta])* $name:ident($($a:ident),+) $($gives:ident)?),+;)+) => {
         $($(
@@ -171,63 +172,63 @@ macro_rules! functions {
 
 functions! {
     trig:
-        /// See [`trig::sin`].
+        /// The same as [`trig::sin`], on raw numbers.
         sin(x) surely,
-        /// See [`trig::cos`].
+        /// The same as [`trig::cos`], on raw numbers.
         cos(x) surely,
-        /// See [`trig::tan`].
+        /// The same as [`trig::tan`], on raw numbers.
         tan(x);
     arc:
-        /// See [`arc::asin`].
+        /// The same as [`arc::asin`], on raw numbers.
         asin(x),
-        /// See [`arc::acos`].
+        /// The same as [`arc::acos`], on raw numbers.
         acos(x),
-        /// See [`arc::atan`].
+        /// The same as [`arc::atan`], on raw numbers.
         atan(x) surely,
-        /// See [`arc::atan2`].
+        /// The same as [`arc::atan2`], on raw numbers.
         atan2(y, x) surely;
     exp_log:
-        /// See [`exp_log::exp`].
+        /// The same as [`exp_log::exp`], on raw numbers.
         exp(x),
-        /// See [`exp_log::exp_m1`].
+        /// The same as [`exp_log::exp_m1`], on raw numbers.
         exp_m1(x),
-        /// See [`exp_log::ln_1p`].
+        /// The same as [`exp_log::ln_1p`], on raw numbers.
         ln_1p(x),
-        /// See [`exp_log::log`].
+        /// The same as [`exp_log::log`], on raw numbers.
         log(x);
     hyperbolic:
-        /// See [`hyperbolic::sinh`].
+        /// The same as [`hyperbolic::sinh`], on raw numbers.
         sinh(x),
-        /// See [`hyperbolic::cosh`].
+        /// The same as [`hyperbolic::cosh`], on raw numbers.
         cosh(x),
-        /// See [`hyperbolic::tanh`].
+        /// The same as [`hyperbolic::tanh`], on raw numbers.
         tanh(x) surely,
-        /// See [`hyperbolic::sigmoid`].
+        /// The same as [`hyperbolic::sigmoid`], on raw numbers.
         sigmoid(x) surely;
     power:
-        /// See [`power::pow`].
+        /// The same as [`power::pow`], on raw numbers.
         pow(a, b),
-        /// See [`power::powi`].
+        /// The same as [`power::powi`], on raw numbers.
         powi(a, n),
-        /// See [`power::cbrt`].
+        /// The same as [`power::cbrt`], on raw numbers.
         cbrt(x);
     special:
-        /// See [`special::erf`].
+        /// The same as [`special::erf`], on raw numbers.
         erf(x),
-        /// See [`special::erf_slope`].
+        /// The same as [`special::erf_slope`], on raw numbers.
         erf_slope(x),
-        /// See [`special::log_gamma`].
+        /// The same as [`special::log_gamma`], on raw numbers.
         log_gamma(x),
-        /// See [`special::digamma`].
+        /// The same as [`special::digamma`], on raw numbers.
         digamma(x);
 }
 
-/// See [`rotation::rot`].
+/// The same as [`rotation::rot`], on raw numbers.
 pub fn rot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
     turned(rotation::rot(&NativeWide, word(x), word(y), word(theta), frac))
 }
 
-/// See [`rotation::irot`].
+/// The same as [`rotation::irot`], on raw numbers.
 pub fn irot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
     turned(rotation::irot(&NativeWide, word(x), word(y), word(theta), frac))
 }

@@ -1,22 +1,23 @@
-//! Fixed-point numbers and their elementary functions, in integers alone.
+//! Fixed-point numbers and their elementary functions, in integer arithmetic only.
 //!
-//! A number is a raw `i64` that stands for `raw * 2^-frac`. The count of fraction bits is a
-//! parameter of every function and must lie in [`MIN_FRAC`]`..=`[`MAX_FRAC`]; whoever reads it
-//! from outside checks that once. One *ulp* is `2^-frac`.
+//! A number is a raw `i64` that denotes `raw * 2^-frac`. The number of fraction bits is a parameter of every
+//! function and must be in [`MIN_FRAC`]`..=`[`MAX_FRAC`]; code that reads it from outside checks it once. One
+//! *ulp* is `2^-frac`.
 //!
-//! What every function here promises:
-//! - the result is less than 1 ulp off the real value (in fact at most 0.5 ulp and a small
-//!   fraction: see each function), the same bits on every platform;
-//! - a result that doesn't fit is [`Fault::Overflow`](crate::fault::Fault::Overflow): nothing
-//!   wraps, saturates or panics, for any `i64`;
-//! - functions which cannot fail return a plain `i64`.
+//! Guarantees of every function:
+//! - The result is less than 1 ulp off the real value, usually at most 0.5 ulp and a small fraction: see each
+//!   function. It has the same bits on every platform.
+//! - A result out of range is [`Fault::Overflow`](crate::fault::Fault::Overflow): no function wraps,
+//!   saturates or panics, for any `i64`.
+//! - Functions that can't fail return a plain `i64`.
 //!
-//! The elementary functions are written once, over a trait of few operations on words of 128 bits ([`WideOps`]), which an engine lends
-//! them: the machine's own words (`machine.rs`), or the text of a program in another language. They branch by
-//! [`WideOps::pick`] and [`WideOps::select`] alone, and give the number of a fault beside a number that may not be there.
+//! The elementary functions are written once, over a trait of few operations on 128-bit words ([`WideOps`]),
+//! which an engine implements: by the processor's words (`machine.rs`), or by program text in another
+//! language. They branch only by [`WideOps::pick`] and [`WideOps::select`]. A function that may fail returns
+//! the number of its fault in a second word.
 //!
-//! These functions refuse to know which number system a program chose, what an operand is, and
-//! how a result is undone. Only [`rot`] and [`irot`] are each other's exact inverse.
+//! These functions know neither the program's number system, nor operands, nor how results are undone. Only
+//! [`rot`] and [`irot`] are exact inverses of each other.
 
 pub mod arc;
 mod arithmetic;
@@ -40,9 +41,9 @@ pub use machine::{
 };
 pub use ops::WideOps;
 
-/// The fewest fraction bits: beyond, the integer part has more bits than the reduction of
-/// angles is proven for.
+/// The minimum number of fraction bits. With fewer, the integer part would have more bits than the reduction
+/// of angles is proven for.
 pub const MIN_FRAC: u32 = 16;
 
-/// The most fraction bits: beyond, pi and the angles don't fit.
+/// The maximum number of fraction bits. With more, pi and angles would be out of range.
 pub const MAX_FRAC: u32 = 56;

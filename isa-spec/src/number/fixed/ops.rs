@@ -1,42 +1,42 @@
-//! The operations that an engine lends to the functions of fixed point, on words of 128 bits, and what can be said in them for every
-//! engine. Knows no function and no engine.
+//! The operations that an engine implements for the fixed-point functions, on 128-bit words, with operations
+//! derived from them. Knows no function and no engine.
 
 use crate::fault::Fault;
 
-/// Operations on words of 128 bits in two's complement, which wrap. A flag is the outcome of a comparison. Nothing here faults:
-/// what may be no number is told by a word beside it ([`FixedOutcome`]).
+/// Wrapping operations on 128-bit words in two's complement. A flag is the result of a comparison. No
+/// operation faults: functions that may fail return a fault number in a second word ([`FixedOutcome`]).
 pub trait WideOps {
     type Word: Copy;
     type Flag: Copy;
 
-    /// A constant.
+    /// Returns a constant word.
     fn word(&self, value: u128) -> Self::Word;
-    /// A flag that isn't set.
+    /// Returns a flag that isn't set.
     fn never(&self) -> Self::Flag;
 
     fn add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn sub(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn mul(&self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// The quotient without sign, rounded down, by what isn't 0.
+    /// Unsigned quotient, rounded down; the divisor must not be 0.
     fn div(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn and(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn or(&self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Shifts by a constant from 0 to 127.
+    /// Shifts left by a constant from 0 to 127.
     fn shl(&self, a: Self::Word, amount: u32) -> Self::Word;
-    /// Zeros come in.
+    /// Shifts right logically by a constant from 0 to 127.
     fn shr(&self, a: Self::Word, amount: u32) -> Self::Word;
-    /// Copies of the sign come in.
+    /// Shifts right arithmetically by a constant from 0 to 127.
     fn sar(&self, a: Self::Word, amount: u32) -> Self::Word;
-    /// Shifts by a word from 0 to 127.
+    /// Shifts left by a word from 0 to 127.
     fn shl_by(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
-    /// Zeros come in.
+    /// Shifts right logically by a word from 0 to 127.
     fn shr_by(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
-    /// The zeros before the first bit that is set: up to 128.
+    /// Returns the number of leading zeros, up to 128.
     fn zeros(&self, a: Self::Word) -> Self::Word;
-    /// The square root without sign, rounded down.
+    /// Unsigned square root, rounded down.
     fn root(&self, a: Self::Word) -> Self::Word;
 
-    /// Without sign.
+    /// Compares unsigned words: a < b.
     fn lt(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
     fn eq(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
     fn both(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
@@ -44,32 +44,33 @@ pub trait WideOps {
     fn differ(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
-    /// One of two words that are there.
+    /// Returns one of two words that are already computed.
     fn select(&self, flag: Self::Flag, yes: Self::Word, no: Self::Word) -> Self::Word;
-    /// What one of two ways comes to. An engine may go both and select.
+    /// Returns the result of one of two closures. An engine may run both and select.
     fn pick<const N: usize>(
         &self,
         flag: Self::Flag,
         yes: impl FnOnce() -> [Self::Word; N],
         no: impl FnOnce() -> [Self::Word; N],
     ) -> [Self::Word; N];
-    /// What words come to by a step that is made for as long as something holds of them.
+    /// Applies `step` to words repeatedly while `holds` is set.
     fn repeat<const N: usize>(
         &self,
         first: [Self::Word; N],
         holds: impl Fn([Self::Word; N]) -> Self::Flag,
         step: impl Fn([Self::Word; N]) -> [Self::Word; N],
     ) -> [Self::Word; N];
-    /// The word of a table at an index below its length.
+    /// Returns a word of a table at an index below the table's length.
     fn lookup(&self, table: &'static [u128], index: Self::Word) -> Self::Word;
 
-    // What the arithmetic of fractions (`wide.rs`) makes of the operations above: an engine has it as it stands there, or calls it.
+    // The operations on fractions defined in `wide.rs`. An engine inlines that definition or calls a
+    // function.
 
     fn mul_high(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     fn fraction(&self, n: Self::Word, d: Self::Word) -> Self::Word;
     fn round_shift(&self, value: Self::Word, shift: Self::Word) -> Self::Word;
 
-    // What the operations above say.
+    // Derived operations, with default implementations.
 
     #[inline(always)]
     fn is_negative(&self, a: Self::Word) -> Self::Flag {
@@ -79,7 +80,7 @@ pub trait WideOps {
     fn is_zero(&self, a: Self::Word) -> Self::Flag {
         self.eq(a, self.word(0))
     }
-    /// Whether a bit is set.
+    /// Returns a flag that is set if one of these bits is set.
     #[inline(always)]
     fn has(&self, a: Self::Word, bit: u128) -> Self::Flag {
         self.not(self.is_zero(self.and(a, self.word(bit))))
@@ -96,36 +97,36 @@ pub trait WideOps {
     fn magnitude(&self, a: Self::Word) -> Self::Word {
         self.negated_where(self.is_negative(a), a)
     }
-    /// The distance of two words without sign.
+    /// Absolute difference of two unsigned words.
     #[inline(always)]
     fn abs_diff(&self, a: Self::Word, b: Self::Word) -> Self::Word {
         self.select(self.lt(a, b), self.sub(b, a), self.sub(a, b))
     }
-    /// 1 or 0.
+    /// Returns 1 if the flag is set, otherwise 0.
     #[inline(always)]
     fn bit(&self, flag: Self::Flag) -> Self::Word {
         self.select(flag, self.word(1), self.word(0))
     }
-    /// Zeros come in; by any amount.
+    /// Shifts right logically by any amount.
     #[inline(always)]
     fn shr_any(&self, a: Self::Word, amount: Self::Word) -> Self::Word {
         let shifted = self.shr_by(a, self.and(amount, self.word(127)));
         self.select(self.lt(amount, self.word(128)), shifted, self.word(0))
     }
-    /// No number, for a reason, where something holds.
+    /// Returns the number of a fault if the flag is set, otherwise 0.
     #[inline(always)]
     fn fault_where(&self, flag: Self::Flag, fault: Fault) -> Self::Word {
         self.select(flag, self.word(number_of(fault)), self.word(0))
     }
 }
 
-/// A number of fixed point, and 0 beside it, or the number of a fault.
+/// A fixed-point number and its fault number, which is 0 if there is no fault.
 pub type FixedOutcome<W> = [W; 2];
 
-/// The faults of functions of fixed point.
+/// The faults of the fixed-point functions; fault numbers start at 1.
 const FAULTS: [Fault; 3] = [Fault::Overflow, Fault::Domain, Fault::DivisionByZero];
 
-/// The number of a fault, from 1 on.
+/// Returns the number of a fault, starting at 1.
 #[inline(always)]
 fn number_of(fault: Fault) -> u128 {
     match fault {
@@ -135,7 +136,7 @@ fn number_of(fault: Fault) -> u128 {
     }
 }
 
-/// The fault of a number.
+/// Returns the fault with a number; `None` for 0.
 #[inline(always)]
 pub(super) fn fault_of(number: u128) -> Option<Fault> {
     match number {

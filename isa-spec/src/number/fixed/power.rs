@@ -1,24 +1,24 @@
-//! Powers with integer and with real exponents, and the cubic root.
+//! Powers with integer and with real exponents, and the cube root.
 //!
-//! Two methods meet here, and the exponent alone decides: a whole exponent is always done by
-//! repeated squaring, so `pow(a, n)` and `powi(a, n)` never disagree.
+//! There are two methods, and only the exponent selects between them. A whole exponent always uses repeated
+//! squaring, so `pow(a, n)` and `powi(a, n)` never differ.
 
 use super::exp_log::{exponent_product, growing, wide_log};
 use super::ops::{FixedOutcome, WideOps};
 use super::wide::Scaled;
 use crate::fault::Fault;
 
-/// Repeated squaring stops at a value beyond 2^200 or below 2^-200. Every further step leads
-/// further away, and the range of fixed point has been left for long.
+/// The limit of repeated squaring as a binary logarithm: it stops at a value above 2^200 or below 2^-200.
+/// Every further step leads further away from the range of fixed point.
 const MAGNITUDE_LIMIT: u128 = 200;
 
 /// a^b. Less than 0.63 ulp off.
 ///
-/// A whole b gives [`powi`]. Otherwise: a > 0 gives e^(b ln a); 0^b is 0 for b > 0 and
-/// DivisionByZero for b < 0; a < 0 is a Domain fault. Overflow if the result does not fit.
+/// A whole b gives [`powi`]. Otherwise: a > 0 gives e^(b ln a); 0^b is 0 for b > 0 and DivisionByZero for b <
+/// 0; a < 0 is a Domain fault. Overflow if the result is out of range.
 ///
-/// Method: the logarithm has enough bits for the largest b: its error is below 2^-116, and
-/// |b| < 2^47 where the most integer bits are in use.
+/// Method: the logarithm has enough bits for the largest b. Its error is below 2^-116, and |b| < 2^47 where
+/// the most integer bits are in use.
 #[inline(always)]
 pub fn pow<S: WideOps>(s: &S, a: S::Word, b: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let is_whole = s.not(s.has(b, (1 << frac) - 1));
@@ -38,12 +38,12 @@ pub fn pow<S: WideOps>(s: &S, a: S::Word, b: S::Word, frac: u32) -> FixedOutcome
 
 /// a^n for an integer n. Less than 0.63 ulp off.
 ///
-/// 0^0 is 1; a negative n gives 1 / a^|n|, and DivisionByZero for a = 0. Overflow if the result
-/// does not fit.
+/// 0^0 is 1; a negative n gives 1 / a^|n|, and DivisionByZero for a = 0. Overflow if the result is out of
+/// range.
 ///
-/// Method: left-to-right binary exponentiation with mantissas of 128 bits (Knuth, TAOCP volume
-/// 2, 4.6.3). A power in range has |n| < 2^58.4 or is far below 1, so that the relative errors
-/// of the products, each below 2^-124 and most of them far smaller, add up to less than 0.13 ulp.
+/// Method: left-to-right binary exponentiation with mantissas of 128 bits (Knuth, TAOCP volume 2, 4.6.3). A
+/// power in range has |n| < 2^58.4 or is far below 1. Therefore the relative errors of the products, each
+/// below 2^-124 and most of them far smaller, add up to less than 0.13 ulp.
 #[inline(always)]
 pub fn powi<S: WideOps>(s: &S, a: S::Word, n: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let (a_is_zero, n_is_zero, n_is_negative) = (s.is_zero(a), s.is_zero(n), s.is_negative(n));
@@ -66,7 +66,7 @@ pub fn powi<S: WideOps>(s: &S, a: S::Word, n: S::Word, frac: u32) -> FixedOutcom
     s.pick(s.either(a_is_zero, n_is_zero), of_either, of_both)
 }
 
-/// The cubic root. Less than 0.51 ulp off; exactly odd.
+/// The cube root. Less than 0.51 ulp off; exactly odd.
 ///
 /// Method: e^(ln x / 3).
 #[inline(always)]
@@ -81,7 +81,8 @@ pub fn cbrt<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     s.pick(s.is_zero(x), || [s.word(0), s.word(0)], of_some)
 }
 
-/// base^n for n > 0, or some power of it beyond the magnitude limit on the same side.
+/// base^n for n > 0. Beyond the magnitude limit, a lower power that is also beyond the limit on the same
+/// side.
 #[inline(always)]
 fn repeated_product<S: WideOps>(s: &S, base: Scaled<S::Word>, n: S::Word) -> Scaled<S::Word> {
     let of = |[mantissa, exponent, _]: [S::Word; 3]| Scaled { mantissa, exponent };

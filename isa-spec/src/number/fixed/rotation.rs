@@ -1,32 +1,32 @@
 //! Rotation of the integer plane as a bijection.
 //!
-//! The quarter turns are taken out exactly, as (x, y) -> (-y, x). The rest r, in
-//! [-pi/4, pi/4], is three shears:
+//! Quarter turns are exact: (x, y) -> (-y, x). The remaining angle r, in [-pi/4, pi/4], is a sequence of
+//! three shears:
 //!
 //! ```text
 //! x -= tan(r/2) * y;   y += sin(r) * x;   x -= tan(r/2) * y
 //! ```
 //!
-//! A shear adds to one coordinate a number computed (and rounded) from the other one, which
-//! stays: so it is undone bit for bit, whatever the rounding. (Paeth, "A fast algorithm for
-//! general raster rotation", Graphics Interface 1986; as lifting: Daubechies and Sweldens,
-//! "Factoring wavelet transforms into lifting steps", 1998.)
+//! A shear adds to one coordinate a rounded number computed from the other coordinate, which is unchanged. So
+//! it is undone bit for bit, regardless of rounding. (Paeth, "A fast algorithm for general raster rotation",
+//! Graphics Interface 1986; as lifting: Daubechies and Sweldens, "Factoring wavelet transforms into lifting
+//! steps", 1998.)
 //!
-//! Undoing visits the same intermediate values backwards. All of them fitted on the way there,
-//! hence undoing a rotation that succeeded never traps. This module knows neither what the
-//! coordinates stand for nor which operands hold them.
+//! Undoing computes the same intermediate values in reverse order. All of them were in range before, so
+//! undoing a successful rotation never traps. This module knows neither the meaning of the coordinates nor
+//! their operands.
 
 use super::ops::WideOps;
 use super::trig::Reduced;
 use super::wide::{ONE, UNIT_BITS, round_by, round_product};
 use crate::fault::Fault;
 
-/// The fraction bits of the shears' factors, which all lie in (-0.71, 0.71).
+/// The fraction bits of the shears' factors, which are all in (-0.71, 0.71).
 const FACTOR_BITS: u32 = 63;
 
-/// The vector (x, y) turned by theta, (x cos - y sin, x sin + y cos), and its fault: less than 3 ulp off in
-/// each coordinate. Overflow if the result or an intermediate value does not fit.
-/// [`irot`] undoes it exactly.
+/// The vector (x, y) rotated by theta, (x cos - y sin, x sin + y cos), and its fault number. Less than 3 ulp
+/// off in each coordinate. Overflow if the result or an intermediate value is out of range. [`irot`] undoes
+/// it exactly.
 #[inline(always)]
 pub fn rot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32) -> [S::Word; 3] {
     let turn = Reduced::of(s, theta, frac);
@@ -38,8 +38,8 @@ pub fn rot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32)
     [third, second, fault(s, [x, y, first, second, third])]
 }
 
-/// The vector (x, y) turned back by theta, and its fault: less than 3 ulp off in each coordinate. Overflow if
-/// the result or an intermediate value does not fit. [`rot`] undoes it exactly.
+/// The vector (x, y) rotated by -theta, and its fault number. Less than 3 ulp off in each coordinate.
+/// Overflow if the result or an intermediate value is out of range. [`rot`] undoes it exactly.
 #[inline(always)]
 pub fn irot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32) -> [S::Word; 3] {
     let turn = Reduced::of(s, theta, frac);
@@ -51,7 +51,7 @@ pub fn irot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32
     [x, y, fault(s, [first, second, third, x, y])]
 }
 
-/// Overflow where one of some values is no number of 64 bits: those made of it are anything.
+/// Overflow if one of the values doesn't fit in 64 bits; values computed from such a value are meaningless.
 #[inline(always)]
 fn fault<S: WideOps>(s: &S, values: [S::Word; 5]) -> S::Word {
     let fits = |value| s.eq(s.sar(s.shl(value, 64), 64), value);
@@ -60,7 +60,7 @@ fn fault<S: WideOps>(s: &S, values: [S::Word; 5]) -> S::Word {
     s.fault_where(s.not(all), Fault::Overflow)
 }
 
-/// What three shears multiply with that make a rotation.
+/// The factors of the three shears that form a rotation.
 struct Shears<W> {
     half_tangent: W,
     sine: W,
@@ -70,9 +70,9 @@ impl<W: Copy> Shears<W> {
     #[inline(always)]
     fn of<S: WideOps<Word = W>>(s: &S, turn: &Reduced<W, S::Flag>) -> Self {
         let (sine, cosine) = (turn.sine(s), turn.cosine(s));
-        // tan(r/2) = sin r / (1 + cos r), both halved to fit.
+        // tan(r/2) = sin r / (1 + cos r); both are halved to be in range.
         let half_tangent = s.fraction(s.shr(sine, 1), s.add(s.word(ONE / 2), s.shr(cosine, 1)));
-        // Magnitudes below 0.71, with their sign.
+        // Magnitudes below 0.71, with their signs.
         let factor = |magnitude, fraction_bits| {
             s.negated_where(turn.is_negative, round_by(s, magnitude, fraction_bits - FACTOR_BITS))
         };
@@ -80,13 +80,13 @@ impl<W: Copy> Shears<W> {
     }
 }
 
-/// factor * v, to nearest. It fits because the factor's magnitude is below 1.
+/// factor * v, to nearest. It is in range, because the factor's magnitude is below 1.
 #[inline(always)]
 fn scaled<S: WideOps>(s: &S, factor: S::Word, v: S::Word) -> S::Word {
     round_product(s, s.mul(factor, v), FACTOR_BITS)
 }
 
-/// The vector turned by right angles.
+/// Rotates the vector by `count` right angles.
 #[inline(always)]
 fn quarter_turns<S: WideOps>(s: &S, x: S::Word, y: S::Word, count: S::Word) -> (S::Word, S::Word) {
     let (is_odd, is_half) = (s.has(count, 1), s.has(count, 2));

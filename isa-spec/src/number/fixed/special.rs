@@ -1,5 +1,6 @@
-//! The error function, the logarithm of the gamma function, and the derivatives of both: by series whose terms
-//! have one sign, or alternate and vanish quickly. This module knows no operand and no number system beside its own.
+//! The error function, the logarithm of the gamma function, and the derivatives of both. The series have
+//! terms of one sign, or terms that alternate and vanish quickly. This module knows no operands and no other
+//! number system.
 
 use super::constants::{ERF_SLOPE, HALF_LN_TAU};
 use super::exp_log::{Exponential, wide_log};
@@ -7,16 +8,16 @@ use super::ops::{FixedOutcome, WideOps};
 use super::wide::{ANGLE_BITS, LOW, ONE, Scaled, UNIT_BITS, round_by, series_minus, signed};
 use crate::fault::Fault;
 
-/// Arguments of the error function from 31/5 on give 1: what is left is less than 2^-58.
+/// The argument from which the error function is 1, as a fraction 31/5: the difference is less than 2^-58.
 const ERF_END: [u128; 2] = [31, 5];
 
-/// The fraction bits of the sum that makes the error function: it is below 2^55.3 before it is scaled.
+/// The fraction bits of the sum in the error function: before scaling, the sum is below 2^55.3.
 const SUM_BITS: u32 = 72;
 
-/// Stirling's series is used from here on.
+/// The argument from which Stirling's series is used.
 const STIRLING_START: u128 = 16;
 
-/// |B_2k| / (2k (2k - 1)). The first term left out is below 2^-74.
+/// |B_2k| / (2k (2k - 1)). The first omitted term is below 2^-74.
 const STIRLING: [u128; 9] = [
     ONE / 12,
     ONE / 360,
@@ -29,11 +30,12 @@ const STIRLING: [u128; 9] = [
     ONE / 244_188 * 43_867,
 ];
 
-/// |B_2k| / 2k. The first term left out is below 2^-70.
+/// |B_2k| / 2k. The first omitted term is below 2^-70.
 const STIRLING_SLOPE: [u128; 8] =
     [ONE / 12, ONE / 120, ONE / 252, ONE / 240, ONE / 132, ONE / 32_760 * 691, ONE / 12, ONE / 8160 * 3617];
 
-/// The square of a magnitude, with twice the fraction bits, and whether that is below the end of the error function.
+/// Returns the square of x with twice the fraction bits, and whether |x| is below the end of the error
+/// function.
 #[inline(always)]
 fn square<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Flag) {
     let magnitude = s.magnitude(x);
@@ -71,14 +73,14 @@ fn bell<S: WideOps>(s: &S, square: S::Word, frac: u32) -> Scaled<S::Word> {
 /// The sum of x (2x^2)^n / (1 3 5 ... (2n + 1)).
 #[inline(always)]
 fn odd_products<S: WideOps>(s: &S, magnitude: S::Word, square: S::Word, frac: u32) -> S::Word {
-    // 2x^2/128, a fraction.
+    // The ratio is 2x^2/128 as a fraction.
     const RANGE_BITS: u32 = 7;
     let ratio = s.shl(square, 128 + 1 - RANGE_BITS - 2 * frac);
     let term = s.shl(magnitude, SUM_BITS - frac);
     let step = |[term, sum, odd]: [S::Word; 3]| {
         let (sum, odd) = (s.add(sum, term), s.add(odd, s.word(2)));
         let product = s.mul_high(term, ratio);
-        // The quotient first: the product has no room for its factor.
+        // The quotient is computed before the factor is applied, because the product would be out of range.
         let quotient = s.div(product, odd);
         let rest = s.sub(product, s.mul(quotient, odd));
         let of_rest = s.div(s.shl(rest, RANGE_BITS), odd);
@@ -89,7 +91,8 @@ fn odd_products<S: WideOps>(s: &S, magnitude: S::Word, square: S::Word, frac: u3
     sum
 }
 
-/// Of a positive x the sum of something over x, x + 1, ..., and where Stirling's series is good enough: x + n.
+/// Returns the sum of `of` over x, x + 1, ... below the start of Stirling's series, and the first x + n that
+/// isn't below it. x must be positive.
 #[inline(always)]
 fn below_start<S: WideOps>(
     s: &S,
@@ -104,14 +107,15 @@ fn below_start<S: WideOps>(
 }
 
 /// The logarithm of the gamma function of x > 0. Less than 0.51 ulp off; Domain if x <= 0, Overflow if the
-/// result does not fit.
+/// result is out of range.
 ///
-/// Method: Stirling's series, from 16 on; below, the logarithms of x, x + 1, ... are taken off.
+/// Method: Stirling's series, from 16 on. Below 16, the logarithms of x, x + 1, ... are subtracted.
 #[inline(always)]
 pub fn log_gamma<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     of_positive(s, x, || {
         let (below, z) = below_start(s, x, frac, |at| wide_log(s, at, frac));
-        // From here on there are 56 + frac fraction bits, which a product of z with its logarithm has room for.
+        // From here on there are 56 + frac fraction bits, so that a product of z with its logarithm is in
+        // range.
         const POINT: u32 = 56;
         let one = s.word(1 << frac);
         let inverse = s.fraction(one, z);
@@ -133,13 +137,14 @@ fn product_with_log<S: WideOps>(s: &S, a: S::Word, log: S::Word) -> S::Word {
     s.add(s.mul(s.shr(log, 64), a), s.shr(low, 64))
 }
 
-/// The derivative of [`log_gamma`]. Less than 0.51 ulp off; Domain if x <= 0, Overflow if the result does not fit.
+/// The derivative of [`log_gamma`]. Less than 0.51 ulp off; Domain if x <= 0, Overflow if the result is out
+/// of range.
 ///
-/// Method: the derivative of Stirling's series, less 1/x, 1/(x + 1), ...
+/// Method: the derivative of Stirling's series, minus 1/x, 1/(x + 1), ...
 #[inline(always)]
 pub fn digamma<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     of_positive(s, x, || {
-        // There are 127 - frac fraction bits: the inverse of the least number fits.
+        // There are 127 - frac fraction bits: the inverse of the least number is in range.
         let (below, z) = below_start(s, x, frac, |at| s.div(s.word(ONE), at));
         let inverse = s.fraction(s.word(1 << frac), z);
         let square = s.mul_high(inverse, inverse);
@@ -150,7 +155,7 @@ pub fn digamma<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word
     })
 }
 
-/// What comes of a positive x; else Domain.
+/// Evaluates `of` for a positive x; Domain otherwise.
 #[inline(always)]
 fn of_positive<S: WideOps>(
     s: &S,

@@ -1,5 +1,4 @@
-//! Sine, cosine and tangent, and the reduction of an angle which they share with rotations.
-//! This module knows angles in radians only.
+//! Sine, cosine and tangent, and the reduction of angles, which rotations share. Angles are in radians.
 
 use super::constants::{PI_126, TWO_OVER_PI, inverse_factorials};
 use super::ops::{FixedOutcome, WideOps};
@@ -8,8 +7,8 @@ use crate::fault::Fault;
 
 /// sin x. Less than 0.51 ulp off for every x; never fails. Exactly odd.
 ///
-/// Method: take out the quarter turns with a long 2/pi (Payne and Hanek), then the Taylor series
-/// of sine or cosine.
+/// Method: remove the quarter turns with a long 2/pi (Payne and Hanek), then evaluate the Taylor series of
+/// sine or cosine.
 #[inline(always)]
 pub fn sin<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     let reduced = Reduced::of(s, x, frac);
@@ -27,14 +26,14 @@ pub fn cos<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
 
 /// tan x. Less than 0.51 ulp off for every x; Overflow near a pole. Exactly odd.
 ///
-/// Method: take out the quarter turns, then the quotient of the Taylor series of sine and cosine.
+/// Method: remove the quarter turns, then divide the Taylor series of sine and cosine.
 #[inline(always)]
 pub fn tan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let reduced = Reduced::of(s, x, frac);
     let (sine, cosine) = (reduced.sine(s), reduced.cosine(s));
     let is_cotangent = s.has(reduced.quadrant, 1);
     let (n, d) = (s.select(is_cotangent, cosine, sine), s.select(is_cotangent, sine, cosine));
-    // pi is irrational, so no number lies on a pole; but r is rounded.
+    // pi is irrational, so no number is a pole; but r is rounded.
     let is_pole = s.is_zero(d);
     let is_negative = s.differ(reduced.is_negative, is_cotangent);
     s.pick(
@@ -44,15 +43,15 @@ pub fn tan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     )
 }
 
-/// An angle without its quarter turns: x = quadrant pi/2 + r, where r lies in [-pi/4, pi/4].
+/// An angle without its quarter turns: x = quadrant pi/2 + r, where r is in [-pi/4, pi/4].
 ///
-/// Method: multiply by 2/pi with enough bits to leave 128 fraction bits of the turns whatever
-/// the magnitude (Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM 18,
-/// 1983). 192 bits of 2/pi leave an error below 2^-145 turns for |x| <= 2^47.
+/// Method: multiply by 2/pi with enough bits to leave 128 fraction bits of the turns for any magnitude. 192
+/// bits of 2/pi leave an error below 2^-145 turns for |x| <= 2^47. (Payne and Hanek, "Radian reduction for
+/// trigonometric functions", SIGNUM 18, 1983.)
 pub(super) struct Reduced<W, F> {
     /// The quarter turns, 0 to 3.
     pub(super) quadrant: W,
-    /// The sign of r.
+    /// True if r is negative.
     pub(super) is_negative: F,
     /// The magnitude of r, as a fraction; its error is below 2^-124.
     angle: W,
@@ -63,7 +62,7 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
     pub(super) fn of<S: WideOps<Word = W, Flag = F>>(s: &S, x: W, frac: u32) -> Self {
         let x_is_negative = s.is_negative(x);
         let (quadrant, turns) = nearest_turn(s, s.magnitude(x), frac);
-        // turns / 2 * pi is turns * (pi / 2), here by a unit, and the shift makes it a fraction.
+        // The angle is turns * (pi / 2). pi / 2 is a unit here, and the shift makes the product a fraction.
         let angle = s.shl(s.mul_high(s.magnitude(turns), s.word(PI_126)), 1);
         Self {
             quadrant: s.and(s.negated_where(x_is_negative, quadrant), s.word(3)),
@@ -72,7 +71,7 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
         }
     }
 
-    /// |sin r| as a unit; the first term left out is below 2^-92.
+    /// |sin r| as a unit; the first omitted term is below 2^-92.
     #[inline(always)]
     pub(super) fn sine<S: WideOps<Word = W, Flag = F>>(&self, s: &S) -> W {
         const ODD: [u128; 12] = inverse_factorials(1);
@@ -80,7 +79,7 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
         s.mul_high(self.angle, series_minus(s, square, &ODD))
     }
 
-    /// cos r as a unit; the first term left out is below 2^-87.
+    /// cos r as a unit; the first omitted term is below 2^-87.
     #[inline(always)]
     pub(super) fn cosine<S: WideOps<Word = W, Flag = F>>(&self, s: &S) -> W {
         const EVEN: [u128; 12] = inverse_factorials(0);
@@ -98,17 +97,17 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
     }
 }
 
-/// x 2^-frac as quarter turns: the nearest integer (its lower bits), and the rest with 128
-/// fraction bits, in [-1/2, 1/2).
+/// x 2^-frac in quarter turns: the nearest integer (its lower bits), and the remainder with 128 fraction
+/// bits, in [-1/2, 1/2).
 #[inline(always)]
 fn nearest_turn<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Word) {
     let [high, middle, low] = TWO_OVER_PI.map(|limb| s.mul(x, s.word(limb)));
-    // The product has 192 + frac fraction bits; the lowest limb only carries.
+    // The product has 192 + frac fraction bits; only the carry of the lowest limb matters.
     let middle = s.add(middle, s.shr(low, 64));
     let upper = s.add(high, s.shr(middle, 64));
     let whole = s.shr(upper, 64 + frac);
     // The shift drops the whole turns.
     let fraction = s.or(s.shl(upper, 64 - frac), s.shr(s.and(middle, s.word(LOW)), frac));
-    // Read as two's complement, fractions from 1/2 on are already 1 less.
+    // In two's complement, fractions from 1/2 on already denote a value that is 1 less.
     (s.add(whole, s.shr(fraction, 127)), fraction)
 }

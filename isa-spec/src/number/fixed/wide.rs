@@ -1,13 +1,13 @@
-//! The arithmetic inside the elementary functions: unsigned 128-bit values made of
-//! 64x64-to-128-bit products.
+//! The arithmetic of the elementary functions: unsigned 128-bit values computed from 64x64-to-128-bit
+//! products.
 //!
-//! Three formats, told apart by the position of the binary point:
-//! - a *fraction* has 128 fraction bits and lies in [0, 1);
-//! - a *unit* has 127 fraction bits and lies in [0, 2);
+//! There are three formats, which differ in the position of the binary point:
+//! - a *fraction* has 128 fraction bits and is in [0, 1);
+//! - a *unit* has 127 fraction bits and is in [0, 2);
 //! - an *angle* or a logarithm has 120 fraction bits ([`ANGLE_BITS`]).
 //!
-//! The product of a fraction with any format, taken by [`mul_high`], is again in that format.
-//! This module knows no function of analysis; it evaluates the series it is given.
+//! The product of a fraction and any format, computed by [`mul_high`], has that format again. This module
+//! knows no particular function; it evaluates the series it is given.
 
 use super::ops::{FixedOutcome, WideOps};
 use crate::fault::Fault;
@@ -21,11 +21,11 @@ pub(super) const UNIT_BITS: u32 = 127;
 /// The fraction bits of angles, logarithms and arguments of the exponential.
 pub(super) const ANGLE_BITS: u32 = 120;
 
-/// The lower limb of a 128-bit value.
+/// The mask of the lower limb of a 128-bit value.
 pub(super) const LOW: u128 = u64::MAX as u128;
 
-/// The upper 128 bits of a product, at most 3 units too small: the lowest partial product and
-/// the carries out of the lower half are left out. Exact if `a` and `b` fit their upper limbs.
+/// The upper 128 bits of a product, at most 3 units too small: the lowest partial product and the carries
+/// from the lower half are omitted. Exact if the lower limbs of `a` and `b` are 0.
 #[inline(always)]
 pub fn mul_high<S: WideOps + ?Sized>(s: &S, a: S::Word, b: S::Word) -> S::Word {
     let limbs = |a| (s.shr(a, 64), s.and(a, s.word(LOW)));
@@ -34,7 +34,7 @@ pub fn mul_high<S: WideOps + ?Sized>(s: &S, a: S::Word, b: S::Word) -> S::Word {
     s.add(s.add(s.mul(a1, b1), crossed(a1, b0)), crossed(a0, b1))
 }
 
-/// `value / 2^shift`, to nearest, ties to even. Any shift is allowed that isn't negative.
+/// `value / 2^shift`, to nearest, ties to even, for any non-negative shift.
 #[inline(always)]
 pub fn round_shift<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -> S::Word {
     let within = rounded(s, value, s.and(shift, s.word(127)));
@@ -43,7 +43,7 @@ pub fn round_shift<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -
     s.select(s.lt(shift, end), within, s.bit(is_last))
 }
 
-/// The same for a shift below 128.
+/// The same as [`round_shift`] for a shift below 128.
 #[inline(always)]
 fn rounded<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -> S::Word {
     let floor = s.shr_by(value, shift);
@@ -51,13 +51,13 @@ fn rounded<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -> S::Wor
     up_where_nearer(s, floor, rest)
 }
 
-/// The same for a shift that is known, from 1 to 127.
+/// The same as [`round_shift`] for a constant shift from 1 to 127.
 #[inline(always)]
 pub(super) fn round_by<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: u32) -> S::Word {
     up_where_nearer(s, s.shr(value, shift), s.shl(value, 128 - shift))
 }
 
-/// A number, or 1 more, by the bits behind it.
+/// Rounds a number up by 1 if the bits after it require that; ties go to even.
 #[inline(always)]
 fn up_where_nearer<S: WideOps + ?Sized>(s: &S, floor: S::Word, rest: S::Word) -> S::Word {
     let half = s.word(1 << 127);
@@ -65,8 +65,8 @@ fn up_where_nearer<S: WideOps + ?Sized>(s: &S, floor: S::Word, rest: S::Word) ->
     s.add(floor, s.bit(s.either(s.lt(half, rest), is_tie)))
 }
 
-/// `product / 2^shift` for 1 <= shift <= 126, to nearest, ties to even. The magnitude of the
-/// product is at most 2^126, as that of two `i64`.
+/// `product / 2^shift` for 1 <= shift <= 126, to nearest, ties to even. The magnitude of the product is at
+/// most 2^126, like that of two `i64`.
 #[inline(always)]
 pub(super) fn round_product<S: WideOps + ?Sized>(s: &S, product: S::Word, shift: u32) -> S::Word {
     let below_half = s.word((1 << (shift - 1)) - 1);
@@ -74,7 +74,7 @@ pub(super) fn round_product<S: WideOps + ?Sized>(s: &S, product: S::Word, shift:
     s.sar(s.add(s.add(product, below_half), odd), shift)
 }
 
-/// A magnitude with its sign, if it fits.
+/// Returns a magnitude with a sign; Overflow if it is out of range.
 #[inline(always)]
 pub(super) fn signed<S: WideOps + ?Sized>(
     s: &S,
@@ -86,15 +86,15 @@ pub(super) fn signed<S: WideOps + ?Sized>(
     [s.negated_where(negative, magnitude), fault]
 }
 
-/// c0 + c1 z + c2 z^2 + ..., of a fraction z and units c, by Horner's rule. The sum must stay
-/// below 2; the error is below 3 units in the last place over 1 - z.
+/// c0 + c1 z + c2 z^2 + ..., for a fraction z and units c, by Horner's rule. The sum must stay below 2. The
+/// error is below 3 units in the last place, divided by 1 - z.
 #[inline(always)]
 pub(super) fn series_plus<S: WideOps + ?Sized>(s: &S, z: S::Word, coefficients: &[u128]) -> S::Word {
     series(s, coefficients, |c, sum| s.add(c, s.mul_high(z, sum)))
 }
 
-/// c0 - c1 z + c2 z^2 - ..., of a fraction z and units c which do not grow. Every inner sum is
-/// then positive, and no sign is needed.
+/// c0 - c1 z + c2 z^2 - ..., for a fraction z and units c that don't grow. Every inner sum is then positive,
+/// so no sign is needed.
 #[inline(always)]
 pub(super) fn series_minus<S: WideOps + ?Sized>(s: &S, z: S::Word, coefficients: &[u128]) -> S::Word {
     series(s, coefficients, |c, sum| s.sub(c, s.mul_high(z, sum)))
@@ -111,7 +111,7 @@ fn series<S: WideOps + ?Sized>(
     terms.fold(s.word(last), |sum, &c| with(s.word(c), sum))
 }
 
-/// n / d as a fraction, rounded down; n < d.
+/// n / d as a fraction, rounded down; n < d is required.
 #[inline(always)]
 pub fn fraction<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> S::Word {
     let shift = s.zeros(d);
@@ -121,26 +121,26 @@ pub fn fraction<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> S::Word {
     s.or(s.shl(high, 64), low)
 }
 
-/// The next 64 bits of n / d, and the remainder; n < d and d has its top bit set. This is a
-/// step of the schoolbook division in base 2^64: Knuth, TAOCP volume 2, 4.3.1, algorithm D.
+/// Returns the next 64 bits of n / d, and the remainder. n < d is required, and d has its top bit set. This
+/// is a step of the schoolbook division in base 2^64: Knuth, TAOCP volume 2, 4.3.1, algorithm D.
 #[inline(always)]
 fn quotient_limb<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> (S::Word, S::Word) {
     let (d1, d0, low) = (s.shr(d, 64), s.and(d, s.word(LOW)), s.word(LOW));
     let limb = s.div(n, d1);
     let rest = s.sub(n, s.mul(limb, d1));
-    // The estimate is at most 2 too large; the product with d0 counts only where it cannot overflow.
+    // The estimate is at most 2 too large. The comparison with the product with d0 is used only where that
+    // product can't overflow.
     let is_large = |[limb, rest]: [S::Word; 2]| {
         let exceeds = s.lt(s.shl(rest, 64), s.mul(limb, d0));
         s.both(s.not(s.lt(low, rest)), s.either(s.lt(low, limb), exceeds))
     };
     let [limb, rest] =
         s.repeat([limb, rest], is_large, |[limb, rest]| [s.sub(limb, s.word(1)), s.add(rest, d1)]);
-    // The true remainder is below d, so the bits which are lost on both sides agree.
+    // The true remainder is below d, so the bits that are lost on both sides are equal.
     (limb, s.sub(s.shl(rest, 64), s.mul(limb, d0)))
 }
 
-/// A real number >= 0 of any magnitude: `mantissa * 2^exponent`. The mantissa is 0 or has its
-/// top bit set.
+/// A real number >= 0 of any magnitude: `mantissa * 2^exponent`. The mantissa is 0 or has its top bit set.
 #[derive(Clone, Copy)]
 pub(super) struct Scaled<W> {
     pub mantissa: W,
@@ -157,7 +157,7 @@ impl<W: Copy> Scaled<W> {
         Self { mantissa: s.shl_by(mantissa, shift), exponent }
     }
 
-    /// The same with an exponent that is known.
+    /// The same as [`Scaled::new`] for a constant exponent.
     #[inline(always)]
     pub fn at<S: WideOps<Word = W> + ?Sized>(s: &S, mantissa: W, exponent: i32) -> Self {
         Scaled::new(s, mantissa, s.word(i128::from(exponent) as u128))
@@ -167,7 +167,7 @@ impl<W: Copy> Scaled<W> {
     #[inline(always)]
     pub fn ratio<S: WideOps<Word = W> + ?Sized>(s: &S, n: W, d: W) -> Self {
         let (n, d) = (Self::at(s, n, 0), Self::at(s, d, 0));
-        // Half the mantissa of n is surely below that of d.
+        // Half the mantissa of n is always below the mantissa of d.
         let quotient = s.fraction(s.shr(n.mantissa, 1), d.mantissa);
         Self::new(s, quotient, s.sub(s.sub(n.exponent, d.exponent), s.word(127)))
     }
@@ -192,7 +192,7 @@ impl<W: Copy> Scaled<W> {
         s.add(self.exponent, s.word(127))
     }
 
-    /// The nearest fixed-point number, with a sign; Overflow if it does not fit.
+    /// The nearest fixed-point number with a sign; Overflow if it is out of range.
     #[inline(always)]
     pub fn to_fixed<S: WideOps<Word = W> + ?Sized>(
         self,
@@ -205,11 +205,11 @@ impl<W: Copy> Scaled<W> {
         [value, s.select(is_over, s.fault_where(is_over, Fault::Overflow), fault)]
     }
 
-    /// The nearest number of ulps, and whether 128 bits don't hold it.
+    /// Returns the nearest number of ulps, and whether it exceeds 128 bits.
     #[inline(always)]
     pub fn to_magnitude<S: WideOps<Word = W> + ?Sized>(self, s: &S, frac: u32) -> (W, S::Flag) {
         let shift = s.neg(s.add(self.exponent, s.word(frac.into())));
-        // A mantissa of 128 bits only grows.
+        // A negative shift would increase a 128-bit mantissa.
         let grows = s.is_negative(shift);
         let is_over = s.both(grows, s.not(s.is_zero(self.mantissa)));
         (s.round_shift(self.mantissa, s.select(grows, s.word(0), shift)), is_over)
@@ -223,12 +223,12 @@ mod tests {
     use dashu_float::FBig;
     use dashu_float::round::mode::HalfEven;
 
-    /// An integer of at most 400 bits.
+    /// Converts an integer to a number with 400 bits of precision.
     fn precise(n: u128) -> FBig<HalfEven, 2> {
         FBig::from(n).with_precision(400).value()
     }
 
-    /// Values whose limbs are at their ends, where estimates are worst.
+    /// Values with limbs at the ends of their range, where estimates are worst.
     fn extremes() -> Vec<u128> {
         const ENDS: [u64; 8] = [0, 1, 2, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
         let pairs = ENDS.iter().flat_map(|&high| ENDS.map(|low| (high, low)));

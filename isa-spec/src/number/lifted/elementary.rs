@@ -1,9 +1,9 @@
-//! The elementary functions of series: each satisfies a differential equation, which gives every
-//! coefficient out of those before it (Griewank and Walther, table 13.2). Knows no powers.
+//! The elementary functions of series. Each satisfies a differential equation, which yields every coefficient
+//! from the preceding ones (Griewank and Walther, table 13.2). Powers are elsewhere.
 //!
-//! The equations are between *rates*: t·u'(t), whose coefficients are k·u_k, is a derivative that keeps
-//! every coefficient in its place. The last coefficient of a factor is never asked for, and isn't
-//! computed: it might overflow.
+//! The equations relate *rates*: t·u'(t), with the coefficients k·u_k, is a derivative that keeps every
+//! coefficient at its index. The last coefficient of a factor is never needed and isn't computed, because it
+//! might overflow.
 
 use super::Lifted;
 use super::series::{Coefficients, Jet};
@@ -11,15 +11,15 @@ use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::number::Reals;
 
-/// The sign of a term in which the functions of circles and those of hyperbolas differ.
+/// The sign of a term that differs between circular and hyperbolic functions.
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
     Plus,
     Minus,
 }
 
-/// The sign of the derivative of one of a pair of waves (sine and cosine), each the derivative of the
-/// other: that of the wave and that of its partner.
+/// The signs in a pair of functions that are each other's derivative up to sign (sine and cosine): that of
+/// the function's derivative, and that of its partner's.
 type Signs = [Sign; 2];
 
 const SINE: Signs = [Sign::Plus, Sign::Minus];
@@ -46,7 +46,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             Tanh => self.tangent_of(Sign::Minus, primal, u),
             Asin => self.arc_sine(primal, u),
             Acos => {
-                // The arc cosine is π/2 less the arc sine.
+                // The arccosine is π/2 minus the arcsine.
                 let falling = self.arc_sine(primal, u)?.lanewise(|lane| self.plain.neg(lane))?;
                 Ok(falling.with_primal(primal))
             }
@@ -54,7 +54,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             Floor | Round => Ok(Coefficients::constant(primal)),
             ExpM1 => Ok(self.exponential(of(Exp)?, u)?.with_primal(primal)),
             Ln1p => {
-                // Of a large source half is taken, as it may have no sum with 1.
+                // A large source is halved, because its sum with 1 may be out of range.
                 let one = self.plain.literal(1.0)?;
                 let factor = if u.primal() > one { self.plain.literal(0.5)? } else { one };
                 let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
@@ -70,18 +70,18 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         }
     }
 
-    /// v' = v·u'.
+    /// Exponential: v' = v·u'.
     pub(super) fn exponential(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         Coefficients::grown(primal, N, |k, v| self.integral(&rates, v, k))
     }
 
-    /// v'·u = u', for the coefficients below `end`.
+    /// Logarithm: v'·u = u', for the coefficients below `end`.
     pub(super) fn logarithm(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         self.integral_of_quotient(primal, &self.rates(u)?, u, end)
     }
 
-    /// v² = u, for the coefficients below `end`.
+    /// Square root: v² = u, for the coefficients below `end`.
     fn root(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         let twice = self.plain.add(primal, primal)?;
         Coefficients::grown(primal, end, |k, v| {
@@ -90,7 +90,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         })
     }
 
-    /// A sine or a cosine, from its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
+    /// A sine or a cosine, given its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
     fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let (mut v, mut w) = (Coefficients::constant(v), Coefficients::constant(w));
@@ -103,13 +103,13 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(v)
     }
 
-    /// The sine and the cosine of an angle less its primal.
+    /// The sine and the cosine of an angle minus its primal.
     pub(super) fn waves_of_departure(&self, angle: &Jet<R, N>) -> Eval<[Jet<R, N>; 2]> {
         let (zero, one) = (R::Cell::default(), self.plain.literal(1.0)?);
         Ok([self.wave(SINE, [zero, one], angle)?, self.wave(COSINE, [one, zero], angle)?])
     }
 
-    /// A tangent: v' = (1 ± v²)·u'.
+    /// A circular or hyperbolic tangent: v' = (1 ± v²)·u'.
     fn tangent_of(&self, sign: Sign, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let mut v = Coefficients::constant(primal);
@@ -126,7 +126,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(v)
     }
 
-    /// v' = v·(1 - v)·u'.
+    /// Logistic function: v' = v·(1 - v)·u'.
     fn logistic(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let rest = self.plain.elementary(Elementary::Sigmoid, self.plain.neg(u.primal())?)?;
@@ -141,11 +141,12 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(v)
     }
 
-    /// 3·u·v' = v·u', for each coefficient: 3k·u₀·v_k = Σ (4j - 3k)·uⱼ·v_{k-j}, over j from 1 to k.
+    /// Cube root: 3·u·v' = v·u'. For each coefficient: 3k·u₀·v_k = Σ (4j - 3k)·uⱼ·v_{k-j}, over j from 1 to
+    /// k.
     fn cubic_root(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let zero = R::Cell::default();
         if u.primal() == zero {
-            // What changes there changes at no finite rate.
+            // A source that changes at 0 has an infinite rate, so the division by 0 faults.
             return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
         }
         let one = self.plain.literal(1.0)?;
@@ -154,8 +155,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
                 self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
             })?;
-            // Divided first, the products keep their digits where the primal is small; by all of the divisor, which
-            // is in range there, they stay in range.
+            // For a small primal, division comes first, so that the products keep their digits. Then the
+            // whole divisor is used, which is in range, so that the products stay in range.
             let times = self.plain.of_int(3 * k as i64)?;
             let (before, behind) =
                 if is_small { (self.plain.mul(times, u.primal())?, one) } else { (u.primal(), times) };
@@ -164,8 +165,9 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         })
     }
 
-    /// The length v of the vector (a, b): v·v' = a·a' + b·b'. One factor of each product is divided by the length at the
-    /// primal, which is found of a vector in the unit square: a short one has few digits in fixed point.
+    /// The length v of the vector (a, b): v·v' = a·a' + b·b'. One factor of each product is divided by the
+    /// length of the primal. That length is computed from a vector scaled to the unit square, because a short
+    /// vector has few digits in fixed point.
     pub(super) fn length(&self, a: &Jet<R, N>, b: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
         if a.is_constant() && b.is_constant() {
             return Ok(Coefficients::constant(primal));
@@ -194,7 +196,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(v)
     }
 
-    /// v'·√(1 - u²) = u'.
+    /// Arcsine: v'·√(1 - u²) = u'.
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
         let under =
@@ -203,8 +205,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
     }
 
-    /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is brought to the
-    /// unit square first: the squares of what fixed point holds may overflow, or vanish.
+    /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is scaled to the unit square
+    /// first, because squares of fixed-point numbers may overflow or vanish.
     pub(super) fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
         if x.is_constant() && y.is_constant() {
             return Ok(Coefficients::constant(primal));
@@ -222,13 +224,13 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         self.integral_of_quotient(primal, &sweep, &squares, N)
     }
 
-    /// 1 - u², as a product: near ±1 the difference of squares would keep few digits.
+    /// 1 - u², computed as a product: near ±1 the difference of squares would keep few digits.
     fn one_minus_square(&self, u: R::Cell) -> Eval<R::Cell> {
         let one = self.plain.literal(1.0)?;
         self.plain.mul(self.plain.sub(one, u)?, self.plain.add(one, u)?)
     }
 
-    /// The greater of |a| and |b|.
+    /// The greater one of |a| and |b|.
     fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
         let magnitude = |a: R::Cell| if a < R::Cell::default() { self.plain.neg(a) } else { Ok(a) };
         let (a, b) = (magnitude(a)?, magnitude(b)?);
@@ -245,12 +247,12 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         })
     }
 
-    /// Coefficient k of v, where v' = slope·u', from the rates of u.
+    /// Returns coefficient k of v, where v' = slope·u', from the rates of u.
     pub(super) fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
         self.ratio(self.convolved(rates, slope, k, 1..k + 1)?, self.plain.of_int(k as i64)?)
     }
 
-    /// The v where v'·divisor = u', from the rates of u, for the coefficients below `end`.
+    /// Returns v, where v'·divisor = u', from the rates of u, for the coefficients below `end`.
     fn integral_of_quotient(
         &self,
         primal: R::Cell,

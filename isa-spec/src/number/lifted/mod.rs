@@ -1,15 +1,15 @@
-//! Lifted numbers: truncated Taylor series over a plain number system. Two coefficients make dual
-//! numbers, which carry one directional derivative; more make Taylor jets.
+//! Lifted numbers: truncated Taylor series over a plain number system. Two coefficients form dual numbers,
+//! which carry one directional derivative; more coefficients form Taylor jets.
 //!
-//! Coefficient k of a series is the k-th derivative along the direction, divided by k!. Coefficient 0,
-//! the *primal*, is computed by the plain system's own operation, and it alone answers every question
-//! (comparisons, conversions, texts): so a lifted run takes the way of the plain run and has its bits.
-//! Coefficients further up follow the textbook (Griewank and Walther, "Evaluating Derivatives",
-//! 2nd edition, SIAM 2008, chapter 13).
+//! Coefficient k of a series is the k-th derivative along the direction, divided by k!. Coefficient 0, the
+//! *primal*, is computed by the plain system's own operation. The primal alone determines comparisons,
+//! conversions and texts, so a lifted run takes the same branches as the plain run and has the same bits. The
+//! other coefficients follow the textbook (Griewank and Walther, "Evaluating Derivatives", 2nd edition, SIAM
+//! 2008, chapter 13).
 //!
-//! A series whose other coefficients are all 0 is a constant, and a function of constants is one:
-//! nothing is derived of it, so that no derivative which nobody needs can fault. Each coefficient is
-//! rounded as the plain system rounds. This module knows no row and no machine.
+//! A series is a constant if all coefficients except the primal are 0, and a function of constants is a
+//! constant. Its derivatives aren't computed, so derivatives that aren't needed never fault. Each coefficient
+//! is rounded like in the plain system. This module knows no row and no machine.
 
 mod elementary;
 mod power;
@@ -24,14 +24,14 @@ use crate::module::RealSystem;
 
 pub use series::Coefficients;
 
-/// The number system of series with `N` coefficients (at least one, at most 32) over a plain system.
+/// The number system of series with `N` coefficients (1 to 32) over a plain system.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifted<R, const N: usize> {
     plain: R,
 }
 
 impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
-    /// Series over this system.
+    /// Returns the number system of series over this plain system.
     pub fn new(plain: R) -> Lifted<R, N> {
         const { assert!(N > 0, "a series has a primal") };
         Lifted { plain }
@@ -48,7 +48,7 @@ where
     const LIFTED: bool = true;
     const EXACT: bool = R::EXACT;
 
-    /// That of the primal.
+    /// Returns the number system of the primal.
     fn system(&self) -> RealSystem {
         self.plain.system()
     }
@@ -58,12 +58,12 @@ where
         self.plain.literal(value).map(Coefficients::constant)
     }
 
-    /// A text tells the primal alone: the other coefficients are 0.
+    /// Parses the primal; the other coefficients are 0.
     fn parse(&self, text: &str) -> Option<Self::Cell> {
         self.plain.parse(text).map(Coefficients::constant)
     }
 
-    /// That of the primal.
+    /// Returns the primal as an f64.
     #[inline]
     fn to_f64(&self, a: Self::Cell) -> f64 {
         self.plain.to_f64(a.primal())
@@ -79,18 +79,18 @@ where
         Coefficients(bits.map(|lane| self.plain.of_bits(lane)))
     }
 
-    /// That of the primal.
+    /// Returns the width of the primal in bits.
     fn width(&self) -> u32 {
         self.plain.width()
     }
 
-    /// Every coefficient must be able to stand in a cell.
+    /// Checks every coefficient, because each is stored in a cell.
     #[inline]
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell> {
         a.lanewise(|lane| self.plain.admit(lane))
     }
 
-    /// That of the primal.
+    /// Returns the unit in the last place of the primal.
     fn ulp(&self, a: Self::Cell) -> f64 {
         self.plain.ulp(a.primal())
     }
@@ -106,7 +106,7 @@ where
         Coefficients::constant(a.primal())
     }
 
-    /// That of the primal.
+    /// Returns the text of the primal.
     fn text(&self, a: Self::Cell) -> String {
         self.plain.text(a.primal())
     }
@@ -160,7 +160,7 @@ where
         self.plain.of_int(a).map(Coefficients::constant)
     }
 
-    /// That of the primal.
+    /// Returns the integer part of the primal.
     fn to_int(&self, a: Self::Cell) -> Eval<i64> {
         self.plain.to_int(a.primal())
     }

@@ -1,6 +1,6 @@
-//! Powers of series. The textbook's recurrence divides by the base, which a power of 0 can't; so the
-//! power's own Taylor coefficients are put together with the powers of the base's departure from its
-//! primal, which end after N of them. Knows no differential equation.
+//! Powers of series. The textbook's recurrence divides by the base, which fails for a base of 0. Instead, the
+//! power's own Taylor coefficients are combined with the powers of the base's departure from its primal. Only
+//! N of these are nonzero, because series are truncated. Uses no differential equation.
 
 use super::Lifted;
 use super::series::{Coefficients, Jet};
@@ -9,13 +9,13 @@ use crate::fault::Eval;
 use crate::number::Reals;
 
 impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
-    /// aⁿ.
+    /// aⁿ for an integer n.
     pub(super) fn whole_power(&self, a: &Jet<R, N>, n: i64) -> Eval<Jet<R, N>> {
         let primal = self.plain.powi(a.primal(), n)?;
         if a.is_constant() {
             return Ok(Coefficients::constant(primal));
         }
-        // The least exponent has no neighbour below, and 0 has no negative power.
+        // The exponent MIN can't be decremented, and 0 has no negative power.
         let lowered = |m: usize| match n {
             ..0 => (0..m).try_fold(primal, |power, _| self.plain.div(power, a.primal())),
             _ => self.plain.powi(a.primal(), n - m as i64),
@@ -23,15 +23,15 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         self.composed_power(primal, a, self.plain.of_int(n)?, lowered)
     }
 
-    /// aᵇ = a^b₀ · e^((b - b₀)·log a), where b₀ is the primal of b: a base that isn't positive is no
-    /// obstacle to a constant exponent.
+    /// aᵇ = a^b₀ · e^((b - b₀)·log a), where b₀ is the primal of b. Therefore a base that isn't positive is
+    /// allowed for a constant exponent.
     pub(super) fn real_power(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.pow(a.primal(), b.primal())?;
         let power = self.constant_power(primal, a, b.primal())?;
         if b.is_constant() {
             return Ok(power);
         }
-        // The last coefficient of the logarithm is multiplied by 0 only, and might overflow.
+        // The last coefficient of the logarithm is only multiplied by 0, and might overflow.
         let log = self.logarithm(self.plain.elementary(Elementary::Log, a.primal())?, a, N - 1)?;
         let exponent = self.product(&b.with_primal(R::Cell::default()), &log)?;
         let factor = self.exponential(self.plain.literal(1.0)?, &exponent)?;
@@ -47,9 +47,9 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         self.composed_power(primal, a, b, lowered)
     }
 
-    /// Σ cₘ·(a - a₀)ᵐ over the coefficients of a power at a₀, by Horner's rule. `lowered` is the power
-    /// with the exponent lowered by m. A base that departs from a₀ in a late coefficient only needs few
-    /// of the cₘ: none is computed that isn't used.
+    /// Σ cₘ·(a - a₀)ᵐ over the Taylor coefficients of a power at a₀, by Horner's rule. `lowered` returns the
+    /// power with the exponent decreased by m. If the first nonzero coefficient of a - a₀ has a high index,
+    /// only a few cₘ are needed; the others aren't computed.
     fn composed_power(
         &self,
         primal: R::Cell,
@@ -67,7 +67,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(sum.with_primal(primal))
     }
 
-    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m), and 0 where a factor is 0, whatever the power.
+    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m); 0 if a factor is 0, even if the power doesn't exist.
     fn power_coefficient(
         &self,
         exponent: R::Cell,

@@ -1,8 +1,9 @@
-//! Rotation of points of series, as a bijection of their coefficients: wherever the plain system turns
-//! back exactly, so does this one. Knows no function but sine and cosine.
+//! Rotation of points of series, as a bijection of their coefficients. If the plain system's rotation is
+//! exactly invertible, so is this one. Uses no functions except sine and cosine.
 //!
-//! Every coefficient of the point is rotated by the angle's primal. The rest of the angle then adds to
-//! each coefficient a number computed from lower ones, which stay: going up undoes what going down did.
+//! Every coefficient of the point is rotated by the angle's primal. The rest of the angle then adds to each
+//! coefficient a number computed from lower coefficients. Forward rotation proceeds from the highest
+//! coefficient down, so lower ones are unchanged when used; backward rotation proceeds upward.
 
 use super::Lifted;
 use super::series::Jet;
@@ -50,8 +51,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok((x, y))
     }
 
-    /// What coefficient k of a point gets from the lower ones as the point turns: those of
-    /// x·cos - y·sin and x·sin + y·cos, but for x_k·1 and y_k·1.
+    /// Returns the contribution of lower coefficients to coefficient k of a rotated point: coefficient k of
+    /// x·cos - y·sin and of x·sin + y·cos, without the terms x_k·1 and y_k·1.
     fn gain(
         &self,
         [sine, cosine]: &[Jet<R, N>; 2],

@@ -1,4 +1,4 @@
-//! A truncated Taylor series, and the four operations on series. Knows no function of them.
+//! Truncated Taylor series and the four basic operations on them. Knows no functions of series.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use super::Lifted;
 use crate::fault::Eval;
 use crate::number::Reals;
 
-/// Coefficients c₀ … c_{N-1} of a series; c₀ is the primal. Series are compared by their primals alone:
-/// an order of numbers, not an equality of series.
+/// The coefficients c₀ … c_{N-1} of a series; c₀ is the primal. Comparisons use the primals only: an order of
+/// numbers, not an equality of series.
 #[derive(Clone, Copy, Debug)]
 pub struct Coefficients<C, const N: usize>(pub [C; N]);
 
-/// The series of a lifted system.
+/// The series type of a lifted system.
 pub(super) type Jet<R, const N: usize> = Coefficients<<R as Reals>::Cell, N>;
 
 impl<C: Copy + Default, const N: usize> Default for Coefficients<C, N> {
@@ -52,12 +52,12 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
         self.valuation().is_none()
     }
 
-    /// The index of the first coefficient behind the primal that isn't 0.
+    /// Returns the index of the first nonzero coefficient after the primal.
     pub(super) fn valuation(&self) -> Option<usize> {
         (1..N).find(|&k| self.0[k] != C::default())
     }
 
-    /// The series with another primal.
+    /// Returns the series with another primal.
     pub(super) fn with_primal(mut self, primal: C) -> Self {
         self.0[0] = primal;
         self
@@ -79,8 +79,8 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
         Ok(self)
     }
 
-    /// The series that begins with `primal` and goes on, below coefficient `end`, with what `next` makes
-    /// of an index and the coefficients before it. The others are 0.
+    /// Returns the series with `primal` as the first coefficient. `next` computes each further coefficient
+    /// below index `end` from its index and the preceding coefficients. The others are 0.
     #[inline]
     pub(super) fn grown(primal: C, end: usize, next: impl Fn(usize, &Self) -> Eval<C>) -> Eval<Self> {
         let mut series = Coefficients::constant(primal);
@@ -92,7 +92,7 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
 }
 
 impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
-    /// Σ aⱼ·b_{k-j} over a range of j; 0 if it is empty.
+    /// Σ aⱼ·b_{k-j} over a range of j; 0 if the range is empty.
     #[inline]
     pub(super) fn convolved(
         &self,
@@ -112,7 +112,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(sum)
     }
 
-    /// a / b, and 0 / b = 0 also where that would fault: what doesn't change has derivative 0.
+    /// a / b; 0 / b is 0 even where the division would fault, because a constant has the derivative 0.
     #[inline]
     pub(super) fn ratio(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
         if a == R::Cell::default() { Ok(a) } else { self.plain.div(a, b) }
@@ -130,7 +130,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Coefficients::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
     }
 
-    /// Coefficient k of q = a / b, from q·b = a and the coefficients before it.
+    /// Returns coefficient k of q = a / b, from q·b = a and the preceding coefficients.
     #[inline]
     pub(super) fn quotient_lane(
         &self,

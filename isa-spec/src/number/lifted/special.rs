@@ -1,6 +1,6 @@
-//! The error function and the gamma function's logarithm of series. Their derivatives are series again: that of the
-//! error function is an exponential, the other one is Stirling's, whose terms are computed with series for numbers.
-//! Knows no other function of series than logarithms and exponentials.
+//! The error function and the logarithm of the gamma function of series. Their derivatives are series again:
+//! that of the error function is an exponential, the other is Stirling's series, evaluated with series as
+//! numbers. Uses no other functions of series than logarithms and exponentials.
 
 use super::Lifted;
 use super::series::{Coefficients, Jet};
@@ -8,10 +8,10 @@ use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::number::Reals;
 
-/// Stirling's series is used from here on.
+/// The argument from which Stirling's series is used.
 const STIRLING_START: f64 = 16.0;
 
-/// B₂ₖ/2k: with the inverse of 16, what is left out is less than 2⁻⁷⁰.
+/// B₂ₖ/2k. At arguments from 16 on, the omitted terms are less than 2⁻⁷⁰.
 const STIRLING_SLOPE: [f64; 8] = [
     1.0 / 12.0,
     -1.0 / 120.0,
@@ -24,7 +24,7 @@ const STIRLING_SLOPE: [f64; 8] = [
 ];
 
 impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
-    /// v' = bell(u)·u'.
+    /// Error function: v' = bell(u)·u'.
     pub(super) fn error_function(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let slope = self.plain.elementary(Elementary::ErfSlope, u.primal())?;
         let slope = self.bell(slope, u, N - 1)?;
@@ -32,7 +32,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Coefficients::grown(primal, N, |k, _| self.integral(&rates, &slope, k))
     }
 
-    /// v' = -v·(u²)', for the coefficients below `end`. Far out, where v is 0, the square isn't formed: it may overflow.
+    /// Slope of the error function: v' = -v·(u²)', for the coefficients below `end`. If v is 0, the square
+    /// isn't computed, because it may overflow.
     pub(super) fn bell(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         if primal == R::Cell::default() {
             return Ok(Coefficients::constant(primal));
@@ -42,7 +43,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         self.exponential(primal, &exponent)
     }
 
-    /// v' = ψ(u)·u'.
+    /// Logarithm of the gamma function: v' = ψ(u)·u'.
     pub(super) fn log_gamma(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let slope = self.plain.elementary(Elementary::Digamma, u.primal())?;
         let slope = self.digamma(slope, u, N - 1)?;
@@ -50,13 +51,13 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Coefficients::grown(primal, N, |k, _| self.integral(&rates, &slope, k))
     }
 
-    /// The digamma function: log z - 1/(2z) - Σ B₂ₖ/(2k·z²ᵏ) of a z = u + n that is large enough, less
-    /// 1/u, 1/(u + 1), …; the coefficients below `end`.
+    /// The digamma function, for the coefficients below `end`: log z - 1/(2z) - Σ B₂ₖ/(2k·z²ᵏ) for a
+    /// sufficiently large z = u + n, minus 1/u, 1/(u + 1), …
     pub(super) fn digamma(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         let one = Coefficients::constant(self.plain.literal(1.0)?);
         let zero = R::Cell::default();
         if u.primal() <= zero {
-            // Outside of the domain, where floats have a primal that isn't finite.
+            // Outside the domain, floats have a primal that isn't finite.
             return Ok(Coefficients::constant(primal));
         }
         let mut z = Coefficients::grown(u.primal(), end, |k, _| Ok(u.0[k]))?;

@@ -1,10 +1,10 @@
-//! The constants of `exp.rs`.
+//! Derives the constants of `exp.rs`.
 
 use super::{Constants, check};
 use crate::fit::{polynomial, weighted};
 use crate::real::{Real, Width, int, power, ratio, real};
 
-/// A power of two has so many steps, as a power of two.
+/// The binary logarithm of the number of steps in a power of two.
 const STEP_BITS: i64 = 5;
 
 fn derive(constants: &mut Constants) {

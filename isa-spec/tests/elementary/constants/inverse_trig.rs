@@ -1,12 +1,12 @@
-//! The constants of `inverse_trig.rs`.
+//! Derives the constants of `inverse_trig.rs`.
 
 use super::{Constants, check};
 use crate::fit::weighted;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
-/// A power of two has so many intervals of quotients, as a power of two.
+/// The binary logarithm of the number of quotient intervals in a power of two.
 const INDEX_BITS: i64 = 3;
-/// From 2^-binades to 2^binades.
+/// The range of quotients: from 2^-BINADES to 2^BINADES.
 const BINADES: i64 = 4;
 const COUNT: i64 = (2 * BINADES) << INDEX_BITS;
 
@@ -18,7 +18,7 @@ fn derive(constants: &mut Constants) {
     constants.int("index_shift", binade - INDEX_BITS);
     constants.number("greatest", end(COUNT));
     constants.int("beyond", COUNT);
-    // The quotient of the bits is the true one, or up to 1/8 more.
+    // The quotient of the bits is at least the true one, and at most 1/8 greater.
     constants.int("unit", width.bits(1.0) - (1 << binade) / 16);
     let centers: Vec<f64> = (0..COUNT).map(|index| (end(index) + end(index + 1)) / 2.0).collect();
     let arcs = |part: usize| -> Vec<f64> {
@@ -26,7 +26,7 @@ fn derive(constants: &mut Constants) {
         let arcs = centers.iter().map(|&c| real(c).atan()).chain([half_pi]);
         arcs.map(|arc| width.in_parts(&arc)[part]).collect()
     };
-    // As long as the others.
+    // A 0 is appended, so that the table is as long as the others.
     constants.table("centers", &centers.iter().copied().chain([0.0]).collect::<Vec<_>>());
     constants.table("arcs", &arcs(0));
     constants.table("arcs_low", &arcs(1));
@@ -38,7 +38,7 @@ fn derive(constants: &mut Constants) {
     constants.pair("scales", [number(scale), number(-scale)]);
 }
 
-/// The least quotient of an interval.
+/// Returns the least quotient of an interval.
 fn end(index: i64) -> f64 {
     let steps = 1 << INDEX_BITS;
     let (binade, step) = (index.div_euclid(steps), index.rem_euclid(steps));

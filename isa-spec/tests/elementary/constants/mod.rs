@@ -1,5 +1,6 @@
-//! The constants of the elementary functions, derived: each file of `src/number/elementary/constants` is what a file of
-//! this folder writes. `UPDATE_CONSTANTS=1 cargo test -p reviver-isa --test elementary constants` writes them anew.
+//! Derives the constants of the elementary functions. Each file of this folder writes one file of
+//! `src/number/elementary/constants`. `UPDATE_CONSTANTS=1 cargo test -p reviver-isa --test elementary
+//! constants` writes them again.
 
 mod exp;
 mod inverse_trig;
@@ -12,7 +13,7 @@ use std::{env, fs, path::Path};
 
 use crate::real::{Real, Width};
 
-/// The text of a constant of each format, with fields as they are added.
+/// The text of one format's constants, to which fields are added.
 struct Constants {
     width: Width,
     text: String,
@@ -35,14 +36,14 @@ impl Constants {
         self.field(name, format!("[{high:?}, {low:?}]"));
     }
 
-    /// Coefficients, each rounded to the format.
+    /// Adds coefficients, each rounded to the format.
     fn coefficients(&mut self, name: &str, values: &[Real]) {
         let values = values.iter().map(|value| format!("        {:?},\n", self.width.nearest(value)));
         let values = values.collect::<String>();
         self.field(name, format!("&[\n{values}    ]"));
     }
 
-    /// The bits of floats of the format, with zeros up to a power of two.
+    /// Adds the bits of floats of the format, padded with zeros to a power of two.
     fn table(&mut self, name: &str, values: &[f64]) {
         let words = values.iter().map(|&value| self.width.bits(value));
         let words: Vec<i64> = words.collect();
@@ -63,7 +64,7 @@ impl Constants {
     }
 }
 
-/// Holds a file of constants to what is derived, or writes it.
+/// Checks that a file of constants equals the derived one, or writes it.
 fn check(file: &str, type_name: &str, derive: impl Fn(&mut Constants)) {
     let mut text = format!(
         "//! Derived by `tests/elementary/constants/{file}.rs`: not to be edited.\n\nuse super::{type_name};\n"

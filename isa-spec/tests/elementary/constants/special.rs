@@ -1,11 +1,11 @@
-//! The constants of `special.rs`.
+//! Derives the constants of `special.rs`.
 
 use super::{Constants, check};
 use crate::fit::polynomial;
 use crate::real::{Real, Width, int, power, ratio, real};
 use crate::series::{digamma, erf, erf_slope, log_gamma, pi};
 
-/// The distance of centers is 1/8.
+/// The number of centers per unit.
 const PER_UNIT: i64 = 8;
 
 fn derive(constants: &mut Constants) {
@@ -54,9 +54,10 @@ fn log_gamma_constants(constants: &mut Constants, width: Width) {
     constants.coefficients("stirling_rest", &polynomial(rest, range, width.of(8, 4)));
 }
 
-/// The value and the slope at a center, each in two parts, and the coefficients of what is left.
+/// Returns a table row: the value and the slope at a center, each in two parts, and the coefficients of the
+/// rest.
 fn row(width: Width, center: &Real, f: fn(&Real) -> Real, slope: impl Fn(&Real) -> Real) -> Vec<f64> {
-    // A zero may be missed by the last of the 320 bits.
+    // A zero may be computed as a number of the size of the last of the 320 bits.
     let value = Some(f(center)).filter(|value| value.to_f64().value().abs() > 1e-60).unwrap_or(int(0));
     let slope = slope(center);
     let rest = |distance: &Real| (f(&(center + distance)) - &value - &slope * distance) / power(distance, 2);

@@ -1,20 +1,22 @@
-//! The constants of `trig.rs`.
+//! Derives the constants of `trig.rs`.
 
 use super::{Constants, check};
 use crate::fit::weighted;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
-/// Arguments below are moderate. Multiples of π/2 up to there have 17 digits in f64, 8 in f32; they may be rounded up.
+/// The limit of moderate arguments. Multiples of π/2 up to this limit have at most 17 digits in f64, 8 in
+/// f32; the limit may be rounded up.
 pub fn greatest_moderate(width: Width) -> f64 {
     width.of(200_000.0, 400.0)
 }
 
-/// Arguments below are far. Multiples up to there have 33 digits in f64, 16 in f32.
+/// The limit of far arguments. Multiples of π/2 up to this limit have at most 33 digits in f64, 16 in f32.
 pub fn greatest_far(width: Width) -> f64 {
     width.of(1e10, 1e5)
 }
 
-/// π/2 in parts of so few digits that their products with those multiples are exact, but for the last.
+/// Returns π/2 in parts. All but the last have so few digits that their products with those multiples are
+/// exact.
 fn quarter(width: Width) -> [f64; 4] {
     in_parts_of(width, width.of(35, 15))
 }
@@ -38,12 +40,12 @@ fn derive(constants: &mut Constants) {
     tangent(constants, width);
 }
 
-/// π/2 in parts of so many digits each, and the rest.
+/// Returns π/2 in parts of `digits` digits each, and the remainder as the last part.
 fn in_parts_of<const N: usize>(width: Width, digits: isize) -> [f64; N] {
     let mut rest = Real::pi(PRECISION) / int(2);
     let mut parts = [0.0; N];
     for (at, part) in parts.iter_mut().enumerate() {
-        // The first has one digit in front of the point.
+        // The first part has one digit before the binary point.
         let places = digits * (at as isize + 1) - 1;
         let multiple = if at + 1 < N { (rest.clone() << places).round() >> places } else { rest.clone() };
         *part = width.nearest(&multiple);
@@ -52,7 +54,7 @@ fn in_parts_of<const N: usize>(width: Width, digits: isize) -> [f64; N] {
     parts
 }
 
-/// A word of zeros, and 2/π's bits for the greatest exponent.
+/// Returns a word of zeros, and the bits of 2/π required for the greatest exponent.
 fn inverse_bits(width: Width) -> Vec<i64> {
     let (word, words) = width.of((64, 20), (32, 8));
     let precision = PRECISION + 64 * 24;
@@ -68,7 +70,7 @@ fn inverse_bits(width: Width) -> Vec<i64> {
                 rest -= Real::from(1);
             }
         }
-        // As the format's words are signed.
+        // The format's words are signed.
         bits.push(width.of(digits, i64::from(digits as i32)));
     }
     bits

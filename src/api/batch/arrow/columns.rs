@@ -1,5 +1,5 @@
-//! Columns of record batches as the numbers of cells. Knows the types of columns and the number system of a program; which cells a program
-//! has is the plan's to know.
+//! Conversion of record-batch columns to the numbers of cells. This module knows the column types and the program's
+//! number system; the lane plan decides which cells the program has.
 
 use std::ops::Range;
 
@@ -19,38 +19,39 @@ use reviver_vm::values::element_name;
 use super::refused::ArrowRefused;
 use crate::api::numbers::put_reals;
 
-/// The columns of a schema, by the cells that they are for.
+/// Columns of an Arrow schema, each matched with the cells that it fills.
 #[derive(Clone, Debug)]
 pub struct ArrowColumns(Vec<ShapedColumn>);
 
-/// One column, and what it has in each lane.
+/// One column of the schema, with the shape of its value in each lane.
 #[derive(Clone, Debug)]
 struct ShapedColumn {
     name: String,
     shape: Shape,
-    /// How many numbers a lane has.
+    /// Count of numbers in each lane.
     parts: usize,
 }
 
 impl ArrowColumns {
-    /// The columns of a schema.
+    /// Reads the columns of a schema.
     ///
     /// # Errors
-    /// A column whose type is none of numbers.
+    /// [`ArrowRefused`] if a column's type isn't numeric.
     pub fn of(schema: &Schema) -> Result<ArrowColumns, ArrowRefused> {
         let columns = schema.fields().iter().map(|field| ShapedColumn::of(field));
         columns.collect::<Result<_, _>>().map(ArrowColumns)
     }
 
-    /// The names of the cells, in the order of the columns; of lists a name for each element.
+    /// Returns the cell names in column order; a list column has one name for each element.
     pub fn cells(&self) -> Vec<String> {
         self.0.iter().flat_map(|column| (0..column.parts).map(|part| column.cell(part))).collect()
     }
 
-    /// The numbers of each cell, in the same order; they are shared with the record batch.
+    /// Returns the numbers of each cell, in the order of [`ArrowColumns::cells`]. The numbers share the record
+    /// batch's memory.
     ///
     /// # Errors
-    /// A number that is null.
+    /// [`ArrowRefused::Null`] if a number is null.
     pub fn numbers(&self, batch: &RecordBatch) -> Result<Vec<ArrowNumbers>, ArrowRefused> {
         let mut numbers = Vec::new();
         for (column, array) in self.0.iter().zip(batch.columns()) {
@@ -94,11 +95,11 @@ impl ShapedColumn {
         element_name(&self.name, self.shape, part)
     }
 
-    /// The numbers of all lanes, one lane's after the other's, if none is null.
+    /// Returns the numbers of all lanes, lane by lane, or an error if one is null.
     fn values(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowRefused> {
-        // So many of the elements at hand are one lane's.
+        // Count of elements of `array` that belong to one lane.
         let (mut array, mut in_lane) = (column.clone(), 1);
-        // The first lane that has a null, with the part that is.
+        // The first lane with a null, and the index of the null number in the lane.
         let mut null: Option<(usize, usize)> = None;
         loop {
             if let Some(at) = first_null(&array) {
@@ -125,35 +126,34 @@ fn first_null(array: &ArrayRef) -> Option<usize> {
     nulls.iter().position(|is_there| !is_there)
 }
 
-/// The numbers of one cell in the lanes of a record batch.
+/// Numbers of one cell in the lanes of a record batch.
 #[derive(Clone, Debug)]
 pub struct ArrowNumbers {
-    /// Those of all cells of the column, lane after lane; this cell is `part` of `parts`.
+    /// Numbers of all cells of the column, lane by lane; this cell is number `part` of `parts` in each lane.
     values: ArrayRef,
     part: usize,
     parts: usize,
     lanes: usize,
 }
 
-/// Some of them.
+/// Numbers of a range of lanes, widened to 64 bits.
 enum ArrowValues {
     Signed(Vec<i64>),
-    /// What has no sign is a pattern of bits, as base 16 is in a text.
+    /// Unsigned columns are bit patterns, like hexadecimal literals in a program text.
     Unsigned(Vec<u64>),
     Reals(Vec<f64>),
 }
 
 impl ArrowNumbers {
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// The bits that a state has in a cell of a class for the numbers of some lanes; or the first of these lanes whose number is none
-    /// there.
+    /// Returns the bits that a state stores in a cell of class `class` for the numbers of `lanes`.
     ///
     /// # Errors
-    /// As said.
+    /// The index of the first lane with a number that the class can't represent.
     pub fn bits(&self, program: &Program, class: Class, lanes: Range<usize>) -> Result<Vec<u64>, usize> {
         let (module, first) = (program.module(), lanes.start);
         let values = self.values(lanes);
@@ -179,7 +179,7 @@ impl ArrowNumbers {
         put.map(|()| bits).map_err(|at| first + at)
     }
 
-    /// The number of a lane, for errors.
+    /// Formats the number of one lane, for error messages.
     pub fn text(&self, lane: usize) -> String {
         match self.values(lane..lane.saturating_add(1)) {
             ArrowValues::Signed(values) => values.first().map(i64::to_string),
@@ -200,12 +200,12 @@ impl ArrowNumbers {
             DataType::UInt16 => Unsigned(self.wide::<UInt16Type, _>(lanes, u64::from)),
             DataType::UInt32 => Unsigned(self.wide::<UInt32Type, _>(lanes, u64::from)),
             DataType::UInt64 => Unsigned(self.wide::<UInt64Type, _>(lanes, |value| value)),
-            // True is 1, as in NumPy.
+            // `true` becomes 1, as in NumPy.
             DataType::Boolean => Signed(self.booleans(lanes)),
             DataType::Float16 => Reals(self.wide::<Float16Type, _>(lanes, f64::from)),
             DataType::Float32 => Reals(self.wide::<Float32Type, _>(lanes, f64::from)),
             DataType::Float64 => Reals(self.wide::<Float64Type, _>(lanes, |value| value)),
-            // No column of another type becomes numbers.
+            // [`ArrowColumns::of`] refuses all other types.
             _ => Reals(Vec::new()),
         }
     }
@@ -235,10 +235,10 @@ impl ArrowValues {
     }
 }
 
-/// Puts integers into cells of reals that equal them, as is done with NumPy's arrays.
+/// Converts integers to the reals that equal them exactly, as for NumPy arrays.
 ///
 /// # Errors
-/// The index of the first integer that the number system doesn't have.
+/// The index of the first integer that the number system can't represent exactly.
 fn put_as_reals<I: Copy + Into<i128>>(
     program: &Program,
     values: &[I],
@@ -261,10 +261,10 @@ fn put_as_reals<I: Copy + Into<i128>>(
     Ok(())
 }
 
-/// Puts integers into cells of a word.
+/// Converts integers to cells of a word type.
 ///
 /// # Errors
-/// The index of the first value that is no integer, or doesn't fit into the word.
+/// The index of the first value that isn't an integer, or doesn't fit into the word.
 fn put_words(word: Word, values: impl Iterator<Item = Option<i64>>, bits: &mut [u64]) -> Result<(), usize> {
     let range = word.range();
     for (at, (value, bits)) in values.zip(bits).enumerate() {

@@ -1,6 +1,6 @@
-//! Lanes as record batches of Arrow: a column for each cell, or one of fixed-size lists for an array of the program, and the results as
-//! such. This is the one place where Arrow's columns become cells' numbers and the other way round; files and streams of them are the
-//! business of who reads and writes these.
+//! Lanes as Arrow record batches: a column for each cell, or a column of fixed-size lists for each array of the
+//! program. Results have the same form. Only this module converts between Arrow columns and the numbers of cells.
+//! Callers read and write the files and streams.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,13 +46,13 @@ use super::given::GivenNumbers;
 use super::lanes::{LaneInputs, LaneResults};
 use crate::api::error::Error;
 
-/// A lane for each row: columns named by cells (`x`, `A[3]`), or by arrays, whose rows are fixed-size lists then, of matrices lists of
-/// their rows. Columns are integers of 8 to 64 bits (those without a sign are patterns of bits) or floats of 32 and 64 bits; nothing is
-/// copied before the batch runs.
+/// Each row is a lane. Columns are named after cells (`x`, `A[3]`) or arrays. An array column has fixed-size lists, a
+/// matrix column lists of the matrix rows. Elements are integers of 8 to 64 bits, floats of 16 to 64 bits, or
+/// booleans; unsigned integers are bit patterns. Nothing is copied before the batch runs.
 ///
 /// # Errors
-/// A column of another type, or a number that is null ([`Error::Arrow`]). Whether the columns are those of a program is looked at when
-/// its lanes run.
+/// [`Error::Arrow`] if a column has another type, or a number is null. A mismatch between columns and the program's
+/// cells is reported when the lanes run.
 impl TryFrom<&RecordBatch> for LaneInputs<'_> {
     type Error = Error;
 
@@ -65,12 +65,13 @@ impl TryFrom<&RecordBatch> for LaneInputs<'_> {
 }
 
 impl LaneResults {
-    /// The results as a record batch, a row for each lane: columns of integers by the program's word, of `f64` or `f32`, and fixed-size
-    /// lists where all cells of an array are there. Where lanes go on although others fail, those that failed are null, and a column
-    /// `status` has 0 for lanes that arrived, else [`LaneFailure::status`].
+    /// Returns the results as a record batch with a row for each lane. Integer columns have the width of the
+    /// program's word; real columns are `f64` or `f32`. If all cells of an array are results, the array is one column
+    /// of fixed-size lists. If the batch continues after failures, failed lanes are null. A column `status` then has
+    /// 0 for each successful lane, otherwise [`LaneFailure::status`].
     ///
     /// # Errors
-    /// A real of fixed point that no `f64` holds to the last digit.
+    /// [`Error::Arrow`] if a fixed-point real has no exact `f64`.
     ///
     /// [`LaneFailure::status`]: crate::LaneFailure::status
     pub fn to_record_batch(&self) -> Result<RecordBatch, Error> {

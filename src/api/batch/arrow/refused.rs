@@ -1,20 +1,20 @@
-//! Why a column of Arrow is none of lanes, or the other way round. Knows how things are said; judges nothing.
+//! Errors of conversions between Arrow columns and lanes. This module only words the messages.
 
 use arrow_schema::{ArrowError, DataType};
 use thiserror::Error;
 
-/// What Arrow and lanes can't exchange.
+/// Reason why Arrow columns and lanes can't be converted into each other.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ArrowRefused {
     #[error("the column `{name}` is of the type {found}, which is none of numbers of cells: {}", cure(found))]
     Type { name: String, found: Box<DataType> },
-    /// An array of a program has one length or two.
+    /// Lists nested deeper than two levels; arrays of a program have one or two dimensions.
     #[error(
         "the column `{name}` has lists in lists in lists: a vector is one list in each lane, a matrix a list of its rows"
     )]
     Deep { name: String },
-    /// `lane` counts in the record batch.
+    /// A null number; `lane` is the row in the record batch.
     #[error("`{name}`, in lane {lane}, is null: fill in the number that is meant, or leave such lanes out")]
     Null { name: String, lane: usize },
     #[error(
@@ -22,12 +22,12 @@ pub enum ArrowRefused {
          and the library for their bits"
     )]
     Inexact { name: String, value: String },
-    /// What the arrays themselves refuse.
+    /// An error of the Arrow library itself.
     #[error("{0}")]
     Array(#[from] ArrowError),
 }
 
-/// What makes numbers of a type that lanes don't take.
+/// Returns the advice for a type that lanes don't take.
 fn cure(found: &DataType) -> &'static str {
     match found {
         DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => {

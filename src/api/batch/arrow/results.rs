@@ -1,4 +1,4 @@
-//! Results of lanes as record batches. Knows the plan that lanes followed; carries out nothing.
+//! Lane results as record batches. This module knows the lane plan; it executes nothing.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ use crate::api::batch::grouping::{ArrayColumns, grouped};
 use crate::api::batch::plan::LanePlan;
 use crate::api::executable::Executable;
 
-/// How the results of a plan are columns of Arrow.
+/// Mapping from the results of a plan to Arrow columns.
 #[derive(Clone, Debug)]
 pub struct ArrowResults {
     executable: Executable,
     arrays: Vec<ResultArray>,
     schema: SchemaRef,
-    /// Whether there are lanes that failed: they are null, and a column of their own says how.
+    /// True if lanes may fail without ending the batch. Failed lanes are null, and a `status` column has their codes.
     keeps_going: bool,
 }
 
-/// One column: the plan's columns that it has, and their class.
+/// One Arrow column: the plan's columns that it contains, and their class.
 #[derive(Clone, Debug)]
 struct ResultArray {
     columns: Vec<usize>,
@@ -40,7 +40,7 @@ struct ResultArray {
 }
 
 impl ArrowResults {
-    /// The columns of a plan's results.
+    /// Builds the Arrow columns of a plan's results.
     pub fn of(plan: &LanePlan) -> ArrowResults {
         let module = plan.executable.program().module();
         let shown: Vec<(usize, Class)> = plan.shown().map(|(n, column)| (n, column.class)).collect();
@@ -64,16 +64,16 @@ impl ArrowResults {
         ArrowResults { executable: plan.executable.clone(), arrays, schema, keeps_going }
     }
 
-    /// The columns of every batch.
+    /// Returns the schema that all batches of these results have.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Lanes that follow each other, from `first` on: `columns` are all of the plan's, as bits, and `failures` the lanes among these that
-    /// failed.
+    /// Builds a record batch of `lanes` consecutive lanes, the first numbered `first`. `columns` are all columns of
+    /// the plan, as bits, and `failures` the failed ones among these lanes.
     ///
     /// # Errors
-    /// A real of fixed point that no `f64` holds to the last digit.
+    /// [`ArrowRefused::Inexact`] if a fixed-point real has no exact `f64`.
     pub fn batch(
         &self,
         lanes: usize,
@@ -133,7 +133,7 @@ impl ArrowResults {
     }
 }
 
-/// The type of numbers of a class.
+/// Returns the Arrow type for numbers of a class.
 fn number_type(class: Class, word: Word, real: RealSystem) -> DataType {
     match (class, word, real) {
         (Class::Int, Word::W8, _) => DataType::Int8,
@@ -146,12 +146,12 @@ fn number_type(class: Class, word: Word, real: RealSystem) -> DataType {
 }
 
 fn list_of(element: DataType, length: &u64) -> DataType {
-    // Arrays of programs are shorter by far; what isn't is refused where the list is made.
+    // Arrays of programs are much shorter; constructing the list array fails if the length doesn't match.
     let length = i32::try_from(*length).unwrap_or(i32::MAX);
     DataType::FixedSizeList(Arc::new(Field::new("item", element, false)), length)
 }
 
-/// The numbers of all columns, lane after lane.
+/// Interleaves the numbers of all columns, lane by lane.
 fn one_after_the_other(lanes: usize, columns: &[&[u64]]) -> Vec<u64> {
     if let [column] = columns {
         return column.to_vec();
@@ -173,7 +173,7 @@ fn numbers<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::try_new(values.into(), nulls)?))
 }
 
-/// Numbers as the lists that a type says, of which whole ones are null.
+/// Nests numbers into the list type `data_type`; `nulls` marks whole outer lists as null.
 fn listed(
     data_type: &DataType,
     numbers: ArrayRef,

@@ -1,4 +1,4 @@
-//! C text: all programs in one file, compiled by one run of the system's compiler, and called by their public functions.
+//! C text engine: all programs in one file, compiled once, and called by their public functions.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::subject::{CallCell, CallKind, CallSubject, LaneWords};
 use super::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls};
 use crate::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms};
 
-/// C text, compiled by a compiler.
+/// C text, compiled by a given compiler.
 #[derive(Clone, Debug)]
 pub struct CTextCalls {
     pub compiler: String,
@@ -47,7 +47,7 @@ impl CallEngine for CTextCalls {
     }
 }
 
-/// The text of a program, and whether its gradient has one.
+/// Returns the text of a program, and whether it includes the gradient.
 fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
     let text = |loss: Option<&str>| CText::of(&subject.program, &format!("p{number}"), loss, subject.level);
     let loss = subject.losses.first().map(|loss| loss.name.as_str());
@@ -60,7 +60,7 @@ fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
 struct CTextReady<'s> {
     subject: &'s CallSubject,
     compiled: Rc<CompiledPrograms>,
-    /// The program's number among those that were compiled together.
+    /// Index of the program among those compiled together.
     number: usize,
     has_loss: bool,
 }
@@ -73,7 +73,7 @@ impl ReadyCalls for CTextReady<'_> {
             CallKind::Gradient if self.has_loss => CAsked::Gradient,
             CallKind::Gradient | CallKind::Jacobian => return None,
         };
-        // No step limit ends a call in C, so the interpreter says which calls end.
+        // C calls have no step limit, so the interpreter determines which calls end.
         let ends = interpreted(self.subject, kind, lanes)?;
         let is_asked = |n: &usize| ends[*n] != CallOutcome::StepLimit;
         let asked: Vec<usize> = (0..lanes.len()).filter(is_asked).collect();
@@ -113,16 +113,16 @@ impl CTextReady<'_> {
     }
 }
 
-/// Statuses of the text's header.
+/// Statuses, as defined in the text's header.
 const NOT_CLEAR: i64 = 10;
 const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;
 const ON_WAY_BACK: i64 = 100;
 
-/// The codes of traps that have a status.
+/// Returns the trap codes that a status may stand for.
 fn codes(status: i64) -> &'static [TrapCode] {
     match status {
-        // A way back over `overwrite` or `erase` is a condition that never holds.
+        // A reverse sweep over `overwrite` or `erase` is compiled as a condition that never holds.
         2 => &[
             TrapCode::AssertionFailed,
             TrapCode::JoinRefused,

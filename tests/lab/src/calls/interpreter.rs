@@ -1,4 +1,4 @@
-//! The reference: calls by the interpreter, through the machine and the driver of gradient mode.
+//! Reference engine: calls by the interpreter, with the machine and the driver of gradient mode.
 
 use reviver_vm::differentiate::{DifferentiateError, Origin, Subject, gradient};
 use reviver_vm::explain::{Explanation, explain};
@@ -8,7 +8,7 @@ use super::subject::{CallCell, CallKind, CallSubject, LaneWords, MOST_STEPS};
 use super::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls, TrapSeen};
 use reviver_isa::instruction::Class;
 
-/// The interpreter.
+/// The interpreter as an engine for calls.
 #[derive(Clone, Copy, Debug)]
 pub struct InterpretedCalls;
 
@@ -17,7 +17,7 @@ impl CallEngine for InterpretedCalls {
         "the interpreter"
     }
 
-    /// It checks everything, so it refuses programs without checks.
+    /// The interpreter checks everything, so it refuses unchecked programs.
     fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>> {
         let ready = |subject: &'s CallSubject| Box::new(Interpreted(subject)) as Box<dyn ReadyCalls>;
         subjects.iter().map(|subject| subject.level.is_checked().then(|| ready(subject))).collect()
@@ -32,7 +32,7 @@ impl ReadyCalls for Interpreted<'_> {
     }
 }
 
-/// The answers of the interpreter with all checks; none if there are no such calls of the program.
+/// Returns the answers of the checked interpreter; `None` if the program has no such calls.
 pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -> Option<Vec<CallOutcome>> {
     match kind {
         CallKind::Forward | CallKind::Backward => {
@@ -47,7 +47,7 @@ pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -
     }
 }
 
-/// A run from one end of the program to the other.
+/// Runs from one end of the program to the other.
 fn ran(subject: &CallSubject, kind: CallKind, lane: &[u64]) -> CallOutcome {
     let program = &subject.program;
     let (travel, bound) = match kind {

@@ -1,5 +1,5 @@
-//! Judges random programs by the laws of calls on one engine, and reports the first that breaks a law as a small program. Counts what laws
-//! compare, so that no law holds because there was nothing to compare.
+//! Checks random programs against the laws of calls on one engine, and reports a shrunk program for the first
+//! violation. Counts comparisons, so that no law passes vacuously.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,27 +10,27 @@ use super::subject::{CallSubject, of_seed};
 use super::{CallEngine, ReadyCalls};
 use crate::shrink::shrink;
 
-/// Lanes of each program.
+/// Number of lanes for each program.
 const LANES: usize = 64;
 
-/// Programs that are prepared together.
+/// Number of programs that are prepared together.
 const TOGETHER: u64 = 32;
 
-/// Counts of the calls that were compared on an engine.
+/// Counts of compared calls on an engine.
 #[derive(Debug, Default)]
 pub struct LawTally {
     pub programs: usize,
-    /// Programs that the engine didn't refuse.
+    /// Number of programs that the engine accepts.
     pub ready: usize,
-    /// By the name of the law.
+    /// Comparison counts by the name of the law.
     pub laws: BTreeMap<&'static str, Compared>,
 }
 
-/// Judges the programs of some seeds by the first law, and by each of the others or, if `each` is larger than 1, by one in so many, which
-/// differ from program to program.
+/// Checks programs of a seed range by the first law, and by every `each`-th of the other laws, varying between
+/// programs.
 ///
 /// # Panics
-/// With the law, the engine, the seed and a small program if one breaks a law.
+/// Panics with law, engine, seed, and a shrunk program if a law is violated.
 pub fn judge(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> LawTally {
     let mut tally = LawTally::default();
     let mut first = seeds.start;
@@ -43,7 +43,7 @@ pub fn judge(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> LawTall
     tally
 }
 
-/// A law, and the places of its programs among those that are prepared together.
+/// Law to check, and the indices of its programs among those prepared together.
 struct Trial {
     seed: u64,
     law: CallLaw,
@@ -84,7 +84,8 @@ fn judge_together(engine: &dyn CallEngine, texts: &[(u64, String)], each: usize,
     }
 }
 
-/// The verdict of a law on a program. A panic counts as a broken law, and a program that the engine refuses has no calls to compare.
+/// Returns the verdict of a law on a program. A panic counts as a violation; a refused program has nothing to
+/// compare.
 fn verdict(
     law: CallLaw,
     (subject, ready): (&CallSubject, Option<&dyn ReadyCalls>),
@@ -102,7 +103,7 @@ fn verdict(
         .unwrap_or_else(|_| Err("checking it panicked".to_owned()))
 }
 
-/// The verdict of a law on a text alone.
+/// Returns the verdict of a law on a program text alone.
 fn verdict_of(engine: &dyn CallEngine, law: CallLaw, text: &str) -> Result<Compared, String> {
     let Ok(subject) = CallSubject::new(text) else { return Ok(Compared::default()) };
     let mut subjects = vec![subject];

@@ -1,5 +1,5 @@
-//! The laws of calls: what holds for inputs, results, derivatives and traps, whichever engine answers. Each is a function from a program
-//! that an engine is ready to call to the number of calls that it compared, or to a sentence that says how it is broken.
+//! Laws of calls: properties of inputs, results, derivatives and traps on every engine. Each law is a function from a
+//! prepared program to the count of compared calls, or to a sentence that describes the violation.
 
 use reviver_isa::module::RealSystem;
 
@@ -9,33 +9,33 @@ use super::{CallAnswers, CallOutcome, ReadyCalls};
 use crate::laws::text::inverse;
 use crate::rng::Rng;
 
-/// A law by name.
+/// Law with its name.
 #[derive(Clone, Copy)]
 pub struct CallLaw {
     pub name: &'static str,
-    /// Another program that the law compares with, if there is one for this program.
+    /// Returns the other program that the law compares with; `None` if this program has none.
     pub other: fn(&CallSubject) -> Option<CallSubject>,
     pub check: fn(&CallCase) -> Result<Compared, String>,
 }
 
-/// A program that an engine is ready to call, and, if the law has one, the other program.
+/// Prepared program, and the other program if the law has one.
 #[derive(Clone, Copy)]
 pub struct CallCase<'c> {
     pub subject: &'c CallSubject,
     pub ready: &'c dyn ReadyCalls,
     pub other: Option<(&'c CallSubject, &'c dyn ReadyCalls)>,
-    /// For calls forward.
+    /// Lanes for forward calls.
     pub lanes: &'c [LaneWords],
 }
 
-/// How much a law compared.
+/// Counts of a law's comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compared {
-    /// Calls.
+    /// Number of calls that were compared.
     pub calls: usize,
-    /// Of those that are compared with the interpreter, the ones that arrive there without a note.
+    /// Number of calls compared with the interpreter that complete there without a remark.
     pub due: usize,
-    /// Those that the engine answered by itself.
+    /// Number of those calls that the engine answered by itself.
     pub own: usize,
 }
 
@@ -51,7 +51,7 @@ impl Compared {
     }
 }
 
-/// Every law.
+/// All laws of calls.
 pub const ALL: &[CallLaw] = &[
     CallLaw { name: "calls are those of the interpreter", other: |_| None, check: as_interpreted },
     CallLaw { name: "lanes know nothing of each other", other: |_| None, check: lanes_are_independent },
@@ -72,7 +72,7 @@ pub const ALL: &[CallLaw] = &[
     },
 ];
 
-/// The answers of an engine, by their lanes, if it has such calls.
+/// Returns the answers of an engine by lane; `None` if it has no such calls.
 fn asked(ready: &dyn ReadyCalls, kind: CallKind, lanes: &[LaneWords]) -> Result<Option<CallAnswers>, String> {
     let Some(answers) = ready.call(kind, lanes) else { return Ok(None) };
     match answers.outcomes.len() == lanes.len() {
@@ -81,7 +81,7 @@ fn asked(ready: &dyn ReadyCalls, kind: CallKind, lanes: &[LaneWords]) -> Result<
     }
 }
 
-/// Calls are those of the interpreter: bits, codes and places of traps.
+/// Law: calls equal those of the interpreter, in bits, codes and places of traps.
 fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
     let mut compared = Compared::default();
     for kind in [CallKind::Forward, CallKind::Backward, CallKind::Gradient, CallKind::Jacobian] {
@@ -103,8 +103,8 @@ fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
     Ok(compared)
 }
 
-/// Lanes for calls of a kind. Back lead results of the program, and, where there are none, the inputs themselves, most of which no run
-/// comes to.
+/// Returns lanes for calls of a kind. Backward calls start from results of the program; without results, from the
+/// inputs, which mostly aren't reachable results.
 fn lanes_for(case: &CallCase, kind: CallKind) -> Vec<LaneWords> {
     if kind != CallKind::Backward {
         return case.lanes.to_vec();
@@ -118,7 +118,7 @@ fn lanes_for(case: &CallCase, kind: CallKind) -> Vec<LaneWords> {
     lanes.collect()
 }
 
-/// A lane comes to the same among other lanes, in another order, and among few.
+/// Law: a lane's result doesn't depend on other lanes, on their order, or on their number.
 fn lanes_are_independent(case: &CallCase) -> Result<Compared, String> {
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {
@@ -140,7 +140,8 @@ fn lanes_are_independent(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Lanes whose calls forward arrive, with their results. None of them if numbers may lose something, or if more than cells takes part.
+/// Returns lanes with completing forward calls, and their results. Empty if numbers may lose bits, or the program
+/// uses more than cells.
 fn exact_runs(case: &CallCase) -> Result<(Vec<LaneWords>, Vec<LaneWords>), String> {
     let none = (Vec::new(), Vec::new());
     if !case.subject.is_exact() {
@@ -152,7 +153,7 @@ fn exact_runs(case: &CallCase) -> Result<(Vec<LaneWords>, Vec<LaneWords>), Strin
     Ok(case.lanes.iter().zip(&answers.outcomes).filter_map(plain).unzip())
 }
 
-/// The results of calls, all of which must arrive.
+/// Returns the results of calls, all of which must complete.
 fn arrived(answers: &CallAnswers) -> Result<Vec<LaneWords>, String> {
     let words = |outcome: &CallOutcome| match outcome {
         CallOutcome::Done(result) => Ok(result.words.clone()),
@@ -161,7 +162,7 @@ fn arrived(answers: &CallAnswers) -> Result<Vec<LaneWords>, String> {
     answers.outcomes.iter().map(words).collect()
 }
 
-/// A call back from the results finds the inputs.
+/// Law: a backward call from the results restores the inputs.
 fn back_undoes(case: &CallCase) -> Result<Compared, String> {
     let (lanes, results) = exact_runs(case)?;
     let Some(back) = asked(case.ready, CallKind::Backward, &results)? else { return Ok(Compared::default()) };
@@ -176,11 +177,11 @@ fn equal(found: &[LaneWords], expected: &[LaneWords], what: &str) -> Result<Comp
 }
 
 fn inverted(subject: &CallSubject) -> Option<CallSubject> {
-    // That each inverse assembles is a law of texts.
+    // Another law checks that each inverse assembles.
     subject.is_exact().then(|| CallSubject::new(&inverse(&subject.text).ok()?).ok())?
 }
 
-/// A call of the inverse program with the results finds the inputs.
+/// Law: a call of the inverse program with the results restores the inputs.
 fn inverse_undoes(case: &CallCase) -> Result<Compared, String> {
     let Some((other, ready)) = case.other else { return Ok(Compared::default()) };
     let (lanes, results) = exact_runs(case)?;
@@ -192,7 +193,7 @@ fn inverse_undoes(case: &CallCase) -> Result<Compared, String> {
     equal(&found, &lanes, "the inverse program finds other inputs")
 }
 
-/// Words of cells in the order of other cells with the same names.
+/// Reorders words from one list of cells to another with the same names.
 fn by_name(words: &[u64], from: &[CallCell], to: &[CallCell]) -> Vec<u64> {
     let word = |cell: &CallCell| {
         let place = from.iter().position(|other| other.name == cell.name);
@@ -206,7 +207,7 @@ fn inverted_twice(subject: &CallSubject) -> Option<CallSubject> {
     is_reversible.then(|| CallSubject::new(&inverse(&inverse(&subject.text).ok()?).ok()?).ok())?
 }
 
-/// Calls of the other program come to the same results.
+/// Law: calls of the other program give the same results.
 fn same_runs(case: &CallCase) -> Result<Compared, String> {
     let Some((other, ready)) = case.other else { return Ok(Compared::default()) };
     let Some(own) = asked(case.ready, CallKind::Forward, case.lanes)? else { return Ok(Compared::default()) };
@@ -230,12 +231,12 @@ fn without_checks(subject: &CallSubject) -> Option<CallSubject> {
     subject.is_exact().then(|| subject.unchecked())
 }
 
-/// Wherever a checked call arrives, an unchecked one finds the same.
+/// Law: an unchecked call gives the same result as a checked call that completes.
 fn unchecked_finds_the_same(case: &CallCase) -> Result<Compared, String> {
     let Some((_, ready)) = case.other else { return Ok(Compared::default()) };
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {
-        // Where a checked call traps, an unchecked one may run for ever.
+        // If the checked call traps, the unchecked one may run forever.
         let Some(own) = asked(case.ready, kind, case.lanes)? else { continue };
         let plain = own.outcomes.iter().zip(case.lanes).filter(|(outcome, _)| outcome.plain().is_some());
         let (own, lanes): (Vec<&CallOutcome>, Vec<LaneWords>) =
@@ -251,7 +252,7 @@ fn unchecked_finds_the_same(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// The inputs that a confined gradient is with respect to: the same for a shrunk program.
+/// Returns the inputs of a confined gradient; the same for a shrunk program.
 fn few(subject: &CallSubject) -> Vec<&CallCell> {
     let (mut rng, reals) = (Rng::new(1), subject.real_inputs().collect::<Vec<_>>());
     if reals.is_empty() { Vec::new() } else { (0..2).map(|_| *rng.pick(&reals)).collect() }
@@ -262,7 +263,7 @@ fn confined(subject: &CallSubject) -> Option<CallSubject> {
     (!few.is_empty() && !subject.program.names_adjoints()).then(|| subject.with_respect_to(&few))
 }
 
-/// Gradients of both programs that arrive, without notes: the value and then the derivatives.
+/// Returns the completing gradients of both programs that have no remarks: the value, then the derivatives.
 fn gradients(case: &CallCase) -> Result<Vec<(LaneWords, LaneWords)>, String> {
     let Some((other, ready)) = case.other else { return Ok(Vec::new()) };
     let is_plain = |subject: &CallSubject| {
@@ -277,7 +278,7 @@ fn gradients(case: &CallCase) -> Result<Vec<(LaneWords, LaneWords)>, String> {
     Ok(arrived(&own)?.into_iter().zip(arrived(&others)?).collect())
 }
 
-/// Derivatives by the chosen inputs are the same.
+/// Law: derivatives by the chosen inputs are the same.
 fn same_derivatives(case: &CallCase) -> Result<Compared, String> {
     let (few, gradients) = (few(case.subject), gradients(case)?);
     let chosen: Vec<usize> = (1..)
@@ -293,7 +294,7 @@ fn same_derivatives(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(gradients.len()))
 }
 
-/// The result that is twice the first loss.
+/// Name of the added result, which is twice the first loss.
 const DOUBLED: &str = "twice_the_loss";
 
 fn doubled(subject: &CallSubject) -> Option<CallSubject> {
@@ -311,10 +312,10 @@ fn doubled(subject: &CallSubject) -> Option<CallSubject> {
     (other.losses.len() == 1).then_some(other)
 }
 
-/// The part of a gradient's size by which rounding on the way back may change it.
+/// Tolerance for rounding in the reverse sweep, relative to the gradient's size.
 const ROUNDING: f64 = 1e-5;
 
-/// A gradient is linear in its seed.
+/// Law: a gradient is linear in its seed.
 fn doubles(case: &CallCase) -> Result<Compared, String> {
     let program = &case.subject.program;
     let number = |&bits: &u64| program.approximate(reviver_vm::values::Value::Real(bits));
@@ -332,7 +333,7 @@ fn doubles(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(gradients.len()))
 }
 
-/// The first row of a Jacobian of several losses is the gradient of the first loss.
+/// Law: the first row of a Jacobian of several losses is the gradient of the first loss.
 fn rows_are_gradients(case: &CallCase) -> Result<Compared, String> {
     let losses = case.subject.losses.len();
     if losses < 2 {

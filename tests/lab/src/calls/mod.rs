@@ -1,15 +1,15 @@
-//! Calls of programs: from inputs to results, back, and for derivatives. The second list of engines is about these: each engine
-//! answers whole calls, on many lanes of input at once, and has no state to look at in between.
+//! Calls of programs: from inputs to results, backward, and for derivatives. Each engine of this second list answers
+//! whole calls for many lanes at once, without access to intermediate states.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `subject` | a program that is called, and lanes for it |
+//! | `subject` | a program to call, and lanes for it |
 //! | `interpreter` | the reference |
 //! | `c_text` | C text, compiled by the system's compiler |
-//! | `laws` | what holds for calls on every engine |
-//! | `judge` | the laws over random programs, and the report of a law that is broken |
+//! | `laws` | properties of calls on every engine |
+//! | `judge` | checks of the laws on random programs, and reports of violations |
 //!
-//! Engines that call through the library are a list of the tests, because this crate doesn't depend on the library.
+//! Engines that use the library are in the tests, because this crate doesn't depend on the library.
 
 pub mod c_text;
 pub mod interpreter;
@@ -21,45 +21,45 @@ use reviver_vm::codes::TrapCode;
 
 use subject::{CallKind, CallSubject, LaneWords};
 
-/// How the call of one lane ended.
+/// Outcome of one lane's call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Done(CallResult),
     Trap(TrapSeen),
-    /// A trap of an engine that tells only which codes it may have.
+    /// Trap of an engine that only reports the possible codes.
     TrapOf(&'static [TrapCode]),
     StepLimit,
-    /// Cells aren't as they must be where the call arrived.
+    /// The call completed with cells in a forbidden state.
     Leftovers,
-    /// There is no derivative, or the engine doesn't vouch for one.
+    /// The derivative doesn't exist, or the engine can't verify it.
     NoDerivative,
 }
 
-/// The result of a call.
+/// Result of a completed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallResult {
     /// Bits, as a state stores them.
     pub words: LaneWords,
-    /// Number of steps, if the engine tells it.
+    /// Number of steps, if the engine reports it.
     pub steps: Option<u64>,
-    /// True if the call has a note: leftovers, a gradient that was recomputed with history, or lost values. None if the engine doesn't
-    /// tell it for each lane.
+    /// True if the call has a remark: leftovers, a gradient recomputed with a history, or lost values. `None` if the
+    /// engine doesn't report remarks by lane.
     pub is_noted: Option<bool>,
 }
 
-/// The place of a trap.
+/// Trap with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrapSeen {
     pub code: TrapCode,
     /// Index of the instruction.
     pub at: u32,
-    /// Signed number of steps before it.
+    /// Signed number of steps before the trap.
     pub step: i64,
     pub is_backward: bool,
 }
 
 impl CallOutcome {
-    /// The result of a call that has no note.
+    /// Returns the result of a call without remarks.
     pub fn plain(&self) -> Option<&CallResult> {
         match self {
             CallOutcome::Done(result) if result.is_noted != Some(true) => Some(result),
@@ -67,7 +67,8 @@ impl CallOutcome {
         }
     }
 
-    /// Returns true if an engine may answer this where the interpreter answers `expected`. An engine may refuse a call that has a note.
+    /// Returns true if an engine may give this answer when the interpreter answers `expected`. An engine may refuse
+    /// calls with remarks.
     pub fn agrees_with(&self, expected: &CallOutcome) -> bool {
         fn same<T: PartialEq>(found: Option<T>, expected: Option<T>) -> bool {
             found.is_none() || expected.is_none() || found == expected
@@ -88,25 +89,26 @@ impl CallOutcome {
     }
 }
 
-/// The answers of an engine, one for each lane.
+/// Answers of an engine, one for each lane.
 #[derive(Clone, Debug)]
 pub struct CallAnswers {
     pub outcomes: Vec<CallOutcome>,
-    /// Number of lanes that the engine left to another one. The judge bounds it.
+    /// Number of lanes that the engine delegated to another engine, which the judge limits.
     pub by_others: usize,
 }
 
-/// An engine that answers calls.
+/// Engine that answers calls.
 pub trait CallEngine {
     fn name(&self) -> &'static str;
 
-    /// Prepares programs together, so that one run of a compiler can serve all of them. None for each program that the engine refuses.
+    /// Prepares several programs, so that one compiler run serves all. `None` for each program that the engine
+    /// refuses.
     fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>>;
 }
 
-/// A program that an engine is ready to call.
+/// Program that an engine is ready to call.
 pub trait ReadyCalls {
-    /// Calls the program once for each lane; a lane has a word for each cell of [`CallSubject::given`]. None if the engine has no such calls
-    /// of the program.
+    /// Calls the program once for each lane; a lane has a word for each cell of [`CallSubject::given`]. `None` if the
+    /// engine has no such calls of the program.
     fn call(&self, kind: CallKind, lanes: &[LaneWords]) -> Option<CallAnswers>;
 }

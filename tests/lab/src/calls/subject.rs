@@ -1,4 +1,4 @@
-//! A program that is called, the cells that its calls are given and give, and lanes: words for these cells. Calls nothing.
+//! Programs to call: their input and result cells, and lanes with words for these cells. This module calls nothing.
 
 use std::sync::Arc;
 
@@ -14,39 +14,39 @@ use crate::generate::{Profile, program};
 use crate::rng::Rng;
 use crate::subject::Subject;
 
-/// Steps of a call in one direction, at most.
+/// Maximum number of steps of a call in one direction.
 pub const MOST_STEPS: u64 = 20_000;
 
-/// Losses of a Jacobian, at most.
+/// Maximum number of losses in a Jacobian.
 const MOST_LOSSES: usize = 3;
 
-/// The kind of call that each lane makes.
+/// Kind of call for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallKind {
-    /// From inputs to results.
+    /// Run from inputs to results.
     Forward,
-    /// From results to inputs.
+    /// Run from results to inputs.
     Backward,
-    /// The first loss, and its derivatives by each real input.
+    /// First loss, and its derivatives by each real input.
     Gradient,
-    /// All losses, and then the derivatives of each by each real input.
+    /// All losses, then the derivatives of each by each real input.
     Jacobian,
 }
 
-/// The words of one lane, one for each cell.
+/// Words of one lane, one for each cell.
 pub type LaneWords = Vec<u64>;
 
-/// A cell that calls are given, or give.
+/// Input or result cell of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallCell {
-    /// `x`, `A[3]`, `M[1,2]`.
+    /// Cell name, such as `x`, `A[3]`, `M[1,2]`.
     pub name: String,
     pub class: Class,
-    /// Its place among the cells of its class.
+    /// Index among the cells of its class.
     pub address: usize,
 }
 
-/// A program that is called.
+/// Program to call, with its cells.
 #[derive(Clone, Debug)]
 pub struct CallSubject {
     pub text: String,
@@ -54,15 +54,15 @@ pub struct CallSubject {
     pub level: CheckLevel,
     pub inputs: Vec<CallCell>,
     pub results: Vec<CallCell>,
-    /// Results that are differentiated.
+    /// Results that may be differentiated.
     pub losses: Vec<CallCell>,
 }
 
 impl CallSubject {
-    /// Assembles a text.
+    /// Assembles a program text.
     ///
     /// # Errors
-    /// The diagnostics of the assembler.
+    /// Diagnostics of the assembler.
     pub fn new(text: &str) -> Result<CallSubject, String> {
         let program = Subject::new(text)?.program;
         let results = cells(&program, Role::is_result);
@@ -78,12 +78,12 @@ impl CallSubject {
         })
     }
 
-    /// The same program without checks.
+    /// Returns the same program without checks.
     pub fn unchecked(&self) -> CallSubject {
         CallSubject { level: CheckLevel::Unchecked, ..self.clone() }
     }
 
-    /// The same program, prepared for derivatives by some inputs alone.
+    /// Returns the same program, prepared for derivatives by some inputs only.
     pub fn with_respect_to(&self, cells: &[&CallCell]) -> CallSubject {
         let ranges = cells.iter().map(|cell| cell.address as u32..cell.address as u32 + 1).collect();
         let independent = IndependentCells { cells: ranges, on_tape: true, ..IndependentCells::default() };
@@ -91,17 +91,17 @@ impl CallSubject {
         CallSubject { program, ..self.clone() }
     }
 
-    /// The cells that a call is given.
+    /// Returns the cells that a call takes.
     pub fn given(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.results } else { &self.inputs }
     }
 
-    /// The cells that a run to one end of the program gives.
+    /// Returns the cells that a run in this direction computes.
     pub fn found(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.inputs } else { &self.results }
     }
 
-    /// The losses of a call for derivatives.
+    /// Returns the losses of a derivative call.
     pub fn losses_of(&self, kind: CallKind) -> &[CallCell] {
         match kind {
             CallKind::Gradient => &self.losses[..self.losses.len().min(1)],
@@ -109,12 +109,12 @@ impl CallSubject {
         }
     }
 
-    /// The inputs that losses are differentiated by.
+    /// Returns the inputs to differentiate by.
     pub fn real_inputs(&self) -> impl Iterator<Item = &CallCell> {
         self.inputs.iter().filter(|cell| cell.class == Class::Real)
     }
 
-    /// The state that a call begins with.
+    /// Returns the start state of a call.
     pub fn start(&self, kind: CallKind, lane: &[u64]) -> State {
         let mut state = self.own_start(kind);
         for (cell, &word) in self.given(kind).iter().zip(lane) {
@@ -140,7 +140,7 @@ impl CallSubject {
         state
     }
 
-    /// Returns true if each step has an exact inverse, and nothing but named cells takes values from step to step.
+    /// Returns true if each step has an exact inverse, and only named cells carry values between steps.
     pub fn is_exact(&self) -> bool {
         let module = self.program.module();
         let is_apart = |action| matches!(action, Action::Put(_) | Action::Take(_) | Action::Switch(_));
@@ -151,8 +151,9 @@ impl CallSubject {
             && !self.program.reads_mode()
     }
 
-    /// Lanes for calls forward, in families of eight that share their integers, so that most lanes of a family take the same path. The
-    /// first lane has the program's own numbers; the others have reals near to these, and few other integers, most of which would trap.
+    /// Returns lanes for forward calls, in families of eight with equal integers, so that most lanes of a family take
+    /// the same path. The first lane has the program's own numbers. Other lanes have nearby reals, and few other
+    /// integers, because most would trap.
     pub fn lanes(&self, count: usize) -> Vec<LaneWords> {
         let (mut rng, start) = (Rng::new(11), self.own_start(CallKind::Forward));
         let (unused, system) = (64 - self.program.module().word.bits(), self.program.module().real);
@@ -179,7 +180,7 @@ impl CallSubject {
     }
 }
 
-/// The cells of some roles, in the order of their declarations.
+/// Returns the cells of some roles, in declaration order.
 fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<CallCell> {
     let globals = program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
@@ -194,8 +195,8 @@ fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<CallCell> {
     cells.collect()
 }
 
-/// A text whose globals are all inputs and results. Random programs use up few of their inputs, so most calls of the text as it is would have
-/// leftovers.
+/// Returns a text with all globals as inputs and results. Random programs use up few inputs, so most calls of the
+/// original text would have leftovers.
 pub fn opened(text: &str) -> String {
     let of_line = |line: &str| {
         let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
@@ -204,8 +205,8 @@ pub fn opened(text: &str) -> String {
     text.lines().map(of_line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The random program of a seed: a short one, every other one without procedures. C text and shaders have no stacks, tapes, `show` and
-/// gradient mode, so one in eight may have these; one in sixteen may have tasks.
+/// Returns the random program of a seed: a short one, every second one without procedures. One in eight may have
+/// stacks, tapes, `show` and gradient mode, which C text and shaders lack; one in sixteen may have tasks.
 pub fn of_seed(seed: u64) -> String {
     let (profile, is_wide) = (Profile::of_seed(seed), seed % 8 == 7);
     let (gradient, tasks) = (profile.gradient && is_wide, profile.tasks && seed.is_multiple_of(16));

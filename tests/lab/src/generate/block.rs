@@ -1,5 +1,5 @@
-//! Blocks that undo what they began with: `local … delocal`, `compute … apply … uncompute`, plain
-//! pairs of an update and its inverse, and cells that are moved away for a while.
+//! Generated blocks that undo their beginning: `local … delocal`, `compute … apply … uncompute`, pairs of an update
+//! and its inverse, and cells moved away for a while.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
@@ -11,7 +11,7 @@ use super::update::Applied;
 use super::writer::{Place, Writer};
 
 impl Writer<'_> {
-    /// A name for a value, most often one that makes a good index or a good argument.
+    /// Writes a `local` block, mostly with a value that suits as an index or argument.
     pub fn local(&mut self) -> bool {
         let value = self.handy();
         let class = class_of(value.value);
@@ -29,7 +29,7 @@ impl Writer<'_> {
         true
     }
 
-    /// The same with a cell of the frame, or a `local` that is 0, and plain updates.
+    /// Writes a block around a cell of the frame, or a `local` of 0, that updates set and clear.
     pub fn raised(&mut self) -> bool {
         let value = self.handy();
         let class = class_of(value.value);
@@ -62,7 +62,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A value of a narrow range, or any.
+    /// Returns a value of a narrow range, or any value.
     fn handy(&mut self) -> Applied {
         let class = self.class();
         if self.rng.chance(35) {
@@ -81,7 +81,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A few of an integer's bits.
+    /// Masks an integer to a few bits.
     fn narrowed(&mut self, source: Operand) -> Applied {
         let mask = *self.rng.pick(&[1, 3, 3, 7]);
         Applied {
@@ -91,7 +91,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `compute … apply … uncompute`: ancillas are filled, read, and emptied again.
+    /// Writes `compute … apply … uncompute`: ancillas are filled, read, and cleared again.
     pub fn computed(&mut self) -> bool {
         let class = self.class();
         let extent = match self.rng.below(4) {
@@ -120,7 +120,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Statements that certainly put something into an ancilla.
+    /// Writes statements that certainly put something into an ancilla.
     fn filling(&mut self, id: usize) {
         let target = self.cell_of(id);
         let class = self.scope.get(id).class;
@@ -129,7 +129,7 @@ impl Writer<'_> {
         self.statements(3);
     }
 
-    /// Moves a cell away, leaves it vacant for a while, and fetches it back.
+    /// Moves a cell away, leaves it vacant for a while, and moves it back.
     pub fn shelved(&mut self) -> bool {
         if self.in_rule {
             return false;

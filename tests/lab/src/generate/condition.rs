@@ -1,4 +1,4 @@
-//! Conditions over cells that can be kept from changing for as long as they matter.
+//! Generated conditions over cells that stay constant while the condition matters.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -7,17 +7,17 @@ use super::operand::{Operand, Term};
 use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
-/// A comparison: what `br` and `from` test.
+/// Comparison, as tested by `br` and `from`.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
     pub a: String,
     pub order: Order,
     pub b: String,
-    /// Every variable that it depends on.
+    /// All variables that it depends on.
     pub uses: Vec<Id>,
 }
 
-/// Anything made of comparisons.
+/// Condition made of comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub text: String,
@@ -37,7 +37,7 @@ fn negated(order: Order) -> Order {
     }
 }
 
-/// The ordering of the same two values, named the other way round.
+/// Returns the order for swapped operands.
 fn mirrored(order: Order) -> Order {
     match order {
         Order::Lt => Order::Gt,
@@ -64,12 +64,12 @@ impl Comparison {
 }
 
 impl Writer<'_> {
-    /// A comparison of cells and constants.
+    /// Returns a comparison of cells and constants.
     pub fn comparison(&mut self) -> Comparison {
         self.compared(|w, class, _| w.plain_source(class))
     }
 
-    /// A source that needs nothing computed.
+    /// Returns a source that needs no computation.
     pub fn plain_source(&mut self, class: Class) -> Operand {
         self.plain_indices = true;
         let source = self.source(class, &[]);
@@ -77,7 +77,7 @@ impl Writer<'_> {
         source
     }
 
-    /// A comparison of expressions, which blocks test.
+    /// Returns a comparison of expressions, for blocks.
     pub fn block_comparison(&mut self) -> Comparison {
         self.compared(Writer::value)
     }
@@ -86,14 +86,14 @@ impl Writer<'_> {
         let class = self.class();
         let order = *self.rng.pick(&ORDERS);
         let a = side(self, class, &[]);
-        // Two reals are hardly ever equal by chance.
+        // Two random reals are hardly ever equal.
         let equal = class == Class::Real && matches!(order, Order::Eq | Order::Ne) && self.rng.chance(35);
         let b = if equal { a.clone() } else { side(self, class, &[]) };
         let uses = a.uses().into_iter().chain(b.uses()).collect();
         Comparison { a: a.text, order, b: b.text, uses }
     }
 
-    /// A condition of a block: most often one comparison.
+    /// Returns a condition for a block, mostly a single comparison.
     pub fn condition(&mut self) -> Condition {
         let first = self.block_comparison();
         if self.rng.chance(65) {
@@ -114,8 +114,8 @@ impl Writer<'_> {
         Condition { text, uses: [first.uses, second.uses].concat() }
     }
 
-    /// A condition whose last part would trap where the parts before it don't let it be looked at: the
-    /// index in it is out of bounds then.
+    /// Returns a condition with a guarded last part: its index is out of bounds exactly if the earlier parts prevent
+    /// its evaluation.
     pub fn guarded(&mut self) -> Option<Condition> {
         let arrays = self
             .scope
@@ -145,7 +145,7 @@ impl Writer<'_> {
         Some(Condition { text, uses: vec![array, cell] })
     }
 
-    /// The same condition in other words, now and then: both ends of a block only have to agree.
+    /// Sometimes rewrites a condition equivalently, because both ends of a block only need to agree.
     pub fn reworded(&mut self, comparison: &Comparison) -> String {
         match self.rng.below(4) {
             0 => comparison.mirrored().text(),

@@ -1,5 +1,5 @@
-//! Structured blocks that come back out the way they went in: the exit condition is about cells
-//! that the bodies leave alone, or about a mark that only one of them sets, and loops count.
+//! Generated control flow that reverses correctly. Exit conditions test cells that the bodies don't change, or a mark
+//! that only one body sets; loops count.
 
 use reviver_isa::instruction::Class;
 
@@ -8,7 +8,7 @@ use super::operand::Term;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer};
 
-/// A number of rounds: how it is written, its range, and what must not change meanwhile.
+/// Iteration count: its text, its range, and the variables that must not change meanwhile.
 struct Rounds {
     text: String,
     range: Ints,
@@ -16,7 +16,7 @@ struct Rounds {
 }
 
 impl Writer<'_> {
-    /// `if c … else … fi c`, with or without `else`.
+    /// Writes `if c … else … fi c`, with or without `else`.
     pub fn branch(&mut self) -> bool {
         let simple = self.rng.chance(40);
         let (entry, exit, uses) = if simple {
@@ -47,7 +47,7 @@ impl Writer<'_> {
         true
     }
 
-    /// `else if c … else … fi c`, within another `if`.
+    /// Writes `else if c … else … fi c` within another `if`.
     fn ladder(&mut self) {
         let inner = self.condition();
         self.scope.freeze(&inner.uses);
@@ -61,7 +61,7 @@ impl Writer<'_> {
         self.scope.thaw(&inner.uses);
     }
 
-    /// An `if` whose exit asks for a mark, and the mark taken back by other means.
+    /// Writes an `if` with a mark as its exit condition, and clears the mark by other means.
     pub fn marked_branch(&mut self) -> bool {
         let condition = self.comparison();
         let mark = self.ancilla(Class::Int, Extent::Scalar, Fact::Int(Ints::new(0, 1))).name;
@@ -84,7 +84,7 @@ impl Writer<'_> {
         true
     }
 
-    /// `for i in a..b … rof`
+    /// Writes `for i in a..b … rof`.
     pub fn counted(&mut self) -> bool {
         let Some(rounds) = self.rounds(0) else { return false };
         let (from, range, bounds) = self.count_from(&rounds);
@@ -99,7 +99,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Where counting starts, the counter's range, and how it goes on: `0..n`, `2..8 step 3`.
+    /// Returns the first value of a counter, the counter's range, and the bounds as text: `0..n`, `2..8 step 3`.
     fn count_from(&mut self, rounds: &Rounds) -> (i64, Ints, String) {
         if rounds.range.lo < rounds.range.hi || self.rng.chance(50) {
             return (0, Ints::new(0, (rounds.range.hi - 1).max(0)), rounds.text.clone());
@@ -110,14 +110,14 @@ impl Writer<'_> {
         (from, Ints::new(from, (to - step).max(from)), format!("{to}{step_text}"))
     }
 
-    /// The body of a loop, in which the counter is one more cell to read.
+    /// Writes the body of a loop, which may read the counter.
     fn round(&mut self, counter: Variable, times: i64, place: Place) {
         self.scope.push(counter);
         self.repeated(times.max(0) as u64, |w| w.nested(place, |w| w.statements(3)));
         self.scope.pop();
     }
 
-    /// How many rounds a loop makes: a constant, or what a cell of small range holds.
+    /// Returns the iteration count of a loop: a constant, or a cell of small range.
     fn rounds(&mut self, least: i64) -> Option<Rounds> {
         let most = match self.room {
             0..60 => return None,
@@ -137,7 +137,7 @@ impl Writer<'_> {
         Some(Rounds { text: n.to_string(), range: Ints::new(n, n), uses: Vec::new() })
     }
 
-    /// `from i == 0 … until i == n`, with a counter of the frame.
+    /// Writes `from i == 0 … until i == n` with a counter in the frame.
     pub fn counted_loop(&mut self) -> bool {
         let with_rest = self.rng.chance(60);
         let Some(rounds) = self.rounds(if with_rest { 0 } else { 1 }) else { return false };
@@ -164,7 +164,8 @@ impl Writer<'_> {
         true
     }
 
-    /// The exit is tested in the middle: what is before it runs once more than what is behind it.
+    /// Writes a loop with its exit test in the middle. The part before the test runs once more than the part after
+    /// it.
     fn loop_with_rest(&mut self, counter: Variable, rounds: &Rounds, exit: &str) {
         let (most, i) = (rounds.range.hi, counter.name.clone());
         if self.rng.chance(50) {
@@ -178,7 +179,7 @@ impl Writer<'_> {
         self.line(format!("until {exit}"));
     }
 
-    /// A loop that counts in halves, which every number system can.
+    /// Writes a loop that counts in halves, which every number system represents.
     pub fn real_loop(&mut self) -> bool {
         if self.room < 100 {
             return false;

@@ -1,4 +1,4 @@
-//! What stands before the statements: settings, constants and globals.
+//! Generated declarations: settings, constants and globals.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
@@ -8,7 +8,7 @@ use super::scope::{Extent, Variable};
 use super::writer::{Writer, class_suffix, shape};
 
 impl Writer<'_> {
-    /// `.word`, `.real`, and now and then limits and a tolerance.
+    /// Writes `.word`, `.real`, and sometimes limits and a tolerance.
     pub fn settings(&mut self) {
         if self.profile.word != Word::W64 {
             self.line(format!(".word {}", self.profile.word.bits()));
@@ -17,7 +17,7 @@ impl Writer<'_> {
             self.line(format!(".real {}", self.profile.real));
         }
         if self.profile.real == RealSystem::F32 {
-            // Sums that are taken back leave residues of about 1e-4 in 32 bits.
+            // In 32 bits, uncomputed sums leave residues of about 1e-4.
             self.line(".tolerance 0.01");
         }
         if self.rng.chance(20) {
@@ -27,7 +27,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Named constants, which every procedure sees.
+    /// Writes named constants, which every procedure sees.
     pub fn constants(&mut self) {
         let (name, value) = (self.name("K"), self.rng.within(0..=5));
         let text = *self.rng.pick(&["{}", "{} + 1 - 1", "({} << 1) / 2", "0x0{}"]);
@@ -43,8 +43,7 @@ impl Writer<'_> {
         self.scope.push(Variable { passable: false, has_adjoint: false, ..constant });
     }
 
-    /// Globals that procedures name themselves: tables that nobody changes, and sums that nobody
-    /// reads.
+    /// Writes globals that procedures access by name: constant tables, and sums that are never read.
     pub fn shared_globals(&mut self) {
         for class in [Class::Int, Class::Real] {
             let table = self.global(class, Extent::Vector(4), &[".var", ".inout"]);
@@ -58,7 +57,7 @@ impl Writer<'_> {
         self.scope.push(Variable { passable: false, ..count.fixed() });
     }
 
-    /// Globals that main names and passes on.
+    /// Writes globals that main uses and passes.
     pub fn main_globals(&mut self) {
         let roles = [".inout", ".inout", ".in", ".out", ".var", ".garbage"];
         for class in [Class::Int, Class::Int, Class::Real] {
@@ -83,7 +82,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares the stack of a class, given by default if it is one of inputs.
+    /// Declares the stack of a class, with a default if it is an input.
     fn stack(&mut self, class: Class) {
         let name = self.name("S");
         let role = *self.rng.pick(&[".garbage", ".garbage", ".out", ".inout", ".in", ".var"]);
@@ -97,7 +96,7 @@ impl Writer<'_> {
         self.line(line);
     }
 
-    /// Declares a global with initial values and, if it is given, perhaps a default.
+    /// Declares a global with initial values and, for an input, sometimes a default.
     fn global(&mut self, class: Class, extent: Extent, roles: &[&str]) -> Variable {
         let name = self.name(if extent == Extent::Scalar { "x" } else { "A" });
         let role = *self.rng.pick(roles);
@@ -112,7 +111,7 @@ impl Writer<'_> {
         Variable::new(name, class, extent, self.numbers().any(class))
     }
 
-    /// One value for every cell, or one a cell.
+    /// Returns one value for all cells, or one per cell.
     fn values(&mut self, class: Class, extent: Extent) -> String {
         let cells = match extent {
             Extent::Scalar => return self.literal(class).text,

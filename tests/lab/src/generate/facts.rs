@@ -1,6 +1,6 @@
-//! What is known about a value before the program runs: an interval. From the intervals of its
-//! sources, the interval of a function's value, or nothing where the function might trap. Knows the
-//! domains of many function rows and asks the others; knows no program text.
+//! Interval analysis of generated values. From the intervals of its sources, a function gets an interval, or none if
+//! it might trap. The domains of many function rows are built in; others are sampled. This module knows no program
+//! text.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::function::{Form, Function};
@@ -8,28 +8,28 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F64, Wide};
 
-/// An interval of integers, both ends included.
+/// Closed interval of integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ints {
     pub lo: i64,
     pub hi: i64,
 }
 
-/// An interval of reals, both ends included.
+/// Closed interval of reals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reals {
     pub lo: f64,
     pub hi: f64,
 }
 
-/// What is known of a cell or a constant.
+/// Interval of a cell or a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fact {
     Int(Ints),
     Real(Reals),
 }
 
-/// The numbers of one program.
+/// Word and number system of one program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub word: Word,
@@ -51,13 +51,13 @@ impl Reals {
         Reals { lo, hi }
     }
 
-    /// The smallest interval that holds all values.
+    /// Returns the smallest interval that contains all values.
     fn hull(values: impl IntoIterator<Item = f64>) -> Reals {
         let start = Reals { lo: f64::INFINITY, hi: f64::NEG_INFINITY };
         values.into_iter().fold(start, |all, v| Reals { lo: all.lo.min(v), hi: all.hi.max(v) })
     }
 
-    /// The interval of all values of a magnitude.
+    /// Returns the interval of all values up to a magnitude.
     fn ball(radius: f64) -> Reals {
         Reals { lo: -radius, hi: radius }
     }
@@ -70,36 +70,36 @@ impl Reals {
         lo <= self.lo && self.hi <= hi
     }
 
-    /// Nowhere near 0, so that one may divide by it.
+    /// Returns true if the interval is far enough from 0 for divisions.
     fn is_far_from_zero(self) -> bool {
         self.lo >= 0.05 || self.hi <= -0.05
     }
 
-    /// Some of its numbers, both ends among them.
+    /// Returns sample points, including both ends.
     fn points(self) -> impl Iterator<Item = f64> {
         let part = move |n: u32| self.lo + (self.hi - self.lo) * f64::from(n) / f64::from(SAMPLES - 1);
         (0..SAMPLES).map(part)
     }
 
-    /// The interval of a function that grows with its source.
+    /// Returns the interval of an increasing function.
     fn rising(self, f: impl Fn(f64) -> f64) -> Reals {
         Reals { lo: f(self.lo), hi: f(self.hi) }
     }
 }
 
 impl Numbers {
-    /// Any integer at all.
+    /// Returns the interval of all integers of the word.
     pub fn any_int(self) -> Ints {
         Ints { lo: *self.word.range().start(), hi: *self.word.range().end() }
     }
 
-    /// What a real cell that the program adds to is supposed to stay within. A supposition, not a
-    /// proof: a few programs overflow, and that has to be tried too.
+    /// Returns the assumed interval of a real cell that the program adds to. The assumption isn't proved: a few
+    /// programs overflow, which must be tested, too.
     pub fn any_real(self) -> Reals {
         Reals::ball(self.reach() / 200.0)
     }
 
-    /// Magnitudes that the number system holds with room to spare.
+    /// Returns a magnitude that is safely within the number system.
     pub fn reach(self) -> f64 {
         match self.real {
             RealSystem::Fixed(bits) => f64::min(1e4, 2f64.powi(62 - i32::from(bits)) / 8.0),
@@ -107,12 +107,12 @@ impl Numbers {
         }
     }
 
-    /// What may be added to a cell that is added to so many times.
+    /// Returns the maximum addend for a cell that is added to `times` times.
     pub fn allowance(self, times: u64) -> f64 {
         if times <= 2 { self.reach() / 50.0 } else { self.reach() / 2500.0 }
     }
 
-    /// Whatever a cell of a class may hold.
+    /// Returns the interval of all values of a class.
     pub fn any(self, class: Class) -> Fact {
         match class {
             Class::Int => Fact::Int(self.any_int()),
@@ -120,7 +120,7 @@ impl Numbers {
         }
     }
 
-    /// The value of a function in a form, or `None` where it might trap.
+    /// Returns the interval of a function in a form; `None` if the function might trap.
     pub fn image(self, function: Function, form: Form, a: Fact, b: Fact) -> Option<Fact> {
         match (form, a, b) {
             (Form::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),
@@ -217,20 +217,20 @@ impl Numbers {
         fits.then_some(range)
     }
 
-    /// The interval, if the number system holds sums of such values.
+    /// Returns the interval if the number system can hold sums of such values.
     fn bounded(self, value: Reals) -> Option<Reals> {
         (value.magnitude() <= self.reach()).then_some(value)
     }
 }
 
-/// Values that a function is asked for in each interval.
+/// Number of sample points in each interval.
 const SAMPLES: u32 = 9;
 
-/// The greatest magnitude of a derivative that counts as far from where there is none.
+/// Maximum magnitude of a derivative at points that count as smooth.
 const STEEP: f64 = 50.0;
 
-/// About the interval of a function of which nothing is known here but its row: it is asked at points of its sources'
-/// intervals, and has to have a value at each, with derivatives that aren't steep. A supposition, not a proof.
+/// Estimates the interval of a function that is known by its row only, from samples in its sources' intervals. All
+/// samples must have a value and moderate derivatives. The estimate isn't a proof.
 fn sampled(function: Function, a: Reals, b: Reals) -> Option<Reals> {
     let arithmetic = Arithmetic { words: Wide, reals: F64 };
     let value = |a, b| {
@@ -250,7 +250,7 @@ fn sampled(function: Function, a: Reals, b: Reals) -> Option<Reals> {
 mod tests {
     use super::*;
 
-    /// A function that has a value nowhere would never be in a random program.
+    /// A function without values anywhere would never occur in random programs.
     #[test]
     fn every_function_of_reals_has_values_somewhere() {
         let numbers = Numbers { word: Word::W64, real: RealSystem::F64 };

@@ -1,4 +1,4 @@
-//! Branch pairs written out: the flat forms of blocks, and pairs that interleave as no block can.
+//! Generated branch pairs: flat forms of blocks, and interleaved pairs that no block can express.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -13,7 +13,7 @@ impl Writer<'_> {
         self.name("l")
     }
 
-    /// Jumps over a body.
+    /// Writes a jump over a body.
     pub fn flat_skip(&mut self) -> bool {
         let skips = self.comparison();
         let (out, back) = (self.label(), self.label());
@@ -25,7 +25,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Chooses one of two bodies.
+    /// Writes a choice between two bodies.
     pub fn flat_choice(&mut self) -> bool {
         let first = self.comparison();
         let (split, leave, other, join) = (self.label(), self.label(), self.label(), self.label());
@@ -40,7 +40,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A loop with the test at its top, as in the Fibonacci program.
+    /// Writes a loop with its test at the top, as in the Fibonacci program.
     pub fn flat_while(&mut self) -> bool {
         if self.room < 100 {
             return false;
@@ -57,7 +57,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A loop with the test at its end.
+    /// Writes a loop with its test at the end.
     pub fn flat_repeat(&mut self) -> bool {
         if self.room < 100 {
             return false;
@@ -88,7 +88,7 @@ impl Writer<'_> {
         self.line(format!("    add {i}, 1"));
     }
 
-    /// Two pairs that interleave: neither encloses the other, and at most one is taken.
+    /// Writes two interleaved pairs: neither encloses the other, and at most one is taken.
     pub fn flat_crossing(&mut self) -> bool {
         let Some((first, second)) = self.exclusive() else { return false };
         let (a, b, from_a, from_b) = (self.label(), self.label(), self.label(), self.label());
@@ -104,7 +104,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Two comparisons of one integer that are never both true.
+    /// Returns two comparisons of one integer that are never both true.
     fn exclusive(&mut self) -> Option<(Comparison, Comparison)> {
         let cell = self.plain_source(Class::Int);
         let uses = cell.uses();

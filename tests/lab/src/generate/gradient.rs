@@ -1,8 +1,7 @@
-//! Gradient mode: sections in which it is on, adjoints as operands, and rules.
+//! Generated use of gradient mode: sections with the mode on, adjoints as operands, and rules.
 //!
-//! What a program relies on must not depend on adjoints, because in gradient mode they change by
-//! themselves: so no value flows from an adjoint into a cell where a block or a caller may still have to
-//! take it back.
+//! Control flow must not depend on adjoints, because gradient mode changes them. So no value flows from an adjoint
+//! into a cell that a block or a caller may uncompute.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
@@ -12,7 +11,7 @@ use super::operand::Operand;
 use super::update::Applied;
 use super::writer::{Place, Writer};
 
-/// Functions that take whatever an adjoint may be.
+/// Functions that are defined for any adjoint.
 const TOTAL: [Function; 7] = [
     Function::Copy,
     Function::Sin,
@@ -24,7 +23,7 @@ const TOTAL: [Function; 7] = [
 ];
 
 impl Writer<'_> {
-    /// The adjoint of some real cell. Where it is only added to, the cell may be a constant that was passed.
+    /// Returns the adjoint of a real cell. If it is only added to, the cell may be a constant that was passed.
     pub fn adjoint(&mut self, only_added_to: bool) -> Option<Operand> {
         let cells = self
             .scope
@@ -38,12 +37,12 @@ impl Writer<'_> {
         Some(adjoint)
     }
 
-    /// An adjoint that certainly isn't this one.
+    /// Returns an adjoint that certainly differs from `not`.
     fn other_adjoint(&mut self, not: &Operand) -> Option<Operand> {
         (0..6).find_map(|_| self.adjoint(false).filter(|it| !not.may_be(it)))
     }
 
-    /// Changes adjoints and nothing else.
+    /// Writes a statement that changes adjoints only.
     pub fn touch_adjoint(&mut self) -> bool {
         if !self.profile.gradient {
             return false;
@@ -76,7 +75,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Lets an adjoint or the mode have an effect on values.
+    /// Writes a statement in which an adjoint or the mode affects values.
     pub fn read_adjoint(&mut self) -> bool {
         if !self.profile.gradient || self.place == Place::Enclosed {
             return false;
@@ -97,7 +96,7 @@ impl Writer<'_> {
             (Class::Int, 1) => self.line(format!("assert {0} == {0}", adjoint.text)),
             (Class::Int, 2) => self.line(format!("add {}, mode", target.text)),
             (Class::Int, 3) => self.line(format!("xor.lt {}, {}, 0.25", target.text, adjoint.text)),
-            // The body has no real in it, so that it leaves the adjoint alone.
+            // The body contains no real, so it doesn't change the adjoint.
             (Class::Int, _) => {
                 self.line(format!("if {} > 0.25", adjoint.text));
                 self.line(format!("    add {}, 3", target.text));
@@ -107,7 +106,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Statements between `grad.on` and `grad.off`, a few adjoints seeded before.
+    /// Writes statements between `grad.on` and `grad.off`, with a few adjoints seeded before.
     pub fn gradient_section(&mut self) -> bool {
         if !self.profile.gradient || !self.mode_off || self.room < 60 {
             return false;

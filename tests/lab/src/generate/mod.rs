@@ -1,8 +1,8 @@
-//! Random programs, as text. They are valid by construction, and most run to their end: what a
-//! statement relies on (an index in bounds, an exit condition, a vacant cell) is arranged for when
-//! it is written. A profile with risk breaks such arrangements here and there.
+//! Generator of random programs, as text. Programs are valid by construction, and most run to their end: requirements
+//! of a statement (index bounds, exit conditions, vacant cells) are ensured when it is written. Profiles with risk
+//! violate some of them.
 //!
-//! Knows the language and what each function accepts; knows no assembler and no machine.
+//! This module knows the language and the domains of functions, but neither assembler nor machine.
 
 mod block;
 mod condition;
@@ -24,30 +24,30 @@ use reviver_isa::module::{RealSystem, Word};
 use crate::rng::Rng;
 use writer::{Place, Writer};
 
-/// The kind of program to write.
+/// Kind of program to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     pub word: Word,
     pub real: RealSystem,
-    /// Statements of main, without those in blocks.
+    /// Number of statements in main, without those in blocks.
     pub statements: usize,
     pub procedures: usize,
-    /// Steps that a run takes, about, at most.
+    /// Approximate upper bound on the steps of a run.
     pub steps: u64,
-    /// In percent, how often to do what may trap.
+    /// Probability of constructs that may trap, in percent.
     pub risk: u32,
-    /// With `overwrite` and `erase`.
+    /// True to use `overwrite` and `erase`.
     pub lossy: bool,
-    /// With gradient mode, adjoints as operands, and rules.
+    /// True to use gradient mode, adjoints as operands, and rules.
     pub gradient: bool,
-    /// With tasks: `par`.
+    /// True to use tasks (`par`).
     pub tasks: bool,
-    /// With stacks, tapes and `show`.
+    /// True to use stacks, tapes and `show`.
     pub stores: bool,
 }
 
 impl Profile {
-    /// A small program of the default numbers that neither risks nor loses anything.
+    /// Returns the profile of a small program in the default number system, without risks or information loss.
     pub fn plain() -> Profile {
         Profile {
             word: Word::W64,
@@ -63,8 +63,8 @@ impl Profile {
         }
     }
 
-    /// The kind that belongs to a seed: every combination of numbers comes up, one program in five
-    /// takes risks, one in ten loses information, two in five use gradient mode, and each fourth has tasks.
+    /// Returns the profile of a seed. All combinations of number systems occur. One program in five takes risks, one
+    /// in ten loses information, two in five use gradient mode, and one in four has tasks.
     pub fn of_seed(seed: u64) -> Profile {
         let mut rng = Rng::new(seed ^ 0x7072_6f66_696c_6573);
         let fixed = *rng.pick(&[43, 43, 16, 32, 48, 52]);
@@ -83,7 +83,7 @@ impl Profile {
     }
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 pub fn program(seed: u64, profile: &Profile) -> String {
     let mut writer = Writer::new(seed, profile);
     writer.settings();
@@ -105,10 +105,10 @@ pub fn program(seed: u64, profile: &Profile) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A kind of statement: writes one, or says that it can't here.
+/// Kind of statement: writes one, or returns false if it isn't possible here.
 type Kind = fn(&mut Writer<'_>) -> bool;
 
-/// Statements without a body, by how often they are wanted.
+/// Statements without a body, with their relative frequency.
 const FLAT: [(usize, Kind); 16] = [
     (14, |w| w.accumulate()),
     (2, |w| w.contribute()),
@@ -128,7 +128,7 @@ const FLAT: [(usize, Kind); 16] = [
     (4, |w| w.read_adjoint()),
 ];
 
-/// Statements with a body.
+/// Statements with a body, with their relative frequency.
 const BLOCKS: [(usize, Kind); 19] = [
     (5, |w| w.branch()),
     (2, |w| w.marked_branch()),
@@ -151,11 +151,11 @@ const BLOCKS: [(usize, Kind); 19] = [
     (16, |w| w.gradient_section()),
 ];
 
-/// Blocks are nested no deeper than this.
+/// Maximum nesting depth of blocks.
 const DEEPEST: usize = 4;
 
 impl Writer<'_> {
-    /// The statements of main.
+    /// Writes the statements of main.
     fn main(&mut self) {
         self.main_globals();
         self.mode_off = true;
@@ -167,13 +167,13 @@ impl Writer<'_> {
         }
     }
 
-    /// One to `most` statements.
+    /// Writes one to `most` statements.
     fn statements(&mut self, most: usize) {
         let count = 1 + self.rng.below(most);
         (0..count).for_each(|_| self.statement());
     }
 
-    /// One statement of any kind that is possible here.
+    /// Writes one statement of any kind that is possible here.
     fn statement(&mut self) {
         for _ in 0..8 {
             let deep = self.nesting >= DEEPEST || self.room < 60;

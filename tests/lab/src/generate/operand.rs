@@ -1,4 +1,4 @@
-//! Operands: cells, elements with constant and computed indices that stay in bounds, constants.
+//! Generated operands: cells, elements with constant or computed indices in bounds, constants.
 
 use reviver_isa::instruction::Class;
 
@@ -6,26 +6,26 @@ use super::facts::{Fact, Ints, Reals};
 use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
-/// One index: a scalar, a constant, or the sum of both.
+/// Index: a scalar, a constant, or the sum of both.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Term {
     pub cell: Option<Id>,
     pub offset: i64,
 }
 
-/// An operand as text, with what is known of it.
+/// Operand as text, with its interval.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub text: String,
     pub fact: Fact,
-    /// The variable that it names, if it isn't a constant.
+    /// Variable that the operand names; `None` for a constant.
     pub variable: Option<Id>,
     is_adjoint: bool,
     terms: Vec<Term>,
 }
 
 impl Operand {
-    /// The adjoint of the cell.
+    /// Returns the adjoint of the cell.
     pub fn adjoint(self) -> Operand {
         let text = match self.text.split_once('[') {
             Some((name, subscripts)) => format!("{name}'[{subscripts}"),
@@ -34,7 +34,7 @@ impl Operand {
         Operand { text, is_adjoint: true, ..self }
     }
 
-    /// An expression, which depends on these variables.
+    /// Returns an expression that depends on some variables.
     pub fn expression(text: String, fact: Fact, uses: Vec<Id>) -> Operand {
         let terms = uses.into_iter().map(|id| Term { cell: Some(id), offset: 0 }).collect();
         Operand { text, fact, variable: None, is_adjoint: false, terms }
@@ -44,17 +44,17 @@ impl Operand {
         Operand { text, fact, variable: None, is_adjoint: false, terms: Vec::new() }
     }
 
-    /// An integer as it is written.
+    /// Returns an integer literal as an operand.
     pub fn int(value: i64) -> Operand {
         Operand::constant(value.to_string(), Fact::Int(Ints::new(value, value)))
     }
 
-    /// Every variable that it depends on.
+    /// Returns every variable that the operand depends on.
     pub fn uses(&self) -> Vec<Id> {
         self.variable.into_iter().chain(self.terms.iter().filter_map(|term| term.cell)).collect()
     }
 
-    /// Whether two operands might be one cell. Different variables never are.
+    /// Returns true if two operands might be the same cell. Different variables never are.
     pub fn may_be(&self, other: &Operand) -> bool {
         let apart = |(a, b): (&Term, &Term)| a.cell == b.cell && a.offset != b.offset;
         self.variable.is_some()
@@ -65,7 +65,7 @@ impl Operand {
 }
 
 impl Writer<'_> {
-    /// A cell that may be changed now, or `None` where there is none.
+    /// Returns a cell that may be changed here; `None` if there is none.
     pub fn target(&mut self, class: Class) -> Option<Operand> {
         if self.in_rule {
             return if class == Class::Real { self.adjoint(false) } else { None };
@@ -74,12 +74,12 @@ impl Writer<'_> {
         self.one_of(&candidates)
     }
 
-    /// A cell that may be changed now and certainly isn't any of these.
+    /// Returns a cell that may be changed here, and certainly isn't any of `not`.
     pub fn other_target(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
         (0..6).find_map(|_| self.target(class).filter(|it| !not.iter().any(|other| other.may_be(it))))
     }
 
-    /// A value to read: a constant, or a cell that certainly isn't any of these.
+    /// Returns a value to read: a constant, or a cell that certainly isn't any of `not`.
     pub fn source(&mut self, class: Class, not: &[&Operand]) -> Operand {
         if class == Class::Int && self.profile.gradient && self.rng.chance(2) {
             return Operand::constant("mode".into(), Fact::Int(Ints::new(0, 1)));
@@ -95,7 +95,7 @@ impl Writer<'_> {
         self.literal(class)
     }
 
-    /// A cell of one of these variables.
+    /// Returns a cell of one of the candidate variables.
     fn one_of(&mut self, candidates: &[Id]) -> Option<Operand> {
         if candidates.is_empty() {
             return None;
@@ -104,7 +104,7 @@ impl Writer<'_> {
         Some(self.cell_of(id))
     }
 
-    /// The scalar itself, or an element of the array.
+    /// Returns the scalar itself, or an element of the array.
     pub fn cell_of(&mut self, id: Id) -> Operand {
         let Variable { name, extent, fact, .. } = self.scope.get(id).clone();
         let terms = match extent {
@@ -119,7 +119,7 @@ impl Writer<'_> {
         operand
     }
 
-    /// An index within 0..length: most often computed, where a cell of a small range is at hand.
+    /// Returns an index in 0..length, mostly computed from a cell of small range.
     pub fn index(&mut self, length: i64) -> Term {
         if self.rng.chance(70) {
             let fits = |range: Ints| range.hi - range.lo < length;
@@ -138,7 +138,7 @@ impl Writer<'_> {
         Term { cell: None, offset: self.rng.within(0..=length - 1) }
     }
 
-    /// A term as text, now and then in a way that is computed.
+    /// Formats an index term, sometimes as an expression.
     fn subscript(&mut self, term: &Term) -> String {
         let plain = self.spell(term);
         let Some(name) = term.cell.map(|id| self.scope.get(id).name.clone()) else { return plain };
@@ -146,7 +146,7 @@ impl Writer<'_> {
         if self.plain_indices {
             return plain;
         }
-        // Programs with words of 8 bits have no literal for a greater offset.
+        // Programs with 8-bit words have no literal for a larger offset.
         let is_number = i8::try_from(offset).is_ok();
         match self.rng.below(16) {
             _ if !is_number => plain,
@@ -157,7 +157,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A term as text.
+    /// Formats an index term in its plain form.
     pub fn spell(&self, term: &Term) -> String {
         match (term.cell.map(|id| &self.scope.get(id).name), term.offset) {
             (None, offset) => offset.to_string(),
@@ -166,7 +166,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A constant as it is written.
+    /// Returns a literal as an operand.
     pub fn literal(&mut self, class: Class) -> Operand {
         match class {
             Class::Int => {
@@ -180,7 +180,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An integer that fits every word; most often a small one.
+    /// Returns an integer that fits every word, mostly a small one.
     pub fn small_int(&mut self) -> i64 {
         match self.rng.below(8) {
             0 => *self.rng.pick(&[i64::from(i8::MIN), i64::from(i8::MAX), 64, -64]),
@@ -189,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A short decimal of moderate size.
+    /// Returns a short decimal number of moderate size.
     pub fn small_real(&mut self) -> f64 {
         match self.rng.below(4) {
             0 => *self.rng.pick(&[0.0, 1.0, -1.0, 0.5, 2.0, -0.25]),

@@ -1,5 +1,5 @@
-//! Procedures, their calls, and macros. A procedure works from both ends, whatever it is passed
-//! within the facts of its parameters, so that any call can be an uncall.
+//! Generated procedures, calls, and macros. A procedure works in both directions for all arguments within its
+//! parameters' intervals, so that any call can be an uncall.
 
 use reviver_isa::instruction::Class;
 
@@ -8,14 +8,14 @@ use super::operand::Term;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer, class_suffix};
 
-/// How a parameter is used.
+/// Use of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Use {
-    /// `in`
+    /// Passed as `in`, and only read.
     Read,
-    /// `inout`
+    /// Passed as `inout`, and changed.
     Change,
-    /// `inout`, and back at its value in the end: the depth of a recursion.
+    /// Passed as `inout` and restored at the end: the depth of a recursion.
     Restore,
 }
 
@@ -24,30 +24,30 @@ pub(super) struct Parameter {
     pub name: String,
     pub class: Class,
     pub usage: Use,
-    /// What is passed for an array has at least these lengths.
+    /// Minimum lengths of an array argument.
     pub least: Extent,
     pub fact: Fact,
 }
 
-/// A finished procedure.
+/// Procedure that is already written.
 #[derive(Clone, Debug)]
 pub(super) struct Procedure {
     pub name: String,
     pub parameters: Vec<Parameter>,
-    /// Steps that a call takes at most, about.
+    /// Approximate upper bound on the steps of a call.
     pub cost: u64,
-    /// Switches gradient mode, so that it must be off at a call.
+    /// True if it switches gradient mode, which must be off at a call.
     pub switches: bool,
 }
 
-/// A finished macro: its first parameter is changed, its second read.
+/// Macro that is already written: it changes its first parameter, and reads its second.
 #[derive(Clone, Debug)]
 pub(super) struct Macro {
     name: String,
     class: Class,
 }
 
-/// A call as text, and what has to stand around it.
+/// Call as text, with the statements before and after it.
 #[derive(Default)]
 pub(super) struct Call {
     pub before: Vec<String>,
@@ -75,7 +75,7 @@ impl Parameter {
 }
 
 impl Writer<'_> {
-    /// The lines of a procedure that may call those before it, and perhaps itself.
+    /// Writes a procedure that may call earlier ones, and sometimes itself. Returns its lines.
     pub fn procedure(&mut self) -> Vec<String> {
         let recursive = self.rng.chance(25);
         let name = self.name("p");
@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.take_lines()
     }
 
-    /// The body of a rule: it reads the parameters and changes adjoints.
+    /// Writes the body of a rule, which reads the parameters and changes adjoints.
     fn rule(&mut self, parameters: &[Parameter]) {
         let ids: Vec<Id> = self.scope.find(|v| parameters.iter().any(|p| p.name == v.name));
         self.scope.freeze(&ids);
@@ -122,7 +122,7 @@ impl Writer<'_> {
         self.scope.thaw(&ids);
     }
 
-    /// Puts head, frame and end around the body that has just been written.
+    /// Encloses the body just written in head, frame and end.
     fn finish(&mut self, name: &str, parameters: &[Parameter], rule: Option<&str>) {
         let body = self.take_lines();
         let declared: Vec<String> = parameters.iter().map(Parameter::declared).collect();
@@ -152,7 +152,7 @@ impl Writer<'_> {
         let any = self.numbers().any(class);
         let narrow = Fact::Int(Ints::new(0, self.rng.within(1..=3)));
         let vector = Extent::Vector(self.rng.within(1..=3));
-        // The least matrices that are declared have two rows and three columns.
+        // The smallest matrices that are declared have two rows and three columns.
         let matrix = Extent::Matrix(self.rng.within(1..=2), self.rng.within(2..=3));
         let (usage, least, fact) = match self.rng.below(11) {
             0..=3 => (Use::Change, Extent::Scalar, any),
@@ -166,7 +166,7 @@ impl Writer<'_> {
         Parameter { name, class, usage, least, fact }
     }
 
-    /// Work, the same with a smaller number, and more work, as long as the number isn't 0.
+    /// Writes work, a recursive call with a smaller number, and more work, if the number isn't 0.
     fn recursion(&mut self, name: &str, parameters: &[Parameter], depth: i64) {
         let number = &parameters[0];
         let n = number.name.clone();
@@ -196,7 +196,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `call p(…)` or `uncall p(…)`
+    /// Writes `call p(…)` or `uncall p(…)`.
     pub fn call(&mut self) -> bool {
         let Some(call) = self.prepare_call() else { return false };
         let update = if self.rng.chance(60) { "call" } else { "uncall" };
@@ -206,7 +206,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A call, something else, and the call taken back.
+    /// Writes a call, other statements, and the inverse call.
     pub fn called_and_taken_back(&mut self) -> bool {
         let mark = self.scope.mark();
         let room = self.room;
@@ -215,7 +215,7 @@ impl Writer<'_> {
         call.before.iter().for_each(|line| self.line(line));
         self.line(format!("{there} {}", call.callee));
         let touched = self.scope.touched_since(mark);
-        // It is made twice.
+        // The call executes twice.
         self.room = self.room.saturating_sub(room - self.room);
         self.scope.freeze(&touched);
         self.nested(Place::Enclosed, |w| w.statements(2));
@@ -225,7 +225,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A call that fits the room that is left, with arguments.
+    /// Prepares a call with arguments that fits the remaining step budget.
     fn prepare_call(&mut self) -> Option<Call> {
         if self.in_rule {
             return None;
@@ -236,7 +236,7 @@ impl Writer<'_> {
         if affordable.is_empty() {
             return None;
         }
-        // Later procedures call earlier ones: they make the deeper calls.
+        // Later procedures call earlier ones, so they make deeper calls.
         let choice = self.rng.below(affordable.len()).max(self.rng.below(affordable.len()));
         let procedure = self.procedures[affordable[choice]].clone();
         let mut call = Call::default();
@@ -275,7 +275,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cell of the frame that holds how deep to go.
+    /// Returns a cell of the frame that holds a recursion depth.
     fn depth_argument(&mut self, parameter: &Parameter, call: &mut Call) -> String {
         let Fact::Int(range) = parameter.fact else { return "0".into() };
         let depth = self.rng.within(range.lo..=range.hi);
@@ -294,7 +294,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cell whose range fits the parameter's, or a constant.
+    /// Returns a cell with a range within the parameter's, or a constant.
     pub fn range_argument(&mut self, parameter: &Parameter, taken: &mut Vec<(Id, Use)>) -> String {
         let Fact::Int(wanted) = parameter.fact else { return "0".into() };
         let fits = |range: Ints| wanted.lo <= range.lo && range.hi <= wanted.hi;
@@ -307,7 +307,7 @@ impl Writer<'_> {
         self.spell(&Term { cell: Some(id), offset: 0 })
     }
 
-    /// A variable that may be passed beside those already taken.
+    /// Returns a variable that may be passed in addition to those already taken.
     pub fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
         let reads = parameter.usage == Use::Read;
         let clashes =
@@ -329,7 +329,7 @@ impl Writer<'_> {
         if candidates.is_empty() { None } else { Some(*self.rng.pick(&candidates)) }
     }
 
-    /// An array, or a part of it with at least so many cells.
+    /// Returns an array, or a part of it with at least `least` cells.
     fn slice_of(&mut self, id: Id, least: i64) -> String {
         let Variable { name, extent, .. } = self.scope.get(id).clone();
         match extent {
@@ -348,7 +348,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `A[2..5]`, `A[i..i+2]` or `A[0..5 step 2]`
+    /// Returns a slice: `A[2..5]`, `A[i..i+2]` or `A[0..5 step 2]`.
     fn span_of(&mut self, name: &str, length: i64, least: i64) -> String {
         if self.rng.chance(25) && (length + 1) / 2 >= least {
             return format!("{name}[0..{length} step 2]");
@@ -380,7 +380,7 @@ impl Writer<'_> {
         self.macros.push(Macro { name, class });
     }
 
-    /// Uses a macro or its inverse.
+    /// Writes a use of a macro, or of its inverse.
     pub fn macro_use(&mut self) -> bool {
         if self.macros.is_empty() || self.times > 64 {
             return false;

@@ -1,43 +1,43 @@
-//! The names that the statement being written can see, what is known of them, and which of them
-//! must not change just now. Knows nothing of text but names.
+//! Names visible to the current statement, with their intervals, and the variables that must not change at present.
+//! This module knows no text except names.
 
 use reviver_isa::instruction::Class;
 
 use super::facts::{Fact, Ints};
 
-/// How many cells stand behind a name.
+/// Shape of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extent {
     Scalar,
     /// An array, or a slice of at least this length.
     Vector(i64),
-    /// Rows and columns: those of an array, or the least that are passed for it.
+    /// Rows and columns of an array, or their minimum for a parameter.
     Matrix(i64, i64),
 }
 
-/// A name and what is known of its cells.
+/// Variable with its known properties.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
     pub name: String,
     pub class: Class,
     pub extent: Extent,
-    /// Holds for every cell behind the name for as long as the variable is in scope.
+    /// Interval of every cell of the variable while it is in scope.
     pub fact: Fact,
-    /// Reasons why it must not change now: a condition, a bound, a value still to be uncomputed.
+    /// Number of reasons that forbid changes: conditions, bounds, values to be uncomputed.
     pub frozen: u32,
-    /// Whether it may be passed to a procedure. Globals that procedures name themselves may not,
-    /// or one cell would have two names there.
+    /// True if it may be passed to a procedure. Globals that procedures access by name may not, because a cell would
+    /// then have two names.
     pub passable: bool,
-    /// Only added to and never read, so that procedures may change it at any time.
+    /// True if it is only added to and never read, so that procedures may change it at any time.
     pub accumulator: bool,
     /// False for named constants.
     pub has_adjoint: bool,
-    /// A parameter that a constant may be passed for: what its adjoint holds is of no interest.
+    /// True for a parameter that may be passed a constant; its adjoint is then meaningless.
     pub maybe_constant: bool,
 }
 
 impl Variable {
-    /// A variable of which nothing is known but its declaration.
+    /// Creates a variable with only its declared properties.
     pub fn new(name: String, class: Class, extent: Extent, fact: Fact) -> Variable {
         Variable {
             name,
@@ -52,18 +52,17 @@ impl Variable {
         }
     }
 
-    /// The same, with a reason from the start why it must not change.
+    /// Returns the variable marked as unchangeable.
     pub fn fixed(self) -> Variable {
         Variable { frozen: 1, ..self }
     }
 
-    /// Whether it is no cell, but a number with a name.
+    /// Returns true for a named constant, which has no cell.
     pub fn is_constant(&self) -> bool {
         !self.has_adjoint
     }
 
-    /// The range of an integer scalar that can serve as an index or a bound: it doesn't change, and
-    /// it is small.
+    /// Returns the range of an integer scalar that suits as an index or bound: unchangeable, and with a small range.
     pub fn range(&self) -> Option<Ints> {
         match self.fact {
             Fact::Int(range) if self.extent == Extent::Scalar && self.frozen > 0 => {
@@ -74,14 +73,14 @@ impl Variable {
     }
 }
 
-/// The number of a variable; good until the variable leaves the scope.
+/// Index of a variable, valid while the variable is in scope.
 pub(super) type Id = usize;
 
-/// A stack of variables.
+/// Stack of variables in scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     variables: Vec<Variable>,
-    /// Every variable that an operand named, in the order of the text.
+    /// Variables that operands have named, in text order.
     touched: Vec<Id>,
 }
 
@@ -99,27 +98,27 @@ impl Scope {
         &self.variables[id]
     }
 
-    /// The variables that satisfy a condition.
+    /// Returns the variables that satisfy a condition.
     pub fn find(&self, fits: impl Fn(&Variable) -> bool) -> Vec<Id> {
         (0..self.variables.len()).filter(|&id| fits(&self.variables[id])).collect()
     }
 
-    /// Notes that an operand named a variable.
+    /// Records that an operand names a variable.
     pub fn touch(&mut self, id: Id) {
         self.touched.push(id);
     }
 
-    /// A mark in the text, for [`Scope::touched_since`].
+    /// Returns a mark in the text, for [`Scope::touched_since`].
     pub fn mark(&self) -> usize {
         self.touched.len()
     }
 
-    /// Forgets what was named since a mark: the text was not written after all.
+    /// Drops records since a mark, because the text was discarded.
     pub fn forget(&mut self, mark: usize) {
         self.touched.truncate(mark);
     }
 
-    /// The variables still in scope that were named since a mark.
+    /// Returns the variables in scope that were named since a mark.
     pub fn touched_since(&self, mark: usize) -> Vec<Id> {
         let mut ids: Vec<Id> =
             self.touched[mark..].iter().copied().filter(|&id| id < self.variables.len()).collect();

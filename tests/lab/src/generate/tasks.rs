@@ -1,15 +1,15 @@
-//! Calls that may be made at the same time. What can be a task works on its parameters alone, and the tasks of a `par` are passed
-//! variables that differ, unless all of them only read it.
+//! Generated tasks. A task procedure only accesses its parameters. The tasks of a `par` are passed distinct
+//! variables, unless all of them only read.
 
 use super::procedure::{Call, Parameter, Procedure, Use};
 use super::scope::{Extent, Id};
 use super::writer::Writer;
 
-/// What no task may do, by how a line that does it begins.
+/// Beginnings of lines that a task must not contain.
 const UNFIT: [&str; 9] = ["push", "pop", "read", "unread", "write", "unwrite", "grad.", "uncall q", "call q"];
 
 impl Writer<'_> {
-    /// A few procedures that can be tasks: they see nothing but what they are passed.
+    /// Writes a few procedures for tasks, which access only their parameters.
     pub fn task_procedures(&mut self) -> Vec<String> {
         if !self.profile.tasks {
             return Vec::new();
@@ -31,13 +31,13 @@ impl Writer<'_> {
         lines
     }
 
-    /// `par p(…), q(…)`, or the same of rounds.
+    /// Writes `par p(…), q(…)`, or a `par for`.
     pub fn tasks(&mut self) -> bool {
         let is_possible = !self.task_procedures.is_empty() && !self.in_rule && self.rng.chance(60);
         is_possible && if self.rng.chance(35) { self.rounds_of_tasks() } else { self.several_tasks() }
     }
 
-    /// One that fits the room that is left for so many.
+    /// Returns a task procedure of which `count` calls fit the remaining step budget.
     fn task_procedure(&mut self, count: u64) -> Option<Procedure> {
         let procedure = self.rng.pick(&self.task_procedures.clone()).clone();
         (procedure.cost * 2 * count < self.room).then_some(procedure)
@@ -59,7 +59,7 @@ impl Writer<'_> {
             call.callee = format!("{}({})", procedure.name, arguments.join(", "));
             calls.push(call);
         }
-        // What was touched so far are indices: no task may change them.
+        // The variables touched so far are indices, which no task may change.
         let indices = self.scope.touched_since(mark);
         if indices.iter().any(|index| changes(&taken, *index)) {
             return false;
@@ -107,7 +107,7 @@ impl Writer<'_> {
         true
     }
 
-    /// An element of a vector that has as many as there are rounds.
+    /// Returns an element of a vector that has as many elements as there are iterations.
     fn element_of_round(
         &mut self,
         parameter: &Parameter,
@@ -126,7 +126,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a variable is passed to be changed.
+/// Returns true if a variable is passed for changes.
 fn changes(taken: &[(Id, Use)], id: Id) -> bool {
     taken.iter().any(|&(other, usage)| other == id && usage != Use::Read)
 }

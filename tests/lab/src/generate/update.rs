@@ -1,5 +1,5 @@
-//! Statements that change cells and nothing else: accumulations of every function in every form,
-//! swaps, rotations, involutions, assertions and marks.
+//! Generated statements that only change cells: accumulations of every function in every form, swaps, rotations,
+//! involutions, assertions and marks.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
@@ -11,7 +11,7 @@ use super::operand::Operand;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer};
 
-/// A function applied to sources.
+/// Function application with its interval.
 pub(super) struct Applied {
     pub function: Function,
     pub sources: Vec<Operand>,
@@ -19,7 +19,7 @@ pub(super) struct Applied {
 }
 
 impl Applied {
-    /// Every variable that the value depends on.
+    /// Returns every variable that the value depends on.
     pub fn uses(&self) -> Vec<Id> {
         self.sources.iter().flat_map(Operand::uses).collect()
     }
@@ -28,7 +28,7 @@ impl Applied {
         self.sources.iter().map(|source| source.text.as_str()).collect()
     }
 
-    /// `mul(a, b)`, as `local` wants it.
+    /// Formats as `mul(a, b)`, for `local`.
     pub fn call(&self) -> String {
         match self.function {
             Function::Copy => self.texts().join(", "),
@@ -36,7 +36,7 @@ impl Applied {
         }
     }
 
-    /// `add.mul y, a, b`
+    /// Formats as `add.mul y, a, b`.
     pub fn update(&self, update: &str, target: &str) -> String {
         let function = match self.function {
             Function::Copy => String::new(),
@@ -47,14 +47,14 @@ impl Applied {
     }
 }
 
-/// The rows that make a value of a class, form by form. `always` is a condition only.
+/// Returns the functions and forms with values of a class. `always` is only a condition.
 fn rows(class: Class) -> Vec<(Function, Form)> {
     let forms = |f: Function| f.forms().map(move |form| (f, form));
     let rows = Function::ALL.iter().copied().filter(|f| *f != Function::Always).flat_map(forms);
     rows.filter(|(_, form)| form.result() == class).collect()
 }
 
-/// The updates that change a target of a class by a function's value, and can be undone.
+/// Returns the reversible updates that change a target of a class by a function value.
 fn accumulations(class: Class) -> Vec<Update> {
     let over = if class == Class::Int { Over::Integers } else { Over::AdditiveReals };
     let fits = |u: &Update| u.action() == Action::Accumulate && u.over().contains(&over);
@@ -62,7 +62,8 @@ fn accumulations(class: Class) -> Vec<Update> {
 }
 
 impl Writer<'_> {
-    /// A value of a class out of sources that aren't the target, one that certainly exists.
+    /// Returns a function application that has a value, unless the profile takes risks. Sources differ from the
+    /// target.
     pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
         let rows = rows(class);
         for _ in 0..12 {
@@ -97,7 +98,7 @@ impl Writer<'_> {
         Some(Applied { function, sources, value })
     }
 
-    /// A source, or an expression that certainly has a value, out of cells that aren't any of these.
+    /// Returns a source, or an expression that certainly has a value, from cells other than `not`.
     pub fn value(&mut self, class: Class, not: &[&Operand]) -> Operand {
         if self.rng.chance(12)
             && let Some(expression) = self.expression(class, not)
@@ -113,7 +114,7 @@ impl Writer<'_> {
         self.source(class, not)
     }
 
-    /// The length of an array, or of what is passed as one.
+    /// Returns the length of an array or array parameter.
     fn length(&mut self) -> Option<Operand> {
         let arrays = self.scope.find(|variable| variable.extent != Extent::Scalar);
         let id = if arrays.is_empty() { return None } else { *self.rng.pick(&arrays) };
@@ -122,14 +123,14 @@ impl Writer<'_> {
             Extent::Matrix(..) => format!("len({name}, {})", self.rng.below(2)),
             Extent::Scalar | Extent::Vector(_) => format!("len({name})"),
         };
-        // No array that is declared has more cells than a matrix of three rows and four columns.
+        // No declared array has more cells than a matrix of three rows and four columns.
         Some(Operand::expression(text, Fact::Int(Ints::new(1, 12)), Vec::new()))
     }
 
     fn expression(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
         let (function, form) = *self.rng.pick(&rows(class));
         let mark = self.scope.mark();
-        // Most often the sources are plain, so that expressions end.
+        // Mostly, the sources are plain, so that expressions end.
         let sources: Vec<Operand> = (0..function.arity()).map(|n| self.value(form.source(n), not)).collect();
         let fact = |n: usize| sources.get(n).map_or(self.numbers().any(form.source(n)), |source| source.fact);
         let uses: Vec<Id> = sources.iter().flat_map(Operand::uses).collect();
@@ -142,10 +143,10 @@ impl Writer<'_> {
         Some(Operand::expression(self.written(function, &sources), fact, uses))
     }
 
-    /// By its sign, where a function has one, or by its name.
+    /// Formats a function by its operator, if it has one, or by its name.
     fn written(&mut self, function: Function, sources: &[Operand]) -> String {
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
-        // Operators between constants are computed by the assembler, which knows no words and no traps.
+        // The assembler folds operators between constants, without regard to words and traps.
         let is_constant =
             |operand: &Operand| operand.uses().into_iter().all(|id| self.scope.get(id).is_constant());
         let is_computed = !sources.iter().all(is_constant);
@@ -157,7 +158,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `add.f y, a, b` and the like.
+    /// Writes a statement such as `add.f y, a, b`.
     pub fn accumulate(&mut self) -> bool {
         let class = self.class();
         let Some(target) = self.target(class) else { return false };
@@ -167,7 +168,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A value that may be added to a target as often as this place runs.
+    /// Returns a value that may be added to a target as often as this place runs.
     pub fn addend(&mut self, class: Class, target: &Operand) -> Applied {
         for _ in 0..6 {
             let applied = self.applied(class, Some(target));
@@ -180,7 +181,7 @@ impl Writer<'_> {
         Applied { function: Function::Copy, value: source.fact, sources: vec![source] }
     }
 
-    /// Adds to a cell that nobody reads.
+    /// Adds to a cell that is never read.
     pub fn contribute(&mut self) -> bool {
         let class = self.class();
         let accumulators = self.scope.find(|v| v.accumulator && v.class == class);
@@ -195,7 +196,7 @@ impl Writer<'_> {
         true
     }
 
-    /// `overwrite` and `erase`.
+    /// Writes `overwrite` or `erase`.
     pub fn lose(&mut self) -> bool {
         if !self.profile.lossy || self.place == Place::Enclosed {
             return false;
@@ -205,7 +206,7 @@ impl Writer<'_> {
         let line = match self.rng.chance(50) {
             true if class == Class::Int && self.rng.chance(30) => format!("forget {}", target.text),
             true => format!("erase {}", target.text),
-            // What is replaced may be read.
+            // An `overwrite` may read the value that it replaces.
             false if self.rng.chance(50) => {
                 let function = *self.rng.pick(&["min", "max"]);
                 let other = self.source(class, &[&target]);
@@ -242,7 +243,7 @@ impl Writer<'_> {
         true
     }
 
-    /// An assertion of something that is known, or at least always true.
+    /// Writes an assertion that holds, by known intervals or always.
     pub fn assertion(&mut self) -> bool {
         let class = self.class();
         let cell = self.source(class, &[]);

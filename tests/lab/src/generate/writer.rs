@@ -1,5 +1,4 @@
-//! The text being written, line by line, and the account of how long it may run. Knows no
-//! statements; the other files of this folder add them.
+//! Text of the program under construction, and its step budget. The other modules of this folder add statements.
 
 use reviver_isa::instruction::Class;
 
@@ -9,44 +8,44 @@ use super::procedure::{Macro, Procedure};
 use super::scope::{Extent, Scope, Variable};
 use crate::rng::Rng;
 
-/// Where statements stand, as far as it decides what may be said.
+/// Context of a statement, as far as it restricts statements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
-    /// In main, once, on every run: what is on stacks and tapes is known.
+    /// In main, executed once on every run; the contents of stacks and tapes are known.
     Trunk,
-    /// In main, perhaps several times or never, but never undone by the program itself.
+    /// In main, executed several times or never, but never undone by the program itself.
     Branch,
-    /// Where the program may run it backward too, or between two halves that must meet.
+    /// Code that the program may also run backward, or between two halves that must agree.
     Enclosed,
 }
 
-/// Writes one program.
+/// Writer of one program.
 pub(super) struct Writer<'p> {
     pub rng: Rng,
     pub profile: &'p Profile,
     pub scope: Scope,
     pub place: Place,
     pub procedures: Vec<Procedure>,
-    /// Those that can be tasks.
+    /// Procedures that can be tasks.
     pub task_procedures: Vec<Procedure>,
     pub macros: Vec<Macro>,
-    /// What the input tape must hold, in the order of reading.
+    /// Values that the input tape must have, in reading order.
     pub tape: Vec<String>,
-    /// How many values of integers and of reals are given on declared stacks and were not taken off yet.
+    /// Numbers of integers and reals that are given on declared stacks and not yet popped.
     pub given: [u32; 2],
     /// Declarations of the current procedure's frame.
     pub frame: Vec<String>,
-    /// Steps that the code from here to the end of its block may still take.
+    /// Remaining steps for the code up to the end of its block.
     pub room: u64,
-    /// How often the current statement may run.
+    /// Maximum number of executions of the current statement.
     pub times: u64,
-    /// Open blocks.
+    /// Number of open blocks.
     pub nesting: usize,
-    /// Whether gradient mode is certainly off here, and may be switched.
+    /// True if gradient mode is certainly off here, and may be switched.
     pub mode_off: bool,
-    /// Whether a rule is being written: it may change its own frame and adjoints only.
+    /// True while a rule is written, which may change only its own frame and adjoints.
     pub in_rule: bool,
-    /// Indices are cells and constants, as flat branches want them.
+    /// True if indices must be cells or constants, as flat branches require.
     pub plain_indices: bool,
     lines: Vec<String>,
     fresh: usize,
@@ -80,13 +79,13 @@ impl<'p> Writer<'p> {
         Numbers { word: self.profile.word, real: self.profile.real }
     }
 
-    /// A name that nothing else has.
+    /// Returns a new unique name.
     pub fn name(&mut self, prefix: &str) -> String {
         self.fresh += 1;
         format!("{prefix}{}", self.fresh)
     }
 
-    /// Whether to do something that may well trap.
+    /// Returns true if something that may trap is to be written.
     pub fn dares(&mut self) -> bool {
         let risk = self.profile.risk;
         risk > 0 && self.rng.chance(risk)
@@ -97,7 +96,7 @@ impl<'p> Writer<'p> {
         if self.rng.chance(ints) { Class::Int } else { Class::Real }
     }
 
-    /// Writes a line and accounts for the steps that it takes.
+    /// Writes a line, and deducts its steps from the budget.
     pub fn line(&mut self, text: impl AsRef<str>) {
         let indent = "    ".repeat(self.nesting);
         let comment = if self.rng.chance(3) { "   ; a remark" } else { "" };
@@ -105,17 +104,17 @@ impl<'p> Writer<'p> {
         self.room = self.room.saturating_sub(2);
     }
 
-    /// Writes a label and what stands behind it.
+    /// Writes a label and the text after it.
     pub fn labelled(&mut self, label: &str, text: impl AsRef<str>) {
         self.line(format!("{label}: {}", text.as_ref()));
     }
 
-    /// The lines written since the last time.
+    /// Takes the lines written since the last call.
     pub fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
 
-    /// Puts lines that were taken before those written since.
+    /// Inserts previously taken lines before those written since.
     pub fn prepend(&mut self, lines: Vec<String>) {
         self.lines.splice(0..0, lines);
     }
@@ -124,14 +123,14 @@ impl<'p> Writer<'p> {
         std::mem::take(&mut self.frame)
     }
 
-    /// A fresh variable of the current frame, as a variable that may be changed.
+    /// Declares a variable in the current frame, and returns it as changeable.
     pub fn ancilla(&mut self, class: Class, extent: Extent, fact: Fact) -> Variable {
         let name = self.name("t");
         self.frame.push(format!(".ancilla {name}{}{}", shape(extent), class_suffix(class)));
         Variable::new(name, class, extent, fact)
     }
 
-    /// Writes something one block deeper, in a place that encloses it as told.
+    /// Writes a block one level deeper, as part of `place`; code inside of [`Place::Enclosed`] stays enclosed.
     pub fn nested(&mut self, place: Place, write: impl FnOnce(&mut Self)) {
         let before = self.place;
         if before != Place::Enclosed {
@@ -143,7 +142,7 @@ impl<'p> Writer<'p> {
         self.place = before;
     }
 
-    /// Writes something that runs so many times at most.
+    /// Writes code that runs at most `times` times.
     pub fn repeated(&mut self, times: u64, write: impl FnOnce(&mut Self)) {
         let (room, all) = (self.room, self.times);
         let share = room / (times + 1);
@@ -156,7 +155,7 @@ impl<'p> Writer<'p> {
     }
 }
 
-/// How a shape is declared.
+/// Formats the shape of a declaration.
 pub(super) fn shape(extent: Extent) -> String {
     match extent {
         Extent::Scalar => String::new(),
@@ -165,7 +164,7 @@ pub(super) fn shape(extent: Extent) -> String {
     }
 }
 
-/// How a class is declared; `int` goes without saying.
+/// Formats the class of a declaration; `int` is the default.
 pub(super) fn class_suffix(class: Class) -> &'static str {
     match class {
         Class::Int => "",

@@ -1,4 +1,4 @@
-//! Laws of activity: what isn't differentiated with respect to changes no derivative by what is.
+//! Laws of activity analysis: numbers that aren't differentiated by don't change other derivatives.
 
 use reviver_vm::differentiate::gradient;
 
@@ -7,22 +7,22 @@ use super::second_order::cells;
 use crate::run::{LONGEST, trace};
 use crate::subject::Subject;
 
-/// Losses tried, and numbers that each is differentiated with respect to.
+/// Number of losses to try; `NUMBERS` is the count of numbers to differentiate by.
 const LOSSES: usize = 3;
 const NUMBERS: usize = 2;
 
-/// A gradient with respect to a few numbers has the bits of the one with respect to all.
+/// Law: a gradient by a few numbers has the same bits as the gradient by all.
 pub fn confined(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
         return Ok(());
     }
-    // Without a history a way back in floats may be made again, which depends on all adjoints.
+    // Without a history, float sweeps may be recomputed, which depends on all adjoints.
     let Ok(all) = subject.differentiated(!subject.is_exact(), LONGEST) else { return Ok(()) };
     let (mut rng, cells) = (rng(), cells(&all));
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let few: Vec<_> = (0..NUMBERS).map(|_| rng.pick(&cells).clone()).collect();
-        // A run that traps has no gradient; with respect to fewer numbers it may have one.
+        // A trapping run has no gradient; by fewer numbers it may have one.
         let Ok(found) = gradient(&all, &loss) else { continue };
         let confined = all.prepared(std::slice::from_ref(&loss), &few, false);
         let alone = gradient(&confined, &loss).map_err(|error| format!("by a few numbers alone: {error}"))?;

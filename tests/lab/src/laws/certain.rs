@@ -1,4 +1,4 @@
-//! What is said to be certain without running comes about in every run that gets there.
+//! Laws of static findings: predictions made without running come true in every run that reaches them.
 
 use reviver_assembler::certain::{Finding, findings};
 use reviver_vm::values::Value;
@@ -7,7 +7,7 @@ use reviver_vm::{Machine, State, Travel};
 use crate::run::{End, LONGEST, travel};
 use crate::subject::Subject;
 
-/// No run goes a way that must break, and every run that arrives ends as it must.
+/// Law: no run takes a path that must trap, and every run that completes ends as predicted.
 pub fn comes_about(subject: &Subject) -> Result<(), String> {
     let findings = findings(subject.program.module());
     if findings.is_empty() {

@@ -1,4 +1,4 @@
-//! Laws of what is counted and shown along the way.
+//! Laws of counters and shown values.
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::RealSystem;
@@ -10,7 +10,7 @@ use super::same;
 use crate::run::{End, LONGEST, trace, travel};
 use crate::subject::Subject;
 
-/// Values shown until the machine stops.
+/// Returns the values shown until the machine stops.
 fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     let mut shown = Vec::new();
     while let Ok(stop) = machine.run(direction, LONGEST) {
@@ -22,7 +22,7 @@ fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     shown
 }
 
-/// A `show` prints on the first way forward, in single steps as in one run, and never again.
+/// Law: a `show` prints on the first forward pass, in single steps as in one run, and never again.
 pub fn shown_once(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let first = shows(&mut machine, Travel::Forward);
@@ -35,7 +35,7 @@ pub fn shown_once(subject: &Subject) -> Result<(), String> {
     same("shown on the second way forward", shows(&mut machine, Travel::Forward), Vec::new())
 }
 
-/// Every execution of a `show`, found by looking where each step stands.
+/// Returns every execution of a `show`, found by checking the position before each step.
 fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
     let mut machine = subject.machine(true);
     let mut shown = Vec::new();
@@ -52,13 +52,13 @@ fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
     shown
 }
 
-/// The instruction that the next step forward executes, one way or the other.
+/// Returns the instruction that the next forward step executes, in either direction.
 fn next_instruction(machine: &Machine) -> u32 {
     let state = machine.state();
     if state.inverted { state.position - 1 } else { state.position }
 }
 
-/// The erased bits are those of the erased cells; back at the beginning none are.
+/// Law: the count of erased bits equals the bits of the erased cells, and is 0 again at the start.
 pub fn erasures(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let mut expected = 0;
@@ -74,7 +74,7 @@ pub fn erasures(subject: &Subject) -> Result<(), String> {
     same("erased bits back at the beginning", machine.state().counters.erased_bits, 0)
 }
 
-/// The bits that an instruction erases.
+/// Returns the number of bits that an instruction erases.
 fn erased_by(subject: &Subject, at: u32) -> u64 {
     let module = subject.program.module();
     let instruction = &module.code[at as usize];
@@ -82,7 +82,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     if instruction.update.is_reversible() {
         return 0;
     }
-    // A flag's one bit.
+    // A flag has one bit.
     if instruction.update == Update::Forget {
         return 1;
     }
@@ -94,7 +94,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     }
 }
 
-/// Going back without a history, the first erasure is as far as one comes, and nothing changes there.
+/// Law: without a history, a backward run ends at the first erasure, without changes there.
 pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
     if subject.is_reversible() || !subject.program.module().real.is_exact() && has_reals(subject) {
         return Ok(());
@@ -120,14 +120,14 @@ pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether floats could drift on the way back.
+/// Returns true if floats could drift in a backward run.
 fn has_reals(subject: &Subject) -> bool {
     let module = subject.program.module();
     let frames = module.procedures.iter().flat_map(|p| &p.frame).any(|v| v.class == Class::Real);
     frames || module.globals.iter().any(|g| g.class == Class::Real)
 }
 
-/// Calls are counted where the depth changes, and only there; back at the beginning there were none.
+/// Law: calls are counted exactly where the depth changes, and the count is 0 again at the start.
 pub fn calls(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let mut expected = 0;

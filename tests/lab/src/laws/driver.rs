@@ -1,5 +1,5 @@
-//! The laws of the gradient driver: in floats, what it finds without a history is what it finds with one,
-//! whatever the way back loses; and what it finds by turning round early, it finds from the end.
+//! Laws of the gradient driver. In floats, a gradient without a history equals that with one, despite lost bits. A
+//! gradient with an early turning point equals that from the end.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{
@@ -11,12 +11,12 @@ use super::gradient::is_of_values_alone;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Losses tried.
+/// Number of losses to try.
 const LOSSES: usize = 2;
-/// The part of a gradient's size by which rounding on the way back may change it.
+/// Tolerance for rounding in the reverse sweep, relative to the gradient's size.
 const ROUNDING: f64 = 1e-5;
 
-/// A gradient without a history is the gradient with one.
+/// Law: a gradient without a history equals the gradient with one.
 pub fn histories_agree(subject: &Subject) -> Result<(), String> {
     if subject.program.module().real.is_exact() || !is_of_values_alone(subject) {
         return Ok(());
@@ -24,13 +24,13 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
     let differentiated = |exact| subject.differentiated(exact, LONGEST);
     let (Ok(plain), Ok(exact)) = (differentiated(false), differentiated(true)) else { return Ok(()) };
     losses(&reals(&exact)).take(LOSSES).try_for_each(|loss| match gradient(&exact, loss) {
-        // What traps has no gradient.
+        // A trapping run has no gradient.
         Err(_) => Ok(()),
         Ok(expected) => compare(&plain, gradient(&plain, loss), &expected),
     })
 }
 
-/// Turning round behind the last change of the loss finds the gradient that turning at the end finds.
+/// Law: turning after the last change of the loss gives the same gradient as turning at the end.
 pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -40,7 +40,7 @@ pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     let late = Differentiated { whole: true, ..late };
     let cells = reals(&late);
     losses(&cells).take(LOSSES).try_for_each(|loss| {
-        // What traps behind the last change has no end to turn at.
+        // A run that traps after the last change has no end to turn at.
         let Ok(expected) = gradient(&late, loss) else { return Ok(()) };
         let found = gradient(&early, loss).map_err(|error| format!("turning early: {error}"))?;
         let components = |gradient: &Gradient| late.components(&gradient.adjoints, 0, &cells).unwrap();
@@ -53,12 +53,12 @@ pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Those that may be losses: cells.
+/// Returns the variables that may be losses, which are cells.
 fn losses(reals: &[Variable]) -> impl Iterator<Item = &Variable> {
     reals.iter().filter(|real| matches!(real.origin, Origin::Cell(_)))
 }
 
-/// All reals of globals, those on a stack too.
+/// Returns all reals of globals, including stacks.
 fn reals(subject: &Differentiated) -> Vec<Variable> {
     let globals = subject.program.module().globals.iter().enumerate();
     let reals = globals.filter(|(_, global)| global.class == Class::Real);
@@ -72,7 +72,7 @@ fn compare(
 ) -> Result<(), String> {
     let found = match found {
         Ok(found) => found,
-        // No way leads back over what was erased on purpose.
+        // No backward run can pass a deliberate erasure.
         Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause == Cause::Irreversible => {
             return Ok(());
         }

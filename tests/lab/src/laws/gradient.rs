@@ -1,6 +1,5 @@
-//! Laws of gradient mode: what it does to adjoints is right, what it does to values is nothing, and both
-//! come back. They drive the mode from outside; programs that switch it themselves are the business
-//! of the laws of motion.
+//! Laws of gradient mode: adjoints are correct, values are unaffected, and both are restored. The laws switch the
+//! mode from outside; programs that switch it themselves are covered by the laws of motion.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::rng::Rng;
 use crate::run::{End, follow, trace, travel};
 use crate::subject::{Subject, load};
 
-/// Whether values depend on nothing but values: not on adjoints, nor on the mode.
+/// Returns true if values depend on values only, neither on adjoints nor on the mode.
 pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
     let differs = |operand: &Operand| match operand {
         Operand::Mode => true,
@@ -27,19 +26,19 @@ pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
     code.iter().all(|i| i.update.shape() != OperandShape::Switch && !i.operands.iter().any(differs))
 }
 
-/// The program without its rules: then the adjoint of a call is that of its callee's body.
+/// Returns the program without rules, so that the adjoint of a call is that of the callee's body.
 fn without_rules(program: &Arc<Program>) -> Result<Arc<Program>, String> {
     let mut module = program.module().clone();
     module.procedures.iter_mut().for_each(|procedure| procedure.rule = None);
     load(module).map(Arc::new)
 }
 
-/// The same numbers for every program, so that a shrunk program is still judged by those that broke it.
+/// Returns the same random numbers for every program, so that they also violate the law for the shrunk program.
 pub(super) fn rng() -> Rng {
     Rng::new(1)
 }
 
-/// ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, at every step.
+/// Law: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, at every step.
 pub fn pairing(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -53,7 +52,7 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// The values of a state, without what belongs to gradient mode.
+/// Returns the values of a state, without the parts that belong to gradient mode.
 fn values(state: &State) -> State {
     let (step, rule_steps) = (state.own_steps(), 0);
     let mut state = State {
@@ -68,12 +67,12 @@ fn values(state: &State) -> State {
     state
 }
 
-/// Whether a procedure's rule runs, whose steps a plain run doesn't make.
+/// Returns true while a procedure's rule runs; a plain run has no such steps.
 fn is_in_rule(state: &State) -> bool {
     state.calls.iter().any(|call| call.part == Part::Rule)
 }
 
-/// A gradient pass leads through the values of the run, and where it traps it has changed none.
+/// Law: a gradient pass reproduces the values of the run, and a trap in it changes none.
 pub fn values_come_back(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -99,8 +98,8 @@ pub fn values_come_back(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// With a history, adjoints come back bit for bit from wherever they went; without one in exact numbers,
-/// if none was dropped.
+/// Law: adjoints are restored bit for bit. With a history this always holds; without one, in exact numbers if no
+/// adjoint was dropped.
 pub fn adjoints_come_back(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());

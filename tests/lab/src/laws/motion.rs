@@ -1,5 +1,5 @@
-//! Laws of motion: both directions, walks, traps, resumption. They compare states by digest and know
-//! a program only by running it.
+//! Laws of motion: both directions, arbitrary paths, traps, resumption. States are compared by digest; a program is
+//! only run.
 
 use reviver_vm::digest::state_digest;
 use reviver_vm::history::Residues;
@@ -11,13 +11,13 @@ use crate::rng::Rng;
 use crate::run::{End, LONGEST, Trace, follow, trace, travel};
 use crate::subject::Subject;
 
-/// Whether residues must be kept for the way back to be bit for bit exact: for exact numbers both
-/// ways are tried, for floats and erasures only the one, and so where an adjoint was dropped.
+/// Returns whether to run with a history, without, or both. Exact numbers need none; floats, erasures and dropped
+/// adjoints need one for a bit-exact backward run.
 fn histories(subject: &Subject) -> &'static [bool] {
     if subject.is_exact() && !drops(subject) { &[false, true] } else { &[true] }
 }
 
-/// Whether a run drops adjoints, in either direction.
+/// Returns true if a run drops adjoints, in either direction.
 fn drops(subject: &Subject) -> bool {
     let mut machine = subject.machine(true);
     travel(&mut machine, Travel::Forward, LONGEST);
@@ -28,7 +28,7 @@ fn drops(subject: &Subject) -> bool {
     dropped || machine.state().counters.drops > 0
 }
 
-/// n steps forward and n back pass the same states, and arrive at the beginning exactly then.
+/// Law: n steps forward and n back pass the same states, and end exactly at the start.
 pub fn there_and_back(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
@@ -44,7 +44,7 @@ pub fn there_and_back(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// However one gets to a step, the state there is the same.
+/// Law: the state at a step doesn't depend on the path to it.
 pub fn any_walk(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
@@ -68,8 +68,7 @@ pub fn any_walk(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// A clone goes on like the original, and so does what is read back from a saved state, wherever it
-/// was saved.
+/// Law: a clone continues like the original, and so does a decoded state, for every step at which it was saved.
 pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
     let trace = trace(subject, true);
     let mut machine = subject.machine(true);
@@ -110,11 +109,11 @@ fn saved_and_read(subject: &Subject, machine: &Machine) -> Result<Machine, Strin
     Ok(subject.resume(state, residues))
 }
 
-/// A trap leaves everything as it was, again and again, and one can step away from it.
+/// Law: a trap changes nothing, even repeatedly, and steps in the other direction remain possible.
 pub fn traps_change_nothing(subject: &Subject) -> Result<(), String> {
     let forward = trace(subject, true);
     trap_is_clean(forward, Travel::Forward)?;
-    // From the end without any results given, most programs soon come to a trap.
+    // From the end without given results, most programs soon trap.
     let backward = follow(subject.machine_at_end(true), Travel::Backward);
     trap_is_clean(backward, Travel::Backward)
 }
@@ -133,7 +132,7 @@ fn trap_is_clean(trace: Trace, direction: Travel) -> Result<(), String> {
     same("the digest one step before the trap", state_digest(machine.state()), digests[previous])
 }
 
-/// From the end of a run one comes to its beginning, with steps below 0; and forward again.
+/// Law: a run from the end reaches the start, with negative step numbers, and returns forward.
 pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
     let forward = trace(subject, true);
     if !forward.end.arrived() {
@@ -161,7 +160,7 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Integers and fixed point record nothing, even where they might.
+/// Law: integers and fixed point record no residues, even if a history is kept.
 pub fn no_history(subject: &Subject) -> Result<(), String> {
     if !subject.is_exact() || drops(subject) {
         return Ok(());
@@ -170,7 +169,7 @@ pub fn no_history(subject: &Subject) -> Result<(), String> {
     same("history bytes", trace.machine.history_bytes(), 0)
 }
 
-/// With and without a history, the same happens.
+/// Law: runs with and without a history are the same.
 pub fn history_is_silent(subject: &Subject) -> Result<(), String> {
     let (plain, exact) = (trace(subject, false), trace(subject, true));
     same("the end with a history", exact.end, plain.end)?;

@@ -1,5 +1,5 @@
-//! The law that ties values and adjoints down: whatever the machine computes, an independent oracle computes it
-//! too. The other laws would hold for a machine that adds wrongly and subtracts wrongly alike.
+//! Law of the oracle: the machine computes the same as an independent oracle. Without it, all other laws would hold
+//! for a machine with wrong but mutually inverse operations.
 
 use reviver_oracle::{Case, Inputs};
 
@@ -7,8 +7,8 @@ use crate::known::known;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Both runs from both ends agree in all values, all adjoints and the kind of trap, whether gradient mode
-/// is on from the start or not. Lines that the oracle doesn't know are left out.
+/// Law: both agree on runs from both ends in all values, all adjoints and the class of trap, with and without
+/// gradient mode from the start. Lines that the oracle doesn't support are left out.
 pub fn agrees(subject: &Subject) -> Result<(), String> {
     let (text, _) = known(&subject.text);
     for gradient in [false, true] {

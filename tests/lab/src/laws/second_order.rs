@@ -1,5 +1,5 @@
-//! Laws of second derivatives: a Hessian is symmetric, and it is what differences of gradients tend to.
-//! They need enough digits to say something, so they look at binary64 only.
+//! Laws of second derivatives: a Hessian is symmetric, and matches differences of gradients. They need many digits,
+//! so they only apply to binary64.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -12,12 +12,12 @@ use crate::rng::Rng;
 use crate::run::{LONGEST, trace};
 use crate::subject::Subject;
 
-/// Cells that move, at most.
+/// Maximum number of inputs.
 const INPUTS: usize = 4;
-/// Losses tried.
+/// Number of losses to try.
 const LOSSES: usize = 3;
 
-/// A Hessian is symmetric, and what differences of gradients tend to.
+/// Law: a Hessian is symmetric, and matches differences of gradients.
 pub fn hessians(subject: &Subject) -> Result<(), String> {
     let module = subject.program.module();
     let fits = module.real == RealSystem::F64 && !subject.has_rules();
@@ -35,7 +35,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let inputs = reached(&differentiated, &loss, &cells);
-        // A value on a stack is no loss, and what traps has no Hessian.
+        // A value on a stack isn't a loss, and a trapping run has no Hessian.
         let seeds = differentiated.seeds_of(&loss);
         if let Ok(hessian) = seeds.and_then(|seeds| hessian(&differentiated, &seeds, &inputs)) {
             symmetric(&hessian, rounding)?;
@@ -45,14 +45,14 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// All reals of globals, those on a stack too.
+/// Returns all reals of globals, including stacks.
 pub(super) fn cells(subject: &Differentiated) -> Vec<Variable> {
     let globals = subject.program.module().globals.iter().enumerate();
     let reals = globals.filter(|(_, global)| global.class == Class::Real);
     reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
 }
 
-/// Some of the cells that reach a loss; none where its gradient traps.
+/// Returns some of the cells that affect a loss; empty if its gradient traps.
 fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
     let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
     let components = subject.components(&gradient.adjoints, 0, cells).unwrap();
@@ -60,12 +60,13 @@ fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec
     reaching.map(|(cell, _)| cell.clone()).take(INPUTS).collect()
 }
 
-/// The largest number of a Hessian and its gradient.
+/// Returns the largest magnitude in a Hessian and its gradient.
 fn size(hessian: &Hessian) -> f64 {
     hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
 }
 
-/// Rounding errors of a step of the reverse sweep, in units of its seed, 1: the absolute tolerance of entries whose terms cancel.
+/// Rounding errors of a reverse-sweep step, in units of its seed, 1: the absolute tolerance of entries with
+/// cancelling terms.
 const ROUNDINGS_OF_A_STEP: f64 = 4.0;
 
 fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {
@@ -79,10 +80,10 @@ fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// The Hessian's product with a direction against the difference of two gradients along it, if all take the
-/// same path. Where a smaller step changes the difference, it says little: that is its error. So it does where the
-/// differences on both sides aren't the same: `atan2` jumps where its first source is 0 and the second is negative,
-/// and gradients on both sides of a jump may be equal.
+/// Compares the Hessian's product with the difference of two gradients along a direction, if all take the same path.
+/// The change of the difference for a smaller step is its error. So is the difference between both one-sided
+/// differences: `atan2` jumps where its first source is 0 and the second is negative, and gradients on both sides of
+/// a jump may be equal.
 fn as_differences(
     subject: &Differentiated,
     loss: &Variable,
@@ -95,7 +96,7 @@ fn as_differences(
     let quotients = |above: &[f64], below: &[f64], distance: f64| -> Vec<f64> {
         above.iter().zip(below).map(|(above, below)| (above - below) / distance).collect()
     };
-    // Over both sides, and over each.
+    // The central difference, then both one-sided differences.
     let difference = |step: f64| -> Result<Option<[Vec<f64>; 3]>, DifferentiateError> {
         let above = gradient_at(subject, loss, inputs, &direction, step)?;
         let below = gradient_at(subject, loss, inputs, &direction, -step)?;
@@ -119,7 +120,7 @@ fn as_differences(
     Ok(())
 }
 
-/// The gradient at a start that has moved by a step along a direction, and how many steps its run makes.
+/// Returns the gradient at a start moved by `step` along a direction, and the number of steps of its run.
 fn gradient_at(
     subject: &Differentiated,
     loss: &Variable,

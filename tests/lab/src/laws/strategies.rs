@@ -1,5 +1,5 @@
-//! The laws of strategies: whatever is kept for a way back, it leads through the same states, and finds the same
-//! adjoints, to the last bit.
+//! Laws of retention strategies: with any strategy, a backward run passes the same states, and finds the same
+//! adjoints, bit for bit.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Origin, Subject as Differentiated, gradient};
@@ -12,19 +12,19 @@ use super::same;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Strategies that are compared with a history of everything that is lost.
+/// Returns the strategies to compare with a complete history.
 fn strategies(leaves: &[u64]) -> impl Iterator<Item = Retention> + '_ {
     let checkpoint = |slots, leaf| Strategy::Checkpoint { slots: Some(slots), leaf: Some(leaf) };
     let checkpoints =
         leaves.iter().flat_map(move |&leaf| [1, 2, 3, 5].map(|slots| (checkpoint(slots, leaf), None)));
-    // So little memory that states are needed, and so much that they aren't.
+    // The first limit requires snapshots, the second doesn't.
     let auto = [1 << 14, 1 << 20].map(|memory| (Strategy::Auto, Some(memory)));
     let little = (Strategy::Checkpoint { slots: None, leaf: None }, Some(1 << 12));
     let all = [(Strategy::Tape, None), little].into_iter().chain(auto).chain(checkpoints);
     all.map(|(strategy, memory)| Retention { strategy, memory })
 }
 
-/// What a gradient comes to that no strategy may change.
+/// Parts of a gradient that no strategy may change.
 type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
 
 fn outcome(gradient: Gradient) -> Outcome {
@@ -33,7 +33,7 @@ fn outcome(gradient: Gradient) -> Outcome {
     (gradient.values[0], lists, gradient.drops, gradient.steps_back, gradient.trust.reports.iter().collect())
 }
 
-/// The gradient of the first result that has one is the same by every strategy, and the step at which it traps, if it does.
+/// Law: the gradient of the first differentiable result, or the step of its trap, is the same for every strategy.
 pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
     let Ok(exact) = subject.differentiated(true, LONGEST) else { return Ok(()) };
     let globals = exact.program.module().globals.iter().enumerate();
@@ -51,9 +51,9 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
         let (runner, retention) = (exact.runner.clone(), Some(retention));
         let by_strategy = Differentiated { runner, retention, ..by_strategy };
         match gradient(&by_strategy, &loss).map(outcome) {
-            // There is too little memory for one state.
+            // The memory limit is smaller than one state.
             Err(DifferentiateError::MemoryFull { .. }) => {}
-            // A tape restores the values that a step changed, even if the inverse of the step would read another adjoint.
+            // A tape restores the values that a step changed, even if the step's inverse would read another adjoint.
             Ok(_) if is_tape && names_adjoints && is_not_restored => {}
             found => same(&format!("the gradient by {retention:?}"), found, expected.clone())?,
         }
@@ -61,9 +61,9 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// A way there and back comes through the same states by every strategy.
+/// Law: a round trip passes the same states with every strategy.
 pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
-    // Adjoints come back by a history alone, of what is lost or of everything.
+    // Only a history, of losses or of everything, restores adjoints.
     let by_history = |retention: &Retention| matches!(retention.strategy, Strategy::Reverse | Strategy::Tape);
     let switches = subject.program.switches_mode();
     let all = [Retention::RESIDUES].into_iter().chain(strategies(&[1, 5]));
@@ -78,7 +78,7 @@ pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Digests and counters at each stop of a way there and back, which is made a few steps at a time.
+/// Returns digests and counters at each stop of a round trip in chunks of a few steps.
 fn there_and_back(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
     let machine = subject.machine(false);
     let mut course =

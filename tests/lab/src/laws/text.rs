@@ -1,4 +1,4 @@
-//! Laws of the text: inversion, disassembly and formatting keep or turn around what a program means.
+//! Laws of program texts: inversion, disassembly and formatting preserve or invert a program's meaning.
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::{FileId, Sources};
@@ -21,10 +21,10 @@ fn source(text: &str) -> (Sources, FileId) {
     (sources, file)
 }
 
-/// The text of the inverse program.
+/// Returns the text of the inverse program.
 ///
 /// # Errors
-/// Why the text can't be inverted.
+/// Diagnostics if the text can't be inverted.
 pub fn inverse(text: &str) -> Result<String, String> {
     let (sources, file) = source(text);
     let (body, diagnostics) = parser::parse(&sources, file);
@@ -36,21 +36,21 @@ pub fn inverse(text: &str) -> Result<String, String> {
     Ok(format::print_with(&sources, &inverse))
 }
 
-/// A text in the canonical layout.
+/// Returns a text in the canonical layout.
 ///
 /// # Errors
-/// Why it can't be parsed.
+/// Diagnostics if the text can't be parsed.
 pub fn formatted(text: &str) -> Result<String, String> {
     let (sources, file) = source(text);
     format::format(&sources, file).map_err(|diagnostics| render::render(&sources, &diagnostics, false))
 }
 
-/// A module without what only people need.
+/// Returns a module without its structure data, which doesn't affect runs.
 fn bare(module: &Module) -> Module {
     Module { structure: Structure::default(), ..module.clone() }
 }
 
-/// The inverse of the inverse is the program.
+/// Law: the inverse of the inverse is the original program.
 pub fn inverse_twice(subject: &Subject) -> Result<(), String> {
     if !subject.is_reversible() {
         return Ok(());
@@ -65,8 +65,8 @@ pub fn inverse_twice(subject: &Subject) -> Result<(), String> {
     same("the text inverted four times", inverse(&inverse(&twice)?)?, twice)
 }
 
-/// What inverting twice leaves of a module: what an input is given by default says nothing about the result that it
-/// becomes.
+/// Returns a module as inverting twice leaves it. The default of an input is lost, because it doesn't apply to the
+/// result that the input becomes.
 fn inverted_twice(module: &Module) -> Module {
     let mut module = bare(module);
     for global in &mut module.globals {
@@ -77,7 +77,7 @@ fn inverted_twice(module: &Module) -> Module {
     module
 }
 
-/// A program that was run to its end, and its inverse that was run from there.
+/// Program that ran to its end, and its inverse that ran from there.
 struct Undone {
     forward: Machine,
     inverse: Subject,
@@ -85,7 +85,7 @@ struct Undone {
     back: Machine,
 }
 
-/// From where the program ends, the inverse program leads to where it began.
+/// Law: from a program's end, the inverse program restores the start.
 pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
     let Some(Undone { inverse, text, back, .. }) = undone(subject)? else { return Ok(()) };
     let mut arrived = subject.machine(false).state().try_clone().unwrap();
@@ -94,8 +94,8 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
     same(&format!("the values after the inverse\n{text}"), value_digest(&subject.program, &arrived), start)
 }
 
-/// The tape that a program has made is told once. Running backward and running the inverse both take it
-/// so, and both tell the tape that they find as the program was told it.
+/// Law: running backward and running the inverse take the output tape in the same displayed order, and both show the
+/// input tape in the order in which the program was given it.
 pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
     let Some(Undone { forward, inverse, text, back }) = undone(subject)? else { return Ok(()) };
     let program = &subject.program;
@@ -111,7 +111,7 @@ pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
     same(&format!("the tape that was found by the inverse\n{text}"), &found, &given)
 }
 
-/// Runs a program and then its inverse, if there is one that nothing but values leads through.
+/// Runs a program and then its inverse. `None` if there is no inverse, or if values depend on adjoints or the mode.
 fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
     let forward = trace(subject, false);
     // Adjoints aren't handed over, so values must not depend on them.
@@ -128,14 +128,14 @@ fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
     Ok(Some(Undone { forward: forward.machine, inverse, text, back: machine }))
 }
 
-/// Gives one program's values to another with the same names. What one has written the other reads, as it
-/// is told.
+/// Copies values between programs with the same names. The output tape of one becomes the input tape of the other, in
+/// display order.
 fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State)) {
     for (n, global) in from.module().globals.iter().enumerate() {
         let Some((m, _)) = to.global(&global.name) else { continue };
         let texts: Vec<String> = from.read(old, n).into_iter().map(|value| from.text(value)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        // A refusal shows up as a difference of the digests.
+        // A refusal shows as a difference of digests.
         let _ = to.give(new, m, &texts);
     }
     new.int_stack.clone_from(&old.int_stack);
@@ -144,12 +144,12 @@ fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State))
     new.output = to.told(Tape::Output, from.told(Tape::Input, old.input.clone()));
 }
 
-/// What is disassembled assembles to the same bytes, and bytes decode to the same module.
+/// Law: a disassembly assembles to the same bytes, and bytes decode to the same module.
 pub fn disassembly(subject: &Subject) -> Result<(), String> {
     let original = subject.program.module();
     disassembled(original)?;
     let mut turned = Module { inverse: !original.inverse, ..original.clone() };
-    // Garbage of an inverse is given.
+    // Garbage of a program is an input of its inverse.
     let garbage = turned.globals.iter_mut().filter(|global| global.role == Role::Garbage);
     garbage.for_each(|global| global.role = Role::In);
     disassembled(&turned)
@@ -170,7 +170,7 @@ fn disassembled(original: &Module) -> Result<(), String> {
     Ok(())
 }
 
-/// The formatted text is the same program, and is formatted.
+/// Law: the formatted text is the same program, and formatting is idempotent.
 pub fn formatting(subject: &Subject) -> Result<(), String> {
     let once = formatted(&subject.text)?;
     same("the text formatted twice", formatted(&once)?, once.clone())?;

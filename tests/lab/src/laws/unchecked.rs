@@ -1,5 +1,6 @@
-//! The laws of code that leaves checks out: wherever a checked run doesn't trap it comes to the same, at every step, and so does a
-//! gradient whose way back was the way there. In floats only where nothing is put back: what `uncompute` finds again is off by rounding.
+//! Laws of unchecked code: if the checked run doesn't trap, states are the same at every step, and so are verified
+//! gradients. For floats this excludes save and restore, because uncomputation has rounding errors that restoring
+//! hasn't.
 
 use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::{Gradient, Subject as Differentiated, gradient};
@@ -11,10 +12,10 @@ use crate::rng::Rng;
 use crate::run::{LONGEST, travel};
 use crate::subject::Subject;
 
-/// Steps that are tried to stop at.
+/// Number of steps at which runs are stopped.
 const STOPS: usize = 6;
 
-/// Runs come to the same state, there and back, wherever they are stopped.
+/// Law: runs give the same state, forward and backward, at every stop.
 pub fn runs(subject: &Subject) -> Result<(), String> {
     if !is_same_to_the_bit(subject) {
         return Ok(());
@@ -28,7 +29,7 @@ pub fn runs(subject: &Subject) -> Result<(), String> {
     compare(subject, &subject.resume(end, None), Travel::Backward, checked.state().step.unsigned_abs())
 }
 
-/// Gradients are the same.
+/// Law: unchecked gradients are the same.
 pub fn gradients(subject: &Subject) -> Result<(), String> {
     let differentiated = || subject.differentiated(false, LONGEST);
     let (Some(runner), Ok(checked), Ok(unchecked)) =
@@ -48,17 +49,17 @@ pub fn gradients(subject: &Subject) -> Result<(), String> {
     let told =
         |found: &Gradient| (found.values[0], found.adjoints.cells.clone(), found.steps, found.steps_back);
     same("the unchecked gradient", told(&found), told(&expected))?;
-    // Where values have no room to be wrong nobody is asked.
+    // Exact values need no verification.
     same("what is judged", found.trust.loss_error, None)
 }
 
-/// Whether nothing is put back that would be found again but for rounding.
+/// Returns true if save and restore can't change bits, compared with uncomputation and its rounding.
 fn is_same_to_the_bit(subject: &Subject) -> bool {
     let module = subject.program.module();
     module.real.is_exact() || module.structure.blocks.iter().all(|block| block.kind != BlockKind::Compute)
 }
 
-/// Compares runs from one state, over as many steps as don't trap and over fewer.
+/// Compares runs from one state, over all steps that don't trap, and over fewer.
 fn compare(subject: &Subject, start: &Machine, way: Travel, steps: u64) -> Result<(), String> {
     let Some(runner) = (subject.engine.unchecked)(&subject.program) else { return Ok(()) };
     let mut rng = Rng::new(steps);

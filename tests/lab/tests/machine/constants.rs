@@ -1,5 +1,5 @@
-//! A constant expression is the value that the machine computes of the same expression over cells, in each word and
-//! number system; and where the machine traps, the text is refused.
+//! Constant expressions: each has the value that the machine computes for the same expression over cells, in each
+//! word and number system. If the machine traps, the text is refused.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use reviver_lab::rng::Rng;
 use reviver_lab::run::{End, trace};
 use reviver_lab::subject::Subject;
 
-/// Functions of integers; of reals; of a real and an integer.
+/// Functions of integers; below are those of reals, and of a real and an integer.
 const INTS: [&str; 22] = [
     "+", "-", "*", "/", "%", "<<", ">>", "&", "^", "|", "max", "min", "mod", "floordiv", "pow", "shr", "lt",
     "geu", "eq", "~", "u-", "abs",
@@ -20,7 +20,7 @@ const REALS: [&str; 16] = [
     "inv",
 ];
 
-/// A random expression, with its leaves as literals and as cells.
+/// Random expression, with its leaves as literals and as cells.
 struct Made {
     folded: String,
     run: String,
@@ -29,9 +29,9 @@ struct Made {
 struct Maker<'r> {
     rng: &'r mut Rng,
     bits: u32,
-    /// What reals may be scaled by: all of them have to fit into the number system.
+    /// Factors for reals, small enough for all reals to fit into the number system.
     scales: &'static [&'static str],
-    /// The declarations of the cells.
+    /// Declarations of the cells.
     cells: String,
     count: usize,
 }
@@ -86,7 +86,7 @@ impl Maker<'_> {
         Made { folded: text, run: name }
     }
 
-    /// Small numbers, and those at the ends of the word, as digits or as bits.
+    /// Returns a small integer, or one at the limits of the word, in decimal or hexadecimal.
     fn integer(&mut self) -> String {
         let (ones, half) = (u64::MAX >> (64 - self.bits), 1u64 << (self.bits - 1));
         match self.rng.below(6) {
@@ -111,7 +111,7 @@ fn applied(name: &str, sources: &[Made]) -> Made {
     Made { folded: text(|made| &made.folded), run: text(|made| &made.run) }
 }
 
-/// The bits of the result, if the program comes to one.
+/// Returns the bits of the result; `None` if the program traps.
 fn result(engine: usize, text: &str) -> Result<Option<u64>, String> {
     let subject = Subject::on(ALL[engine], text)?;
     let machine = trace(&subject, false);
@@ -147,7 +147,7 @@ fn constants_are_what_the_machine_computes() {
             match (result(engine, &named), ran) {
                 (Ok(folded), ran) if folded == ran && ran.is_some() => values += 1,
                 (Err(error), None) if error.contains("E51") || error.contains("E52") => refusals += 1,
-                // A number of fixed point with more digits than a program can write down: only the machine has it.
+                // The fixed-point number has more digits than a text can express, so only the machine can have it.
                 (Err(error), Some(_)) if error.contains("more digits") => refusals += 1,
                 (named_result, ran) => panic!(
                     "on {}: {ran:?} is computed, and the constant is {named_result:?}\n\n{named}\n{run}",

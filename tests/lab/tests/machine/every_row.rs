@@ -1,6 +1,5 @@
-//! Every row changes something, through text and on every engine: a meaning that was forgotten somewhere
-//! between the row and the loop can't be a silent nothing. And on each of these smallest programs every law
-//! holds.
+//! Every row has an effect, through text and on every engine, so no meaning can be lost between row and interpreter
+//! loop. Every law holds on each of these smallest programs.
 
 use reviver_isa::Update;
 use reviver_isa::instruction::Class;
@@ -13,21 +12,21 @@ use reviver_lab::subject::Subject;
 use reviver_vm::stops::Node;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-/// Steps of a smallest program, at most.
+/// Maximum number of steps of a smallest program.
 const STEPS: u64 = 20;
 
-/// A state without the numbers that every step changes.
+/// Returns a state without the numbers that every step changes.
 fn still(state: &State) -> State {
     State { position: 0, step: 0, ..state.try_clone().unwrap() }
 }
 
-/// The update of the instruction that the next step leads over.
+/// Returns the update of the next step's instruction.
 fn next(machine: &Machine, travel: Travel) -> Option<Update> {
     let at = Node::of(machine.state(), travel).instruction();
     machine.program().module().code.get(at as usize).map(|instruction| instruction.update)
 }
 
-/// What the next step does; nothing at the end.
+/// Executes a step, and returns its effects; `None` at the end.
 fn effects(machine: &mut Machine) -> Option<Vec<Effect>> {
     let (before, from, backward) =
         (still(machine.state()), machine.state().position, machine.state().inverted);
@@ -46,7 +45,7 @@ fn effects(machine: &mut Machine) -> Option<Vec<Effect>> {
     Some(effects.into_iter().flatten().collect())
 }
 
-/// Whether a step of the specimen's update has the effect.
+/// Returns true if a step of the specimen's update has the effect.
 fn is_seen(specimen: &Specimen, mut machine: Machine) -> bool {
     for _ in 0..STEPS {
         let update = next(&machine, Travel::Forward);
@@ -61,7 +60,7 @@ fn is_seen(specimen: &Specimen, mut machine: Machine) -> bool {
     false
 }
 
-/// The specimen's programs.
+/// Returns the specimen's programs, on an engine.
 fn subjects(engine: Engine, specimen: &Specimen) -> Vec<Subject> {
     let assembled = |text: &String| {
         Subject::on(engine, text).unwrap_or_else(|error| panic!("{}:\n{text}\n{error}", specimen.row))
@@ -69,7 +68,7 @@ fn subjects(engine: Engine, specimen: &Specimen) -> Vec<Subject> {
     specimen.texts.iter().map(assembled).collect()
 }
 
-/// Each engine with each specimen.
+/// Returns each engine with each specimen.
 fn pairs() -> impl Iterator<Item = (Engine, Specimen)> {
     ALL.iter().flat_map(|&engine| specimens::all().into_iter().map(move |specimen| (engine, specimen)))
 }
@@ -83,8 +82,8 @@ fn every_row_does_something_on_every_engine() {
     }
 }
 
-/// In gradient mode, whatever changes a real also does something to adjoints: in its own direction or, where
-/// that leads only one way, on the way back. (Functions may have derivatives that are 0.)
+/// In gradient mode, every update that changes reals also affects adjoints: in its own direction, or in the reverse
+/// sweep if it has only one direction. Derivatives of functions may be 0.
 #[test]
 fn every_row_of_reals_does_something_to_adjoints() {
     let of_reals = |specimen: &Specimen| {
@@ -98,7 +97,7 @@ fn every_row_of_reals_does_something_to_adjoints() {
     }
 }
 
-/// Whether a step over an update, from the start or back from the end, changes adjoints.
+/// Returns true if a step of an update changes adjoints, in the given direction.
 fn carries(subject: &Subject, update: Update, travel: Travel) -> bool {
     let mut machine = subject.machine(true);
     if travel == Travel::Backward && machine.run(Travel::Forward, STEPS).is_err() {

@@ -1,10 +1,9 @@
-//! The proof by trying everything: on every state of 8-bit cells, each integer row either traps and
-//! changes nothing, or its step back restores the state exactly, and never traps.
+//! Exhaustive proof: on every state of 8-bit cells, each integer row either traps and changes nothing, or its inverse
+//! step doesn't trap and restores the state exactly.
 //!
-//! A program holds the same instruction once for each value of its target (`add.mul y0, a, b` to
-//! `add.mul y255, a, b`), so that one run over it tries all targets for one pair of sources. All
-//! updates are tried with all functions on all values of all three cells: 2²⁴ states a row. A slow engine tries
-//! fewer values of the sources.
+//! A program has one instruction for each value of its target (`add.mul y0, a, b` to `add.mul y255, a, b`), so that
+//! one run tries all targets for a pair of sources. All updates are tried with all functions on all values of three
+//! cells: 2²⁴ states for each row. A slow engine tries fewer source values.
 
 use reviver_isa::Function;
 use reviver_isa::function::Form;
@@ -17,15 +16,15 @@ use reviver_vm::{Machine, Stop};
 
 const BYTES: std::ops::RangeInclusive<i64> = -128..=127;
 
-/// A machine over 8-bit cells that can be set one by one.
+/// Machine over 8-bit cells that can be set individually.
 struct Cells {
     machine: Machine,
-    /// Where each cell of interest is.
+    /// Index of each cell under test.
     offsets: Vec<usize>,
 }
 
 impl Cells {
-    /// Assembles a program and finds its cells by name.
+    /// Assembles a program, and finds its cells by name.
     fn new(text: &str, names: &[String]) -> Cells {
         Cells::on(REFERENCE, text, names)
     }
@@ -49,8 +48,8 @@ impl Cells {
         self.offsets.iter().zip(values).all(|(&offset, &value)| ints[offset] == value)
     }
 
-    /// One step forward: either it traps and changes nothing, or a step back restores everything.
-    /// Says whether it went forward.
+    /// Executes one step forward. If it traps, checks that nothing has changed; otherwise that a step back restores
+    /// everything. Returns true if it didn't trap.
     fn there_and_back(&mut self, values: &[i64]) -> bool {
         self.set(values);
         let before = self.machine.state().try_clone().unwrap();
@@ -72,13 +71,13 @@ fn targets() -> Vec<String> {
     BYTES.enumerate().map(|(n, _)| format!("y{n}")).collect()
 }
 
-/// The accumulations over integers: every update with every function of integers.
+/// Returns an update with every function of integers.
 fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
     let functions = Function::ALL.iter().copied().filter(|f| f.forms().any(|form| form == Form::Int));
     functions.filter(|f| *f != Function::Always).map(move |f| (update, f))
 }
 
-/// All updates that accumulate over integers and have an inverse.
+/// Returns all updates that accumulate over integers and have an inverse.
 fn accumulations() -> Vec<Update> {
     let all = Update::ALL.iter().copied();
     all.filter(|u| {
@@ -87,7 +86,7 @@ fn accumulations() -> Vec<Update> {
     .collect()
 }
 
-/// The program that applies a row to every target.
+/// Returns the program that applies a row to every target.
 fn program(update: Update, function: Function) -> String {
     let mut text = String::from(".word 8\n.inout a, b\n");
     targets().iter().for_each(|y| text += &format!(".inout {y}\n"));
@@ -110,7 +109,7 @@ fn try_row(engine: Engine, update: Update, function: Function) {
     }
 }
 
-/// One run over all targets, there and back; where the first instruction traps, each must.
+/// Runs over all targets and back; if the first instruction traps, each must trap.
 fn try_targets(cells: &mut Cells, start: &[i64], row: (&str, Update, Function)) {
     let count = BYTES.count() as u64;
     let sources = &start[count as usize..];
@@ -128,7 +127,7 @@ fn try_targets(cells: &mut Cells, start: &[i64], row: (&str, Update, Function)) 
     assert!(cells.holds(start), "{row:?} with sources {sources:?} is not undone");
 }
 
-/// The function has no value: no target may change, wherever the machine stands.
+/// Checks that each instruction traps without changes, because the function has no value.
 fn try_traps(cells: &mut Cells, start: &[i64], first: u32) {
     for at in first..first + BYTES.count() as u32 {
         cells.machine.state_mut().position = at;
@@ -146,7 +145,7 @@ fn try_update(update: Update) {
     }
 }
 
-/// A test for each update, so that they run side by side.
+/// Defines one test for each update, so that they run in parallel.
 macro_rules! updates {
     ($($test:ident $Update:ident)+) => {
         $(
@@ -156,11 +155,11 @@ macro_rules! updates {
             }
         )+
 
-        /// Those that have come since.
+        /// Updates without a test above, such as new ones.
         #[test]
         fn other_updates_on_every_state() {
             let others = accumulations().into_iter().filter(|update| ![$(Update::$Update),+].contains(update));
-            // They have one test, which would take its time on one core.
+            // One test for several updates would run on a single core without threads.
             std::thread::scope(|scope| others.for_each(|update| drop(scope.spawn(move || try_update(update)))));
         }
     };
@@ -183,7 +182,7 @@ fn updates_of_one_cell_on_every_state() {
     }
 }
 
-/// Values that come back from a stack or a tape need a vacant cell.
+/// Values that return from a stack or a tape need a vacant cell.
 #[test]
 fn fetching_updates_on_every_state() {
     for (away, back) in [("push", "pop"), ("write", "unwrite"), ("unread", "read")] {
@@ -242,7 +241,7 @@ fn branch_pairs_on_every_state() {
     }
 }
 
-/// Integer targets of real sources: the rows that the proof above leaves out, on sampled reals.
+/// Integer targets of real sources, which the exhaustive proof leaves out, on sampled reals.
 #[test]
 fn rows_from_reals_on_every_target() {
     let samples = ["-130.0", "-128.9", "-1.5", "-0.0", "0.0", "0.99", "1.0", "127.5", "128.0", "1e300"];

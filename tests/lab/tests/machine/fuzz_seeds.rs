@@ -1,5 +1,5 @@
-//! The fuzz targets as plain tests: each body on the committed seeds, and on a few thousand damaged
-//! ones. What a fuzzer finds becomes a seed.
+//! Fuzz targets as plain tests: each body runs on the committed seeds, and on a few thousand damaged ones. Findings
+//! of a fuzzer become seeds.
 
 use reviver_assembler::image;
 use reviver_lab::campaign::{programs, subject};
@@ -8,10 +8,10 @@ use reviver_lab::fuzz;
 use reviver_lab::rng::Rng;
 use reviver_lab::tree::in_tree;
 
-/// Damaged seeds per body in an ordinary run.
+/// Number of damaged seeds for each body outside of campaigns.
 const ROUNDS: u64 = 10_000;
 
-/// The committed texts, and generated ones.
+/// Returns the committed texts, and generated ones.
 fn texts() -> Vec<Vec<u8>> {
     let folder = in_tree("tests/fuzz/seeds");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -23,7 +23,7 @@ fn images() -> Vec<Vec<u8>> {
     (0..20).map(|seed| image::encode(subject(seed).program.module()).unwrap()).collect()
 }
 
-/// A body on all seeds, and on damaged ones.
+/// Runs a body on all seeds, and on damaged ones.
 fn try_all(seeds: &[Vec<u8>], body: fn(&[u8]), damage: impl Fn(&mut Rng, &[u8]) -> Vec<u8>) {
     seeds.iter().for_each(|seed| body(seed));
     let mut rng = Rng::new(3);
@@ -33,7 +33,7 @@ fn try_all(seeds: &[Vec<u8>], body: fn(&[u8]), damage: impl Fn(&mut Rng, &[u8]) 
     }
 }
 
-/// Lines and words moved about, or bytes.
+/// Damages a text by lines and words, or by bytes.
 fn damaged_text(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(bytes) {
         Ok(text) if rng.chance(70) => edited_text(rng, text),

@@ -1,5 +1,5 @@
-//! What single instructions do to adjoints: against numbers found elsewhere, and against tangents. All of
-//! it goes through the text of one-line programs.
+//! Effects of single instructions on adjoints, compared with reference values and with tangents, by texts of one
+//! line.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Travel};
 
-/// The data file: instruction, then value and adjoint of each operand before and after.
+/// Reference data: instruction, then value and adjoint of each operand before and after.
 const VECTORS: &str = include_str!("../../../cases/adjoint_vectors.csv");
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// The offset of a scalar's cell.
+/// Returns the index of a scalar's cell.
 fn cell(machine: &Machine, name: &str) -> usize {
     let program = machine.program();
     program.cells(program.global(name).unwrap().0).start
@@ -28,7 +28,7 @@ fn is_close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1.0)
 }
 
-/// Runs one instruction on values and adjoints, and gives the values and adjoints that it leaves.
+/// Runs one instruction on values and adjoints, and returns those after it.
 fn after(instruction: &str, before: &[f64]) -> Vec<f64> {
     let names = &OPERANDS[..before.len() / 2];
     let declared: Vec<String> = names.iter().map(|name| format!("{name}: real")).collect();
@@ -60,7 +60,7 @@ fn single_instructions_give_the_numbers_found_elsewhere() {
     }
 }
 
-/// The collection that the vectors come from lacks some functions. The tests below cover every row.
+/// The source of the vectors lacks some functions. Tests below cover every row.
 #[test]
 fn vectors_exist_for_most_functions_of_reals() {
     let named: HashSet<&str> = VECTORS.lines().filter_map(|line| line.split(['.', ',']).nth(1)).collect();
@@ -70,10 +70,10 @@ fn vectors_exist_for_most_functions_of_reals() {
 
 const SYSTEMS: [&str; 3] = ["f64", "f32", "fixed 43"];
 
-/// Values at which rows have edges.
+/// Values at the edges of functions' domains.
 const CORNERS: [f64; 10] = [-2.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e-6, 3.7];
 
-/// A one-line program, run at many values of its reals and integers.
+/// One-line program, run at many values of its reals and integers.
 struct Line {
     subject: Subject,
     rng: Rng,
@@ -90,7 +90,7 @@ impl Line {
         panic!("on {}:\n{}{what}", self.subject.engine.name, self.subject.text)
     }
 
-    /// Sets the globals, in the order of their declaration, and pairs tangents with adjoints both ways.
+    /// Sets the globals in declaration order, and checks the pairing of tangents with adjoints in both directions.
     fn try_at(&mut self, reals: &[f64], ints: &[i64]) {
         let mut machine = self.subject.machine(true);
         let program = self.subject.program.clone();
@@ -112,7 +112,7 @@ impl Line {
         }
     }
 
-    /// At all combinations of corners, and at random values within the domains of all functions.
+    /// Tries all combinations of corner values, and random values within the domains of all functions.
     fn try_everywhere(&mut self) {
         let ints = [-3, -1, 0, 1, 2, 5];
         for (&a, &b) in CORNERS.iter().flat_map(|a| CORNERS.iter().map(move |b| (a, b))) {
@@ -132,7 +132,7 @@ impl Line {
     }
 }
 
-/// The sources of a form, from the globals `a`, `b` and `n`.
+/// Returns the sources of a form, from the globals `a`, `b` and `n`.
 fn sources(function: Function, form: Form) -> String {
     let names = match form {
         Form::RealInt => [", a", ", n"],
@@ -142,7 +142,7 @@ fn sources(function: Function, form: Form) -> String {
     names[..function.arity()].concat()
 }
 
-/// Every function row that gives a real, under every update, in every number system.
+/// Every function row with a real value, under every update, in every number system.
 #[test]
 fn every_function_row_keeps_tangents_and_adjoints_paired() {
     let forms = |f: &Function| f.forms().filter(|form| form.result() == Class::Real).collect::<Vec<_>>();
@@ -155,7 +155,7 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
                 format!(".real {system}\n{globals}\n{update}.{} y{sources}\n", function.name())
             };
             let mut texts = vec![text(&sources)];
-            // An assignment may read what it replaces.
+            // An assignment may read the cell that it replaces.
             if update == "overwrite" {
                 let own = [("a", "y"), ("b", "y")].map(|(from, to)| sources.replace(from, to));
                 let both = own[0].replace('b', "y");
@@ -168,7 +168,7 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
     }
 }
 
-/// Every other update of reals, as it stands and undone by an `uncall`.
+/// Every other update of reals, alone and undone by an `uncall`.
 #[test]
 fn every_update_keeps_tangents_and_adjoints_paired() {
     let lines = [
@@ -204,20 +204,20 @@ impl Line {
     }
 }
 
-/// A tape's values move with their adjoints, whichever end they are on.
+/// A tape's values move together with their adjoints, at either end of the tape.
 #[test]
 fn what_is_read_keeps_its_adjoint() {
     let text =
         "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
     let mut line = Line::on(REFERENCE, text);
     line.try_at(&[0.0, 1.0], &[0]);
-    // All five steps back; forward as far as no adjoint of a vacant cell is dropped.
+    // Five steps back; forward, as many as drop no adjoint of a vacant cell.
     assert!(line.compared >= 5, "{}", line.compared);
     assert_eq!(line.subject.tape, [TapeEntry::Int(7), TapeEntry::Real(2.5f64.to_bits())]);
 }
 
-/// The program of NiLang's documentation whose gradient came out as (1, 0) there: `local x = y` is a cell of
-/// its own here, so both inputs get their share.
+/// Program from NiLang's documentation, where the gradient was (1, 0). Here `local x = y` is a separate cell, so both
+/// inputs get their contributions.
 #[test]
 fn a_copy_is_a_cell_of_its_own() {
     let text = ".inout out: real, x: real default 1, y: real default 2\n\
@@ -225,7 +225,7 @@ fn a_copy_is_a_cell_of_its_own() {
     assert_eq!(gradient(text), [1.0, 1.0]);
 }
 
-/// The gradient of `out` by `x` and `y`.
+/// Returns the gradient of `out` by `x` and `y`.
 fn gradient(text: &str) -> [f64; 2] {
     use reviver_vm::differentiate::{Subject as Differentiated, gradient};
     let subject = Subject::new(text).unwrap();
@@ -238,8 +238,8 @@ fn gradient(text: &str) -> [f64; 2] {
     })
 }
 
-/// Rules make steps on the way back that were not made on the way there. What the steps before them have
-/// lost is still found.
+/// Rules execute steps in the reverse sweep that the forward sweep doesn't have. Losses of earlier steps are still
+/// restored.
 #[test]
 fn what_was_overwritten_before_a_rule_is_found_again() {
     let text = "
@@ -270,13 +270,13 @@ fn what_was_overwritten_before_a_rule_is_found_again() {
         sub.sum t, u, 1
 .end
 ";
-    // out = 5 + 0.3·a + 2·ln(1 + a) with a = x·y
+    // Expected value: out = 5 + 0.3·a + 2·ln(1 + a) with a = x·y.
     let by_a = 0.3 + 2.0 / 1.07;
     let [x, y] = gradient(text);
     assert!(is_close(x, 0.7 * by_a) && is_close(y, 0.1 * by_a), "{x} {y}");
 }
 
-/// Adjoints and the mode in places where cells and integers may stand: refused, or carried out and undone.
+/// Adjoints and the mode as operands in place of cells and integers: refused, or executed and undone.
 #[test]
 fn adjoints_and_the_mode_stand_where_they_may() {
     let may = [

@@ -1,5 +1,5 @@
-//! Lanes that go side by side: what a group comes to, each lane comes to alone, to the last bit; and where a group is given up, something is wrong with a lane, or lanes
-//! part. Shipped programs, random ones, and texts that part, fail, and don't end.
+//! SIMD groups of lanes: each lane has the bits of a single run. A group is abandoned only if a lane has an error, or
+//! lanes diverge. Tests use shipped programs, random ones, and texts that diverge, fail, or don't end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,11 +24,11 @@ use reviver_vm::differentiate::{SeededCell, early_turn};
 use reviver_vm::stops::Stops;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
-/// Steps that suffice for most lanes.
+/// Step limit that suffices for most lanes.
 const MOST: u64 = 2_000_000;
 const SLACK: u64 = 1 << 16;
 
-/// A cell that lanes are given, with its global.
+/// Input cell of lanes, with its global.
 #[derive(Clone, Copy)]
 struct Given {
     class: Class,
@@ -36,22 +36,22 @@ struct Given {
     cell: usize,
 }
 
-/// A program, and the ways of its losses that turn at one place.
+/// Program with the routes of those losses that share a turning point.
 struct Trial {
     start: RouteStart,
     given: Vec<Given>,
     losses: Vec<usize>,
     alone: Arc<TurningRoutes>,
     group: Option<GroupRoutes>,
-    /// Whether a group may be given up whose lanes all arrive.
+    /// True if a group may be abandoned although all its lanes complete.
     may_be_needless: bool,
 }
 
-/// What a group comes to for each loss: its value, and the adjoints of reals that lanes are given.
+/// Results of a group for each loss: its value, and the adjoints of input reals.
 type Found = Vec<InGroup<Vec<u64>>>;
 
 impl Trial {
-    /// Of a program and as many of its losses as turn where the first one does.
+    /// Creates the trial of a program, with up to `most_losses` losses that share the first loss's turning point.
     fn new(program: &Arc<Program>, most_losses: usize, level: CheckLevel) -> Option<Trial> {
         let mut state = Machine::at_begin(program.clone()).ok()?.into_state();
         state.counters.shown = ShownMark::SILENT;
@@ -81,7 +81,7 @@ impl Trial {
         Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
-    /// What lanes are given: the program's own numbers, moved in each lane by so many steps of a kind that a cell has.
+    /// Returns lane inputs: the program's own numbers, varied in each lane by multiples of `apart`.
     fn lanes(&self, apart: i64) -> Vec<InGroup<u64>> {
         let own = |given: &Given| match given.class {
             Class::Int => {
@@ -97,7 +97,7 @@ impl Trial {
         self.given.iter().map(own).collect()
     }
 
-    /// Of each loss, whose seed is 1.
+    /// Returns a seed of 1 for each loss.
     fn seeds(&self) -> Vec<Vec<SeededCell>> {
         let seed = |&cell: &usize| vec![SeededCell::loss(self.start.program(), cell)];
         self.losses.iter().map(seed).collect()
@@ -108,7 +108,7 @@ impl Trial {
         let mut room = routes.room(&self.start, self.seeds()).unwrap()?;
         lanes.iter().enumerate().for_each(|(n, bits)| room.give(n, *bits));
         let mut found: Found = Vec::new();
-        // What one group leaves in the room is nothing to the next one.
+        // Two runs in the same buffers must not influence each other.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
@@ -124,7 +124,7 @@ impl Trial {
         Some((end, found))
     }
 
-    /// The same of a lane, if it arrives, and is vouched for.
+    /// Returns the results of a single lane; `None` if it fails or isn't verified.
     fn lane(&mut self, lanes: &[InGroup<u64>], lane: usize) -> Option<Vec<Vec<u64>>> {
         for (given, bits) in self.given.iter().zip(lanes) {
             let (cells, bits) = (given.cell..given.cell + 1, bits[lane]);
@@ -146,7 +146,7 @@ impl Trial {
         (progress.end == BareEnd::Done).then_some(found)
     }
 
-    /// Holds a group against its lanes; how it ended.
+    /// Compares a group with its single lanes, and returns how the group ended.
     fn held(&mut self, what: &str, lanes: &[InGroup<u64>]) -> Option<GroupEnd> {
         let (end, found) = self.group(lanes)?;
         let alone: Vec<Option<Vec<Vec<u64>>>> = (0..GROUP).map(|lane| self.lane(lanes, lane)).collect();
@@ -174,7 +174,7 @@ impl Trial {
     }
 }
 
-/// How many groups ended in which way.
+/// Counts of groups by how they ended.
 #[derive(Default, Debug)]
 struct Ends(BTreeMap<&'static str, usize>);
 
@@ -261,7 +261,7 @@ fn reals(values: InGroup<f64>) -> InGroup<u64> {
     values.map(f64::to_bits)
 }
 
-/// x summed up n times, and its square.
+/// Program that sums x n times, and squares it.
 const ROUNDS: &str = "\
 .in n
 .inout x: real
@@ -286,7 +286,8 @@ fn lanes_part_where_the_first_one_and_a_later_one_do() {
     }
 }
 
-/// Elements by index, stored and loaded; the index is what differs. The word is short, so that integers wrap.
+/// Program that stores and loads elements by an index that differs between lanes. The word is short, so that integers
+/// wrap.
 const ELEMENTS: &str = "\
 .word 16
 .in n
@@ -304,7 +305,7 @@ add z, B[k] * A[n]
 add.toreal z, m
 ";
 
-/// An element whose place differs is stored before one is loaded whose place doesn't, and which may be the same.
+/// Program with a store to a lane-dependent element before a load from a fixed element, which may be the same one.
 const OVERLAID: &str = "\
 .in n
 .inout A[3]: real
@@ -336,13 +337,13 @@ fn addresses_may_differ_between_lanes() {
     let lanes = |n: InGroup<u64>| [&[n][..], &a].concat();
     assert_eq!(own.held("elements", &lanes([0, 1, 2, 3])), Some(GroupEnd::Done));
     assert_eq!(own.held("elements", &lanes([3, 3, 0, 1])), Some(GroupEnd::Done));
-    // An index that there is not.
+    // An index that is out of bounds.
     for outside in [4, -1_i64 as u64, 1000] {
         assert_eq!(own.held("elements", &lanes([0, 1, outside, 3])), Some(GroupEnd::GivenUp));
     }
 }
 
-/// A check of a real that fails, in a loop that doesn't end then.
+/// Program with a failing check of a real, in a loop that then doesn't end.
 const ENDLESS: &str = "\
 .inout x: real
 .out y: real
@@ -368,7 +369,7 @@ fn a_check_that_fails_ends_a_loop_that_would_go_on() {
     assert!(started.elapsed() < Duration::from_secs(60));
 }
 
-/// Numbers that are none, in the middle and at the end; a quotient of integers; and powers whose exponents differ.
+/// Program with NaNs in the middle and at the end, a quotient of integers, and powers with different exponents.
 const NUMBERS: &str = "\
 .in n, d
 .inout x: real
@@ -396,7 +397,7 @@ fn a_lane_without_a_value_gives_the_group_up() {
     );
 }
 
-/// What is left of a sum is large in some lanes, and would be much in the others.
+/// Program with residues that are large in some lanes, and would be significant in the others.
 const UNEQUAL: &str = "\
 .inout x: real
 .out y: real

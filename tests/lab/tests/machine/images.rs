@@ -1,5 +1,5 @@
-//! Images and state files from outside: damage is noticed, and behind a repaired checksum there is an
-//! error or a verified program, never a panic, a hang, or a state that the machine can't be in.
+//! Damaged images and state files. Damage is detected. Behind a repaired checksum there is an error or a verified
+//! program, but never a panic, an endless loop, or an impossible state.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,10 @@ use reviver_lab::subject::{Subject, load};
 use reviver_lab::tree::in_tree;
 use reviver_vm::{Travel, checkpoint};
 
-/// Every bit of an image up to this size is flipped; of larger ones, so many bits.
+/// Images up to this size in bytes get every bit flipped; larger ones as many random bits.
 const EVERY_BIT: usize = 64 << 10;
 
-/// The images of all shipped programs, by name.
+/// Returns the images of all shipped programs, by name.
 fn shipped() -> Vec<(String, Vec<u8>)> {
     let folder = in_tree("programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -36,7 +36,7 @@ fn image_of(path: &PathBuf) -> Vec<u8> {
     image::encode(&module).unwrap()
 }
 
-/// The places to damage: all of them, or a sample of the many of a large image.
+/// Returns the bits to flip: all of them, or a sample for a large image.
 fn places(all: usize) -> Vec<usize> {
     let mut rng = Rng::new(all as u64);
     let most = EVERY_BIT * 8;
@@ -63,7 +63,7 @@ fn every_truncation_is_refused() {
     }
 }
 
-/// Images to damage: shipped ones and generated ones.
+/// Returns images to damage, shipped and generated.
 fn samples() -> Vec<Vec<u8>> {
     let generated = (0..40).map(|seed| image::encode(subject(seed).program.module()).unwrap());
     shipped().into_iter().map(|(_, bytes)| bytes).chain(generated).collect()
@@ -80,11 +80,11 @@ fn damage_behind_a_repaired_checksum() {
         verified += u64::from(image::decode(&image).is_ok_and(|module| load(module).is_ok()));
         fuzz::image(&image);
     }
-    // Otherwise the damage never gets past the verifier, and the test says little.
+    // Otherwise damage rarely passes the verifier, and the test is weak.
     assert!(verified > rounds / 100, "only {verified} of {rounds} damaged images were programs");
 }
 
-/// A generated program somewhere in its run, most often inside of calls.
+/// Returns a generated program stopped during its run, mostly inside of calls.
 fn interrupted(seed: u64) -> (Subject, Vec<u8>) {
     let subject = subject(seed);
     let mut machine = subject.machine(true);

@@ -1,7 +1,7 @@
-//! `run(invert p) ∘ run(p) = id`: the inverse of every program in `programs/` takes what the program
-//! made, its tape as it is told, and gives back what the program was given. Running backward does the same.
+//! Round trip by inversion, `run(invert p) ∘ run(p) = id`: the inverse of every program in `programs/` takes the
+//! results and the displayed tape, and restores the inputs. A backward run does the same.
 //!
-//! What the programs are given is in their headers: `;! run n=10 -> …`.
+//! Inputs of the programs are in their headers: `;! run n=10 -> …`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
-/// They erase or overwrite: what they forget no program can find.
+/// Programs without an inverse, because they erase or overwrite.
 const WITHOUT_INVERSE: [&str; 8] = [
     "erase.rasm",
     "faq_overwrite.rasm",
@@ -78,7 +78,7 @@ fn programs() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Undoes every run in a program's header that reaches the end. Returns their number.
+/// Undoes every run in a program's header that completes. Returns their number.
 fn undone(name: &str) -> Result<usize, String> {
     let text = std::fs::read_to_string(name).map_err(|error| error.to_string())?;
     let inverse = load(&format!("{name}.inverse"), inverse(name, name)?)?;
@@ -90,7 +90,7 @@ fn undone(name: &str) -> Result<usize, String> {
     Ok(runs.len())
 }
 
-/// What a line of a header says is given, if it speaks of a run of the program as it is written.
+/// Returns the inputs in a header line, if it describes a run of the unmodified program.
 fn given(line: &str) -> Option<Vec<&str>> {
     let (given, result) = line.strip_prefix(";! run ")?.split_once("->")?;
     let fails = ["trap", "error", "unrestored"];
@@ -151,7 +151,7 @@ fn finish(machine: &mut Machine) -> Result<(), String> {
     go(machine, Travel::Forward)
 }
 
-/// To the bound, where nothing may be left.
+/// Runs to the end, where no garbage may be left.
 fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     loop {
         match machine.run(travel, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
@@ -164,7 +164,7 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     if garbage.is_empty() { Ok(()) } else { Err(format!("garbage: {garbage:?}")) }
 }
 
-/// Gives the inverse, or the program at its end, what the program made; the tape as it is told.
+/// Gives the results of a run to the inverse program, or to the program at its end, including the displayed tape.
 fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
     let program = Arc::clone(to.program());
     for (number, global) in program.module().globals.iter().enumerate() {
@@ -181,7 +181,7 @@ fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
     }
 }
 
-/// Both programs declare the same cells in the same order.
+/// Copies a global; both programs declare the same cells in the same order.
 fn copy(from: &Machine, number: usize, to: &mut Machine) {
     if from.program().module().globals[number].shape == Shape::Stack {
         let values = from.program().read(from.state(), number);
@@ -197,8 +197,8 @@ fn copy(from: &Machine, number: usize, to: &mut Machine) {
     }
 }
 
-/// Everything the program was given is there again: bit for bit, or within a float's tolerance. `tape` is
-/// where the tape was found.
+/// Checks that all inputs are restored: bit for bit, or within a float's tolerance. `tape` is the tape that holds the
+/// restored input tape.
 fn compare(program: &Program, start: &State, end: &Machine, tape: Tape) -> Result<(), String> {
     let real = &program.module().real;
     let tolerance = if real.is_exact() { 0.0 } else { program.module().tolerance() };

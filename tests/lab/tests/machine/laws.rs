@@ -1,15 +1,14 @@
-//! The laws of reversible programs, over a corpus of random ones. A failure prints the law, the seed
-//! and a small program.
+//! Laws of reversible programs, over a corpus of random ones. A failure prints law, seed and a shrunk program.
 //!
-//! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` judges so many programs by each law, and
-//! `REVIVER_CAMPAIGN=20000..30000` those of these seeds.
+//! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` checks that many programs by each law;
+//! `REVIVER_CAMPAIGN=20000..30000` checks the programs of these seeds.
 
 use reviver_lab::campaign::{judge, judge_corners, seeds, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
 
-/// Programs per law in an ordinary run.
+/// Number of programs for each law outside of campaigns.
 const CORPUS: u64 = 800;
 
 macro_rules! laws {
@@ -63,7 +62,7 @@ laws! {
     formatting: "formatting changes no program"
 }
 
-/// The corpus is worth something only if it exercises everything, and mostly arrives.
+/// The corpus is meaningful only if it covers everything, and most programs complete.
 #[test]
 fn the_corpus_covers_everything() {
     let mut coverage = Coverage::default();

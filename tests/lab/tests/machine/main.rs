@@ -1,5 +1,5 @@
-//! The machine's tests through the text: laws, the oracle, exhaustive programs, shipped programs, gradients,
-//! images, states, on every engine, and calls. They don't need the program `reviver`, and only the tests of calls need its library.
+//! Machine tests through text, on every engine: laws, oracle, exhaustive proofs, shipped programs, gradients, images,
+//! states, calls. They don't need the command `reviver`; only the tests of calls need its library.
 //! `cargo test --workspace --test machine laws::` runs those of one file.
 
 mod calls;

@@ -1,8 +1,8 @@
-//! Are the laws worth anything? Each mutant is a fault in a row or in a rule of the machine; for every
-//! one of them, some law must fail on some program. A mutant that survives is a hole in the tests.
+//! Mutation tests of the laws. Each mutant is a fault in a row or a rule of the machine, which some law must detect
+//! on some program. A surviving mutant shows a gap in the tests.
 //!
-//! `cargo test --workspace --features mutants --test machine mutation::` takes a minute or two. Without the
-//! feature there are no mutants.
+//! `cargo test --workspace --features mutants --test machine mutation::` takes a minute or two. Without the feature
+//! there are no mutants.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -18,12 +18,12 @@ use reviver_lab::laws;
 use reviver_lab::subject::Subject;
 use reviver_lab::{campaign, corners};
 
-/// Generated programs that a mutant must get past to survive.
+/// Number of generated programs for each mutant.
 const PROGRAMS: u64 = 150;
 
-/// Whether the laws are asked. They are not about the value of `always`, for which the machine never asks, because it knows it by
-/// name; nor about what a row makes of numbers before the oracle knows it. The tests of the rows themselves notice the former,
-/// and are asked for the latter when a release ships the row.
+/// Returns true if the laws can detect the mutant. They don't cover the value of `always`, which the machine never
+/// evaluates, because it recognizes `always` by name. Nor do they cover rows that the oracle doesn't support yet.
+/// Tests of the rows detect the former, and must detect the latter when a release ships the row.
 fn concerns_the_machine(mutant: Mutant) -> bool {
     match mutant {
         Mutant::Value(function, _) => function != Function::Always && !UNKNOWN.functions.contains(&function),
@@ -32,7 +32,7 @@ fn concerns_the_machine(mutant: Mutant) -> bool {
     }
 }
 
-/// The first law that fails, and on which program.
+/// Returns the first law that fails, with its program.
 fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
     if Update::ALL.iter().any(|update| update.inverse().inverse() != *update) {
         return Some("an inverse is not mutual".into());
@@ -46,13 +46,13 @@ fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
     })
 }
 
-/// The edges of the rules first: they are short, and notice most mutants.
+/// Returns the corner cases first, because they are short and detect most mutants, then generated programs.
 fn texts() -> Vec<String> {
     let generated = (0..PROGRAMS).map(|seed| program(seed, &Profile::of_seed(seed)));
     corners::all().into_iter().map(|(_, text)| text).chain(generated).collect()
 }
 
-/// The mutants that no law notices.
+/// Returns the mutants that no law detects.
 fn survivors(engine: Engine, mutants: &[Mutant], texts: &[String]) -> Vec<Mutant> {
     let next = AtomicUsize::new(0);
     let survivors = Mutex::new(Vec::new());
@@ -80,7 +80,7 @@ fn every_mutant_is_noticed() {
         assert_eq!(noticed(engine, &texts), None, "the laws fail on {on} without any mutant");
         let concerning = ALL.iter().copied().filter(|&mutant| concerns_the_machine(mutant));
         let mutants: Vec<Mutant> = engine.share(concerning).collect();
-        // Mutants make the machine panic in many places; thousands of messages would hide the survivors.
+        // Mutants cause many panics in the machine; their messages would hide the survivors.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let survivors = catch_unwind(AssertUnwindSafe(|| survivors(engine, &mutants, &texts)));

@@ -1,9 +1,9 @@
-//! The machine agrees with the independent oracle, whichever engine moves it: on every shipped program with
-//! all the inputs that its header names, on small cases that cover each construct and each class of trap, on
-//! the smallest program of each row, and on random programs. What the oracle doesn't know is counted.
+//! Agreement of the machine with the independent oracle, on every engine: shipped programs with the inputs in their
+//! headers, small cases for each construct and class of trap, smallest programs of each row, and random programs.
+//! Skipped comparisons are counted.
 //!
-//! A small case says in its header how its runs end: `;! run a=1 -> arrives`, `;! back a=1 -> alias`,
-//! `;! run a=1 -> arrives back irreversible`; with the word `gradient`, gradient mode is on from the start.
+//! The header of a small case has the outcome of its runs: `;! run a=1 -> arrives`, `;! back a=1 -> alias`,
+//! `;! run a=1 -> arrives back irreversible`. With the word `gradient`, gradient mode is on from the start.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,27 +22,27 @@ use reviver_lab::subject::Subject;
 use reviver_lab::tree::in_tree;
 use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
 
-/// Statements after which a run of a small case is not compared any more.
+/// Statement limit of small cases.
 const FUEL: u64 = 500_000;
-/// The same of a shipped program: some make millions, and the oracle takes its time.
+/// Statement limit of shipped programs; some need millions, and the oracle is slow.
 const FUEL_OF_PROGRAMS: u64 = 150_000;
-/// Random programs in an ordinary run.
+/// Number of random programs outside of campaigns.
 const RANDOM: u64 = 400;
 
-/// A file, and one way to run it.
+/// File with one of its runs.
 struct Run {
     path: PathBuf,
     line: String,
     settings: Settings,
     values: Vec<(String, Vec<String>)>,
     tape: Vec<String>,
-    /// Gradient mode is on from the start.
+    /// True if gradient mode is on from the start.
     gradient: bool,
     fuel: u64,
 }
 
 impl Run {
-    /// From an expectation in the file's header: `;! run n=10 tape=1,2 real=fixed -> …`.
+    /// Parses an expectation in the file's header: `;! run n=10 tape=1,2 real=fixed -> …`.
     fn parse(path: &Path, line: &str, fuel: u64) -> Run {
         let mut run = Run {
             path: path.to_owned(),
@@ -58,7 +58,7 @@ impl Run {
         };
         let given = line.split("->").next().unwrap_or("").split_whitespace().skip(1);
         for (name, value) in given.filter_map(|word| word.split_once('=')) {
-            // `trail=` gives an empty stack.
+            // The assignment `trail=` gives an empty stack.
             let values = value.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect();
             match name {
                 "real" => run.settings.real = Some(real_system(value)),
@@ -70,8 +70,8 @@ impl Run {
         run
     }
 
-    /// How the text says that the run ends: `arrives`, or the class of a trap, perhaps with `back`
-    /// and how the way back ends.
+    /// Checks the outcome in the header: `arrives`, or the class of a trap, optionally with `back` and the outcome of
+    /// the backward run.
     fn expect(&self, agreement: &Agreement) -> Result<(), String> {
         let round = if self.line.starts_with("back") { &agreement.backward } else { &agreement.forward };
         let expected: Vec<&str> = self.line.split("->").nth(1).unwrap_or("").split_whitespace().collect();
@@ -86,8 +86,8 @@ impl Run {
         Some(format!("{}: `{}` on {}: {reason}", self.path.display(), self.line, engine.name))
     }
 
-    /// With gradient mode off, and with gradient mode on from the start; what comes of the one that the line
-    /// describes.
+    /// Compares with gradient mode off, and with it on from the start. Returns the agreement for the mode in the
+    /// header line.
     fn compare(&self, engine: Engine) -> Result<Agreement, String> {
         let other = self.compare_in(engine, !self.gradient);
         let own = self.compare_in(engine, self.gradient)?;
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// How the header of a small case calls an ending.
+/// Returns the name of an outcome in the header of a small case.
 fn name(ending: &Ending) -> String {
     match ending {
         Ending::Finished => "arrives".into(),
@@ -119,13 +119,13 @@ fn name(ending: &Ending) -> String {
     }
 }
 
-/// What became of comparisons.
+/// Counts of comparisons by outcome.
 #[derive(Default)]
 struct Tally {
     compared: u64,
-    /// Lines of rows that the oracle doesn't know, which were taken out of programs.
+    /// Number of lines that the oracle doesn't support, and that were removed from programs.
     left_out: usize,
-    /// How often the oracle didn't know something, by what it was.
+    /// Counts of skipped runs, by reason.
     skipped: BTreeMap<String, u64>,
 }
 
@@ -137,7 +137,7 @@ impl Tally {
         }
     }
 
-    /// Fails unless so many were compared. `cargo test -- --nocapture` shows what wasn't.
+    /// Fails if there were fewer than `least` comparisons. `cargo test -- --nocapture` shows the skipped ones.
     fn demand(&self, what: &str, least: u64) {
         let Tally { compared, left_out, skipped } = self;
         let not = skipped.values().sum::<u64>();
@@ -146,7 +146,7 @@ impl Tally {
     }
 }
 
-/// The runs that a file's header lists, but for those that can't begin.
+/// Returns the runs in a file's header, except those with an error before the start.
 fn runs(path: &Path, fuel: u64) -> Vec<Run> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix(";! "));
@@ -161,7 +161,7 @@ fn real_system(name: &str) -> RealSystem {
     }
 }
 
-/// The texts of a folder.
+/// Returns the program texts in a folder.
 fn texts(folder: &str) -> Vec<PathBuf> {
     let folder = in_tree(folder);
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -195,7 +195,8 @@ fn report(engine: Engine, seed: u64, text: &str, reason: &str) -> String {
     format!("seed {seed} on {}: {reason}\n\nA small program:\n\n{small}\n{reason_of_small:?}", engine.name)
 }
 
-/// `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine oracle_agrees::` compares so many programs of each kind.
+/// `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine oracle_agrees::` compares that many programs of each
+/// kind.
 #[test]
 fn on_random_programs_that_arrive() {
     on_random_programs(0);
@@ -236,7 +237,7 @@ fn on_small_cases() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// On the smallest program of each row; which rows the oracle doesn't know, it says.
+/// Smallest programs of each row; prints the rows that the oracle doesn't support.
 #[test]
 fn on_every_row() {
     for &engine in ALL {
@@ -253,8 +254,8 @@ fn on_every_row() {
     }
 }
 
-/// The small cases use every row that the oracle knows, and end in each class of trap in both directions. A row
-/// that it doesn't know is one that comes with no release yet, or that no machine carries out.
+/// The small cases use every row that the oracle supports, and end in each class of trap in both directions.
+/// Unsupported rows are those that aren't released yet, or that no machine executes.
 #[test]
 fn small_cases_cover_the_language() {
     let mut endings = HashSet::new();
@@ -278,7 +279,7 @@ fn small_cases_cover_the_language() {
     let missing: Vec<_> = Trap::ALL
         .iter()
         .flat_map(|trap| ["forward", "backward"].map(|way| (way, name(&Ending::Trapped(*trap)))))
-        // Forward, everything can be done.
+        // Forward, every operation is possible.
         .filter(|end| *end != ("forward", "irreversible".into()) && !endings.contains(end))
         .collect();
     assert!(missing.is_empty(), "endings without a case: {missing:?}");

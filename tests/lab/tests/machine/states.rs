@@ -1,5 +1,4 @@
-//! State files that somebody has changed and sealed again: whatever no run can come to is refused, with
-//! a word that says what.
+//! Edited state files with a repaired checksum: every impossible state is refused, with the reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use reviver_vm::reports::{Loss, Tally};
 use reviver_vm::state::{CallRecord, Frame, MODE, Part, Reference, TapeEntry};
 use reviver_vm::{Program, State, Travel};
 
-/// Stops inside of a call of `work`, with values on both stacks and both tapes, and records of lost bits.
+/// Program that is stopped inside a call of `work`, with values on both stacks and tapes, and with residues.
 const TEXT: &str = "
 .word 8
 .limit depth 3
@@ -47,7 +46,7 @@ const TEXT: &str = "
 .end
 ";
 
-/// A state in the middle of `work`, and what led there has lost.
+/// State in the middle of `work`, with the residues up to there.
 struct Middle {
     program: Arc<Program>,
     state: State,
@@ -64,7 +63,7 @@ fn middle() -> Middle {
     Middle { program, residues, state: machine.into_state() }
 }
 
-/// What the changed state is refused with.
+/// Returns the reason why the edited state is refused.
 #[track_caller]
 fn refusal(change: impl FnOnce(&mut State)) -> &'static str {
     let Middle { program, mut state, residues } = middle();
@@ -136,7 +135,7 @@ fn reals_are_finite_wherever_they_are() {
     assert_eq!(refusal(|s| s.adjoints_mut().cells[1] = nan), no_number);
 }
 
-/// Half of the word is no part of a number in f32.
+/// In f32, the upper half of a word must be 0.
 #[test]
 fn reals_have_the_bits_of_their_system() {
     let subject = Subject::new(".real f32\n.inout x: real default 0.5\n        add x, 1\n").unwrap();
@@ -162,7 +161,7 @@ fn references_lead_to_cells_that_may_be_changed() {
     let Middle { program, .. } = middle();
     let pool = program.constants(Class::Int);
     let outside = "a reference leads outside of the cells";
-    // In order of the parameters: a real, an integer, a slice to change, a slice to read.
+    // References in parameter order: a real, an integer, a slice to change, a slice to read.
     assert_eq!(refusal(|s| s.references[0].base = 1 << 20), outside);
     assert_eq!(refusal(|s| s.references[1].length = 2), outside);
     assert_eq!(refusal(|s| s.references[2].stride = 0), outside);
@@ -176,11 +175,11 @@ fn references_lead_to_cells_that_may_be_changed() {
         refusal(|s| s.references[2].base = pool.start as u32 - 1),
         "a reference leads to the constants"
     );
-    // Another cell than the call passes, which a call could pass as well.
+    // A cell that differs from the call's argument, although another call could pass it.
     assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
 }
 
-/// The last row of a matrix begins within the cells and ends outside of them.
+/// The last row of a matrix starts inside of the cells and ends outside.
 #[test]
 fn the_rows_of_a_matrix_that_is_passed_are_cells() {
     let text = ".inout M[2, 3]\n        call p(M)\n.proc p(inout A[,])\n        add A[1, 2], 1\n.end\n";
@@ -211,7 +210,7 @@ fn calls_continue_each_other() {
     assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match its memory layout");
 }
 
-/// Only a call whose callee has a rule has parts, and while one of them runs the mode is off.
+/// Only calls of procedures with a rule have parts; while a part runs, gradient mode is off.
 #[test]
 fn calls_have_parts_where_there_is_a_rule() {
     let no_rule = "a call record names a rule that isn't there";
@@ -231,7 +230,7 @@ fn calls_have_parts_where_there_is_a_rule() {
     assert_eq!(why, "a call with a rule is open where there can be none");
 }
 
-/// What the records lay claim to is counted before anybody believes it.
+/// The number of cells that the records claim is checked before any allocation.
 #[test]
 fn frames_of_open_calls_keep_to_the_limit_of_cells() {
     let text = ".inout n\n        call p()\n.proc p()\n.ancilla A[100000000]\n        call p()\n.end\n";
@@ -250,7 +249,7 @@ fn frames_of_open_calls_keep_to_the_limit_of_cells() {
     assert_eq!(refused(program, &state, None), "the cells don't match its memory layout");
 }
 
-/// Residues as they are stored, so that a test can make some that no run makes.
+/// Returns residues from their stored form, so that tests can create impossible ones.
 fn records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> Residues {
     codec::decode(&codec::encode(&(program, rules)).unwrap()).unwrap()
 }
@@ -273,7 +272,7 @@ fn records_are_of_steps_that_were_made() {
     assert_eq!(refused_records(vec![(-1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(vec![(2, KEPT), (1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(Vec::new(), vec![(0, KEPT)]), none);
-    // Before the start, what was made last has the least number.
+    // Before the start, the latest residue has the smallest step number.
     let Middle { program, state, .. } = middle();
     let before = State { step: -9, ..state };
     let stored = |numbers: [i64; 2]| {
@@ -318,13 +317,13 @@ fn records_hold_numbers_and_cost_what_they_can() {
     }
 }
 
-/// What a gradient has seen and where it turned, as a file could tell it.
+/// Losses, watch and turning point of a gradient, as a file may contain them.
 type Told = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
-/// The step, position and greatest number of a turning point; cells with their seeds; what these hold.
+/// Step, position and largest number at a turning point; seeded cells; values of these cells.
 type Turned = ((i64, u32, f64), Vec<(usize, u64)>, Vec<u64>);
 
-/// Whether a state with that is accepted; if not, with what it is refused.
+/// Checks a state with these data; returns the reason if it is refused.
 fn told((tallies, watch, turn): Told) -> Result<(), &'static str> {
     let Middle { program, state, residues } = middle();
     let so_far = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
@@ -358,18 +357,18 @@ fn what_a_gradient_tells_is_of_its_program() {
     }
 }
 
-/// A length that nothing stands behind claims no memory.
+/// A false length doesn't cause an allocation.
 #[test]
 fn decoding_is_limited_by_the_size_of_the_file() {
     let Middle { program, state, .. } = middle();
     let mut bytes = encode(&program, &state, None).unwrap();
-    // The count of integer cells stands behind the checksum and the program's hash.
+    // The count of integer cells follows the checksum and the program's hash.
     bytes.splice(30..31, [&[0xfd][..], &(1u64 << 60).to_le_bytes()].concat());
     reviver_lab::damage::seal_state(&mut bytes);
     assert!(matches!(decode(&program, &bytes), Err(StateError::Malformed(_))));
 }
 
-/// What `--check` compares: nothing of a state may differ, but floats within the tolerance.
+/// Comparison of `--check`: no part of a state may differ, except floats within the tolerance.
 #[test]
 fn a_state_is_restored_if_every_part_of_it_is() {
     let Middle { program, state, .. } = middle();

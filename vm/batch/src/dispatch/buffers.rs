@@ -1,5 +1,5 @@
-//! The memory that a shader is bound to, for one block of lanes at a time: filling it, having it worked on, reading what was
-//! found. Knows neither what comes next nor which lanes of a batch these are.
+//! The memory that a shader is bound to, for one block of lanes at a time: filling it, submitting work on it, reading
+//! results. Independent of what is submitted next, and of which lanes of a batch these are.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -14,20 +14,21 @@ use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
 
-/// Memory for a number of lanes, at one place in the life of a block at a time.
+/// Memory for a number of lanes. A block occupies it from sending to reading.
 #[derive(Debug)]
 pub(super) struct Buffers {
     capacity: usize,
     shape: WordShape,
-    /// Those of the first dispatch of a block, and at [`OF_NEXT`] those of the others.
+    /// The parameters of a block's first dispatch, and at [`OF_NEXT`] those of the others.
     parameters: wgpu::Buffer,
-    /// From the processor; mapped whenever no block is under way.
+    /// Staging buffer for inputs from the CPU; mapped while no block is in progress.
     send: wgpu::Buffer,
     given: wgpu::Buffer,
     found: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// To the processor: the count of lanes that are left and the clock, then words, steps and statuses.
+    /// Staging buffer for results: the count of unfinished lanes, the device's clock, then output words, steps and
+    /// statuses.
     back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
@@ -35,54 +36,54 @@ pub(super) struct Buffers {
     sent: Option<MappedAnswer>,
 }
 
-/// A block of lanes: so many, and those of neighbouring words so far apart.
+/// The size of a block of lanes, and the step limit of its lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneSpan {
     pub lanes: usize,
     pub most_steps: u64,
 }
 
-/// What a submission does.
+/// The content of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AskedDispatch {
-    /// Whether the block begins with it.
+    /// True if the submission is the first one of its block.
     pub is_first: bool,
     pub dispatches: u32,
     pub rounds: u32,
-    /// Whether the results are copied back, and not the count of lanes that are left only.
+    /// True if the results are copied back; otherwise only the count of unfinished lanes is.
     pub with_results: bool,
 }
 
-/// A submission that wasn't waited for.
+/// A submission that wasn't waited for yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub begun: Instant,
     pub with_results: bool,
-    /// Whether lanes are worked on, and not only fetched.
+    /// True if the submission dispatches lanes; false if it only fetches results.
     has_dispatches: bool,
     answer: MappedAnswer,
 }
 
-/// A buffer that is being mapped.
+/// A pending mapping of a buffer.
 #[derive(Debug)]
 struct MappedAnswer {
     submission: wgpu::SubmissionIndex,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Where the parameters of all dispatches but the first lie. No device asks for more alignment than this.
+/// Offset of the parameters of all dispatches but the first. No device requires a larger alignment.
 const OF_NEXT: usize = 256;
-/// The filling of the statuses is that of cleared memory.
+/// Statuses are filled by clearing their memory.
 const _: () = assert!(status::BEGINS == 0);
 
 impl LaneSpan {
-    /// From a word of a lane to the same lane's next word.
+    /// Returns the distance between consecutive words of a lane, in words.
     fn stride(self) -> usize {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
 
     fn parameters(self, asked: AskedDispatch, is_first: bool) -> [u32; 7] {
-        // Lanes are counted in u32: `Shape::most_lanes`.
+        // Lane counts fit into u32: see `WordShape::most_lanes`.
         let count = |lanes: usize| u32::try_from(lanes).unwrap_or(0);
         let parameters = Parameters {
             lanes: count(self.lanes),
@@ -98,9 +99,11 @@ impl LaneSpan {
 }
 
 impl Buffers {
+    /// Allocates memory for a block.
+    ///
     /// # Errors
     ///
-    /// [`BatchError::Memory`] where the device has no room for them, and what it reports besides.
+    /// Returns [`BatchError::Memory`] if the device has too little memory, and other errors of the device.
     pub fn new(
         device: &BatchDevice,
         bindings: &ShaderBindings,
@@ -110,7 +113,7 @@ impl Buffers {
         let capacity = lanes.next_multiple_of(WORKGROUP as usize);
         device.watched(capacity, || {
             let buffer = |label, bytes: usize, usage, mapped_at_creation| {
-                // No binding may be empty.
+                // Bindings mustn't be empty.
                 let size = bytes.max(WORD) as u64;
                 let descriptor =
                     wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation };
@@ -152,12 +155,12 @@ impl Buffers {
         })
     }
 
-    /// The most lanes of a block.
+    /// Returns the largest number of lanes of a block.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Writes what the lanes of a block are given: of each column the lanes of `range`.
+    /// Writes the inputs of a block's lanes to the staging buffer: from each column, the lanes of `range`.
     pub fn send(
         &mut self,
         device: &BatchDevice,
@@ -183,7 +186,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Has the device work on a block. The words were sent before.
+    /// Submits work on a block, after its inputs were sent.
     pub fn submit(
         &mut self,
         device: &BatchDevice,
@@ -214,7 +217,7 @@ impl Buffers {
             (submission, map(&self.back, MapMode::Read, bytes))
         })?;
         if asked.is_first && self.shape.given > 0 {
-            // All of it, because the next block may be longer.
+            // All of the buffer, because the next block may be longer.
             let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
             self.sent = Some(MappedAnswer { submission: submission.clone(), mapped });
         }
@@ -222,7 +225,7 @@ impl Buffers {
         Ok(Pending { begun, with_results: asked.with_results, has_dispatches, answer })
     }
 
-    /// Waits for a submission: how many lanes haven't ended behind its last dispatch.
+    /// Waits for a submission. Returns the number of lanes that haven't ended after its last dispatch.
     pub fn left(&self, device: &BatchDevice, pending: &Pending, limit: WaitLimit) -> Result<u32, BatchError> {
         device.wait(&pending.answer.submission, &pending.answer.mapped, limit)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
@@ -230,14 +233,14 @@ impl Buffers {
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
     }
 
-    /// How long the device has worked on a submission that was waited for, where it can tell.
+    /// Returns how long the device worked on a finished submission, if the device has a clock.
     pub fn worked(&self, device: &BatchDevice, pending: &Pending) -> Result<Option<Duration>, BatchError> {
         let Some(clock) = self.clock.as_ref().filter(|_| pending.has_dispatches) else { return Ok(None) };
         let bytes = self.back_bytes(device, CLOCK..CLOCK + CLOCK_BYTES)?;
         Ok(Some(clock.between(&bytes)))
     }
 
-    /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps if they are told, statuses.
+    /// Reads the results of a finished submission: output words, steps if they are reported, statuses.
     pub fn read(
         &self,
         device: &BatchDevice,
@@ -258,7 +261,7 @@ impl Buffers {
         self.copy_words(device, at, bytemuck::cast_slice_mut(statuses))
     }
 
-    /// Ends reading.
+    /// Unmaps the buffer of results.
     pub fn done(&self) {
         self.back.unmap();
     }
@@ -287,7 +290,7 @@ impl Buffers {
         }
     }
 
-    /// What is to be done in front of a block's first dispatch.
+    /// Records the commands before a block's first dispatch.
     fn begin(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan) {
         let stride = block.stride();
         if self.shape.given > 0 {
@@ -321,7 +324,7 @@ impl Buffers {
         pass.dispatch_workgroups(columns, rows, 1);
     }
 
-    /// Copies what the processor is to see; the bytes of that.
+    /// Records the copying of results to the staging buffer; returns the number of bytes.
     fn copy_back(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan, with_results: bool) -> usize {
         let stride = block.stride();
         let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {
@@ -340,17 +343,17 @@ impl Buffers {
     }
 }
 
-/// Asks for the first bytes of a buffer, once the device doesn't need them.
+/// Requests a mapping of a buffer's first bytes, which completes when the device no longer uses them.
 fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
     let (tell, told) = sync_channel(1);
     buffer.map_async(mode, 0..bytes as u64, move |result| {
-        // Whoever asked may have gone away since.
+        // The receiver may have been dropped meanwhile.
         let _ = tell.try_send(result);
     });
     told
 }
 
-/// A column is shorter than the batch.
+/// Returns the error for a column that is shorter than the batch.
 pub(super) fn count(are: usize, should: usize) -> BatchError {
     BatchError::Count { what: "lanes of a column".to_owned(), are, should }
 }

@@ -1,25 +1,25 @@
-//! How long a device works on what it was asked for, by its own clock. Knows no lane.
+//! Measures how long a device works on a submission, by the device's own clock. Independent of lanes.
 
 use std::time::Duration;
 
 use crate::device::BatchDevice;
 
-/// Notes when the first dispatch of a submission begins and when the last one ends.
+/// Timestamps of the begin of a submission's first dispatch and of the end of its last one.
 #[derive(Debug)]
 pub(super) struct DeviceClock {
     noted: wgpu::QuerySet,
-    /// The two notes, as ticks.
+    /// The two timestamps, in ticks.
     ticks: wgpu::Buffer,
     nanoseconds_of_a_tick: f64,
 }
 
-/// Notes: the begin, the end.
+/// The number of timestamps: begin and end.
 const NOTES: u32 = 2;
-/// Bytes of the notes.
+/// Size of the timestamps, in bytes.
 pub(super) const CLOCK_BYTES: usize = 16;
 
 impl DeviceClock {
-    /// None where the device has no clock.
+    /// Creates the timestamp queries; None if the device has no clock.
     pub fn of(device: &BatchDevice) -> Option<Self> {
         let wgpu = device.wgpu();
         wgpu.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Self {
@@ -38,7 +38,7 @@ impl DeviceClock {
         })
     }
 
-    /// What a dispatch is to note: nothing, where it is neither the first nor the last one.
+    /// Returns the timestamps that a dispatch must write; None if it is neither the first nor the last one.
     pub fn notes(&self, is_first: bool, is_last: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
         (is_first || is_last).then(|| wgpu::ComputePassTimestampWrites {
             query_set: &self.noted,
@@ -47,13 +47,13 @@ impl DeviceClock {
         })
     }
 
-    /// Copies both notes to a place in a buffer. There must have been a first and a last dispatch.
+    /// Copies both timestamps to a place in a buffer. There must have been a first and a last dispatch.
     pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer, at: usize) {
         encoder.resolve_query_set(&self.noted, 0..NOTES, &self.ticks, 0);
         encoder.copy_buffer_to_buffer(&self.ticks, 0, to, at as u64, CLOCK_BYTES as u64);
     }
 
-    /// The time between both notes, from what was copied.
+    /// Returns the time between both timestamps, from their copied bytes.
     pub fn between(&self, bytes: &[u8]) -> Duration {
         let ticks = bytemuck::pod_collect_to_vec::<u8, u64>(bytes);
         let passed = match ticks[..] {

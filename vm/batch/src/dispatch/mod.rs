@@ -1,12 +1,13 @@
-//! Lanes carried out by a device: a shader with its memory, and batches in blocks that fit it. Knows no form and no program.
+//! Execution of lanes on a device: a shader with its memory, and batches in blocks that fit it. Independent of SSA
+//! functions and programs.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | `room` | how many lanes fit |
-//! | `passes` | which of the shader's texts lanes begin and go on with |
-//! | `pipeline` | a text as the device has it |
+//! | `passes` | choice of the kernels that lanes begin and continue with |
+//! | `pipeline` | a compiled kernel |
 //! | `buffers` | memory for one block of lanes |
-//! | `pace` | how much is asked for at once |
+//! | `pace` | how much work is submitted at once |
 //! | `clock` | how long the device works on it |
 
 mod buffers;
@@ -34,61 +35,65 @@ use crate::error::BatchError;
 use crate::shader::{LaneShader, ShaderPass, WORKGROUP, status};
 use crate::valid::names_wide_floats;
 
-/// How a lane ended.
+/// The outcome of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneStatus {
-    /// At the end of its way, with its results.
+    /// The lane is at the end of its run, with its results.
     Arrived,
-    /// A check failed, or the device can't tell: whoever has a processor finds out.
+    /// A check failed, or the device can't decide: the CPU has to execute the lane.
     Failed,
-    /// The steps didn't last.
+    /// The lane exceeded its step limit.
     Over,
 }
 
-/// How the lanes of a batch ended.
+/// The outcomes of the lanes of a batch, with timings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LanesRun {
-    /// How each did.
+    /// The outcome of each lane.
     pub statuses: Vec<LaneStatus>,
-    /// The steps of each; none where they aren't asked for. Of a lane that has failed they are anything.
+    /// The steps of each lane; empty if they aren't requested. Undefined for a failed lane.
     pub steps: Vec<u64>,
-    /// What it took to make the text that lanes go on with, if none had needed it before.
+    /// Compile time of the resumable kernel, if this batch was the first to need it.
     pub compile: Duration,
-    /// What it took to lay words out for the device and to send them. The device may have worked on other lanes meanwhile.
+    /// Time for laying out words for the device and sending them. The device may have worked on other lanes meanwhile.
     pub upload: Duration,
-    /// What it took to fetch results from where the device has left them, and to lay them out in columns.
+    /// Time for fetching results from the device, and for laying them out in columns.
     pub download: Duration,
-    /// How long the device has worked on the lanes, by its own clock. None where it has none.
+    /// Time that the device worked on the lanes, by its own clock; None if it has none.
     pub worked: Option<Duration>,
 }
 
-/// A shader on a device, which carries out batches from any thread, several at a time.
+/// A shader on a device. Executes batches from any thread, several at a time.
 #[derive(Debug)]
 pub(crate) struct DeviceShader {
     device: BatchDevice,
     passes: ShaderPasses,
     shape: WordShape,
     most_lanes: usize,
-    /// Memory that no batch uses now.
+    /// Memory that no batch uses at the moment.
     idle: Mutex<Vec<Buffers>>,
     pace: Mutex<Pace>,
 }
 
-/// Lanes of a block, where more would fit: while the device works on one, the next one is sent, and so they mustn't be too few.
+/// Lanes of a block, if more would fit. While the device works on one block the next one is sent, so this mustn't be
+/// too small.
 const LANES_OF_A_BLOCK: usize = 1 << 18;
-/// Blocks at the device at a time: one that it works on, and the next one.
+/// Blocks on the device at a time: the one being executed, and the next one.
 const BLOCKS_AT_A_TIME: usize = 2;
-/// Memory that is kept for later batches: that of two batches at a time.
+/// Block memories kept for later batches: those of two concurrent batches.
 const MOST_IDLE: usize = 2 * BLOCKS_AT_A_TIME;
-/// Results of so few bytes are copied back with every submission.
+/// Results of up to this many bytes are copied back with every submission.
 const FEW_BYTES: usize = 1 << 16;
 
 impl DeviceShader {
+    /// Compiles the shader's first kernel.
+    ///
     /// # Errors
     ///
-    /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device doesn't have its numbers or ends loops too
-    /// early for it, [`BatchError::Memory`] where not even one group of lanes fits, and what the device reports.
+    /// Returns [`BatchError::Shader`] for an invalid text. Returns [`BatchError::Lacks`] if the device doesn't have the
+    /// number types, or ends loops too early. Returns [`BatchError::Memory`] if not even one workgroup fits. Passes on
+    /// errors of the device.
     pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
         if names_wide_floats(&shader.wgsl) {
             device.has(DeviceNumbers::F64)?;
@@ -103,18 +108,18 @@ impl DeviceShader {
         Ok(Self { device: device.clone(), passes, shape, most_lanes, idle: Mutex::new(Vec::new()), pace })
     }
 
-    /// The most lanes that the device can have at once. Longer batches are carried out in blocks.
+    /// Returns the largest number of lanes that the device can hold at once. Longer batches are executed in blocks.
     pub fn most_lanes(&self) -> usize {
         self.most_lanes
     }
 
-    /// Carries out a batch: `given` and `found` have a column for each word, of `lanes` words each. What was found of a lane that hasn't
-    /// arrived is undefined. `stop` is looked at about ten times a second.
+    /// Executes a batch. `given` and `found` have a column of `lanes` words for each input and output word. The outputs
+    /// of a lane that hasn't arrived are undefined. `stop` is checked about ten times a second.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Count`] for columns that don't fit, [`BatchError::Interrupted`], [`BatchError::Lost`],
-    /// [`BatchError::Memory`], and what the device reports. What was found is undefined then.
+    /// Returns [`BatchError::Count`] for columns of the wrong size, [`BatchError::Interrupted`], [`BatchError::Lost`],
+    /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
     pub fn run(
         &self,
         given: &[&[u64]],
@@ -158,7 +163,7 @@ impl DeviceShader {
         lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
     }
 
-    /// Memory for blocks of up to `wanted` lanes: what is idle, or new; fewer lanes where there isn't room for so many.
+    /// Returns idle or new memory for a block of `wanted` lanes, or of fewer lanes if that many don't fit.
     fn buffers(&self, wanted: usize) -> Result<Buffers, BatchError> {
         if let Some(buffers) = self.idle_buffers(wanted) {
             return Ok(buffers);
@@ -172,7 +177,7 @@ impl DeviceShader {
         found
     }
 
-    /// Idle memory for so many lanes. Where all of it is too small, it makes room for what is made instead.
+    /// Returns idle memory with this capacity. If all of it is too small, it is dropped, so that new memory fits.
     fn idle_buffers(&self, wanted: usize) -> Option<Buffers> {
         let idle = &mut *lock(&self.idle);
         let fitting = idle.iter().position(|buffers| buffers.capacity() >= wanted);
@@ -186,7 +191,7 @@ impl DeviceShader {
         Buffers::new(&self.device, self.passes.bindings(), self.shape, lanes)
     }
 
-    /// No lane makes more rounds in one dispatch.
+    /// Limits the iterations of each lane in one dispatch.
     #[cfg(test)]
     pub fn limit_rounds(&self, rounds: u32) {
         *lock(&self.pace) = Pace::new(rounds.min(self.passes.most_rounds()), self.passes.has_single());
@@ -199,7 +204,7 @@ impl DeviceShader {
     }
 }
 
-/// A batch that is being carried out.
+/// A batch in progress.
 struct Batch<'a, 'b> {
     shader: &'a DeviceShader,
     given: &'a [&'a [u64]],
@@ -207,28 +212,29 @@ struct Batch<'a, 'b> {
     most_steps: u64,
     stop: &'a AtomicBool,
     pace: Pace,
-    /// Memory in which no block is.
+    /// Memory that holds no block.
     free: Vec<Buffers>,
-    /// When the device was last heard of.
+    /// The time of the device's last answer.
     heard: Instant,
-    /// Everything but the statuses, which are words of the device as long as any lane is left.
+    /// Results of the batch. Statuses are kept separately, as words of the device, until all lanes have ended.
     ran: LanesRun,
     statuses: Vec<u32>,
 }
 
-/// A block that is at the device.
+/// A block that is in flight on the device.
 struct Flight {
     buffers: Buffers,
     range: Range<usize>,
     block: LaneSpan,
     pass: ShaderPass,
-    /// Of each lane in each of its dispatches.
+    /// Permitted iterations of each lane in each dispatch.
     rounds: u32,
     pending: Pending,
 }
 
 impl<'a> Batch<'a, '_> {
-    /// All blocks, one behind the other: while the device works on one, the next one is sent and the last one's results are read.
+    /// Executes all blocks in order. While the device works on one block, the next one is sent and the results of the
+    /// previous one are read.
     fn carry_out(&mut self) -> Result<(), BatchError> {
         let lanes = self.statuses.len();
         let of_a_block = self.prepare(lanes)?;
@@ -249,7 +255,7 @@ impl<'a> Batch<'a, '_> {
         Ok(())
     }
 
-    /// Gets memory, and says how many lanes are a block.
+    /// Acquires memory, and returns the number of lanes of a block.
     fn prepare(&mut self, lanes: usize) -> Result<usize, BatchError> {
         let most = self.shader.most_lanes().min(LANES_OF_A_BLOCK);
         let blocks = lanes.div_ceil(most);
@@ -260,7 +266,7 @@ impl<'a> Batch<'a, '_> {
         if of_a_block < lanes {
             match self.shader.buffers(of_a_block) {
                 Ok(second) if second.capacity() >= of_a_block => self.free.push(second),
-                // Without a second one, nothing goes on at the same time.
+                // Without a second memory, blocks don't overlap.
                 Ok(_) | Err(BatchError::Memory { .. }) => (),
                 Err(error) => return Err(error),
             }
@@ -268,7 +274,7 @@ impl<'a> Batch<'a, '_> {
         Ok(of_a_block)
     }
 
-    /// Sends the lanes from `begin` on, and has the device begin with them.
+    /// Sends the inputs of the lanes from `begin` on, and submits their first dispatch.
     fn take_off(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Flight, BatchError> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.statuses.len());
@@ -288,7 +294,7 @@ impl<'a> Batch<'a, '_> {
         Ok(Flight { buffers, range, block, pass, rounds, pending })
     }
 
-    /// Has the device go on with a block until no lane is left, and reads what they have come to.
+    /// Continues a block until all of its lanes have ended, and reads their results.
     fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
         let Flight { mut buffers, range, block, mut pass, mut rounds, mut pending } = flight;
         let device = &self.shader.device;
@@ -323,7 +329,7 @@ impl<'a> Batch<'a, '_> {
         Ok(buffers)
     }
 
-    /// The text of a pass, which may have to be made first.
+    /// Returns the kernel of a pass, which may be compiled first.
     fn pipeline(&mut self, pass: ShaderPass) -> Result<&'a Pipeline, BatchError> {
         let DeviceShader { device, passes, .. } = self.shader;
         let begun = Instant::now();
@@ -332,7 +338,8 @@ impl<'a> Batch<'a, '_> {
         Ok(pipeline)
     }
 
-    /// What is dispatched where a pass of so many rounds took so long and left lanes behind.
+    /// Chooses the next dispatch, after a pass with `rounds` permitted iterations took time `took` and left lanes
+    /// unfinished.
     fn next(
         &mut self,
         (pass, rounds): (ShaderPass, u32),
@@ -377,9 +384,9 @@ impl<'a> Batch<'a, '_> {
     }
 }
 
-/// How lanes ended, when none is left.
+/// Translates the final status words.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
-    // As nearly always, which is quick to see.
+    // The common case, which is quick to check.
     if statuses.iter().all(|status| *status == status::ARRIVED) {
         return Ok(vec![LaneStatus::Arrived; statuses.len()]);
     }
@@ -395,7 +402,7 @@ fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     statuses.iter().enumerate().map(ended).collect()
 }
 
-/// What is inside holds whatever happened to whoever had it last.
+/// Locks a mutex, even if a thread panicked while it held the lock: its content is consistent at any time.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,51 +1,55 @@
-//! How many rounds and dispatches are asked for at once, so that a device answers about ten times a second. Knows no device.
+//! Chooses how many iterations and dispatches are submitted at once, so that a device answers about ten times a second.
+//! Independent of devices.
 
 use std::time::Duration;
 
 use crate::shader::ShaderPass;
 
-/// Watchdogs of drivers and whoever interrupts wait for one submission.
+/// Upper target for the time of one submission: driver watchdogs and interrupts wait for a whole submission.
 const LONG: Duration = Duration::from_millis(100);
-/// Below this, more can be asked for.
+/// Lower target; below this, more work is submitted at once.
 const SHORT: Duration = Duration::from_millis(20);
-/// Rounds of a lane in its first dispatch, when nothing is known of it.
+/// Iterations of a lane in its first dispatch, when its length is unknown.
 const ROUNDS_AT_FIRST: u32 = 256;
-/// At most so many times as many rounds are tried next in a single pass: what the last one did is done anew.
+/// Upper bound on the growth factor of iterations in the next non-resumable pass, which repeats the work of the
+/// previous one.
 const MOST_GROWTH: u32 = 16;
-/// Dispatches of one submission. More wouldn't save any time that can be measured.
+/// Upper bound on dispatches of one submission. More of them save no measurable time.
 const MOST_DISPATCHES: u32 = 64;
 
-/// What is asked for next.
+/// Size of the next submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Rounds of each lane in each dispatch.
+    /// Permitted iterations of each lane in each dispatch.
     pub rounds: u32,
     /// Dispatches before the device is waited for.
     pub dispatches: u32,
-    /// Whether all lanes ended in the first submission, last time.
+    /// True if all lanes of the previous block ended in its first submission.
     pub ends_at_once: bool,
     most_rounds: u32,
-    /// The lanes that this was found for.
+    /// The number of lanes that this was measured for.
     lanes: usize,
-    /// Rounds of each lane in a single pass. None where blocks begin with lanes that can be kept.
+    /// Iterations of each lane in a non-resumable pass; None if blocks begin with the resumable kernel.
     single: Option<u32>,
     has_single: bool,
 }
 
 impl Pace {
-    /// At the beginning; no lane can make more than `most_rounds` in one dispatch, and `has_single` is whether the shader has a text for a single pass.
+    /// Returns the initial pace. `most_rounds` bounds the iterations of a lane in one dispatch. `has_single` is true if
+    /// the shader has a non-resumable kernel.
     pub fn new(most_rounds: u32, has_single: bool) -> Self {
         let rounds = ROUNDS_AT_FIRST.min(most_rounds);
         let single = Self::most_of_single(most_rounds).filter(|_| has_single).map(|most| rounds.min(most));
         Self { rounds, dispatches: 1, ends_at_once: true, most_rounds, lanes: 0, single, has_single }
     }
 
-    /// The most rounds in a single pass, in which a lane that has made them goes through what follows all the same: a round fewer than where it is kept.
+    /// Returns the upper bound on iterations in a non-resumable pass. It is one less than with the resumable kernel,
+    /// because a lane that exhausts its iterations still executes the code after its loops.
     fn most_of_single(most_rounds: u32) -> Option<u32> {
         most_rounds.checked_sub(1).filter(|&most| most > 0)
     }
 
-    /// How a block begins: the rounds of each lane in the first dispatch of a pass.
+    /// Returns the pass with which a block begins, and its iterations for each lane.
     pub fn begin(&self) -> (ShaderPass, u32) {
         match self.single {
             Some(rounds) => (ShaderPass::Single, rounds),
@@ -53,26 +57,28 @@ impl Pace {
         }
     }
 
-    /// The rounds of another single pass behind one of so many that took so long and didn't do for `left` of `lanes`. None where lanes had better be kept:
-    /// there are no more, or they would take too long.
+    /// Returns the iterations of another non-resumable pass, or None if the remaining lanes should use the resumable
+    /// kernel. The latter happens if the iterations are at their limit or would take too long. The previous pass had
+    /// `rounds` iterations, took time `took`, and left `left` of `lanes` unfinished.
     pub fn begin_again(&mut self, rounds: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
         let most = Self::most_of_single(self.most_rounds)?;
         let growth = LONG.as_micros() / took.as_micros().max(1);
         let growth = u32::try_from(growth).unwrap_or(MOST_GROWTH).min(MOST_GROWTH);
         if growth >= 2 && rounds < most {
             let more = rounds.saturating_mul(growth).min(most);
-            // Another block may have come to even more.
+            // Another block may have reached an even larger number.
             self.single = self.single.map(|single| single.max(more));
             return Some(more);
         }
-        // What lanes do in vain is little beside what long ones do. Where most of them are long, nothing is gained for the others.
+        // The wasted work of short lanes is small compared with long ones. If most lanes are long, non-resumable passes
+        // gain nothing for the others.
         if left > lanes / 2 {
             self.single = None;
         }
         None
     }
 
-    /// For a batch of so many lanes. What was found for fewer doesn't hold for many.
+    /// Adapts the pace to a batch of this many lanes. Measurements for few lanes don't hold for many.
     pub fn for_lanes(self, lanes: usize) -> Self {
         if lanes > self.lanes.saturating_mul(2) {
             let new = Self::new(self.most_rounds, self.has_single);
@@ -81,7 +87,7 @@ impl Pace {
         Self { lanes: lanes.max(self.lanes), dispatches: 1, ..self }
     }
 
-    /// Learns how long a submission took that left lanes behind.
+    /// Adapts to the time of a submission that left lanes unfinished.
     pub fn learn(&mut self, took: Duration) {
         if took < SHORT && self.rounds < self.most_rounds {
             self.rounds = self.rounds.saturating_mul(4).min(self.most_rounds);
@@ -130,10 +136,10 @@ mod tests {
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin_again(1280, Duration::ZERO, 100, 100), Some(7999));
         assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
-        // One that was begun with fewer goes by what it took itself.
+        // A pass that began with fewer iterations is judged by its own time.
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
-        // A few lanes that are longer don't keep the others from it.
+        // A minority of longer lanes doesn't end non-resumable passes for the others.
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 50, 100), None);
         assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 51, 100), None);

@@ -1,5 +1,5 @@
-//! The texts of a shader as the device has them: the one that lanes begin with, and the one that they go on with, which a driver is given once a lane
-//! needs it.
+//! The kernels of a shader on a device. Lanes begin with the non-resumable one, if there is one. The driver compiles
+//! the resumable one when a lane first needs it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,24 +11,25 @@ use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{LaneShader, ShaderPass};
 
-/// What is dispatched.
+/// The kernels of a shader.
 #[derive(Debug)]
 pub(super) struct ShaderPasses {
     bindings: Arc<ShaderBindings>,
     shape: WordShape,
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
-    /// What the latter is made of.
+    /// The code of the resumable kernel.
     form: Arc<ShaderForm>,
     most_rounds: u32,
 }
 
 impl ShaderPasses {
-    /// Looks through both texts, and makes the one that lanes begin with.
+    /// Validates both kernels, and compiles the one that lanes begin with.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device ends loops too early for it, and what the device reports.
+    /// Returns [`BatchError::Shader`] for an invalid text, [`BatchError::Lacks`] if the device ends loops too early,
+    /// and errors of the device.
     pub fn new(device: &BatchDevice, shader: &LaneShader, shape: WordShape) -> Result<Self, BatchError> {
         let LaneShader { wgsl, single_pass, helper_rounds, .. } = shader;
         let (ShaderCode { form, .. }, rounds) = code(device, wgsl, *helper_rounds)?;
@@ -47,7 +48,7 @@ impl ShaderPasses {
         &self.bindings
     }
 
-    /// The most rounds of a lane in one dispatch.
+    /// Returns the upper bound on the iterations of a lane in one dispatch.
     pub fn most_rounds(&self) -> u32 {
         self.most_rounds
     }
@@ -56,11 +57,11 @@ impl ShaderPasses {
         self.single.is_some()
     }
 
-    /// The text of a pass; of a shader that has no other, the resumable one.
+    /// Returns the kernel of a pass; a shader without a non-resumable kernel uses the resumable one.
     ///
     /// # Errors
     ///
-    /// What the device reports.
+    /// Passes on errors of the device.
     pub fn pipeline(&self, device: &BatchDevice, pass: ShaderPass) -> Result<&Pipeline, BatchError> {
         let made = match pass {
             ShaderPass::Single => self.single.as_ref(),
@@ -70,16 +71,16 @@ impl ShaderPasses {
             return Ok(pipeline);
         }
         let pipeline = compiled(device, &self.form, &self.bindings, self.shape)?;
-        // Another thread may have made it meanwhile.
+        // Another thread may have compiled it meanwhile.
         Ok(self.resumable.get_or_init(|| pipeline))
     }
 }
 
-/// The inputs of a lane whose results are dropped.
+/// Input column of the warm-up lane; its results are dropped.
 const NOTHING: [u64; 1] = [0];
 
-/// A text that the driver has compiled to the end. Some drivers do a part of it, or all, where a shader is first dispatched; so it is
-/// dispatched once, for a lane whose results are dropped and that makes no steps.
+/// Compiles a kernel completely. Some drivers do part or all of the work at the first dispatch. So the kernel is
+/// dispatched once, for a lane that executes no steps; its results are dropped.
 fn compiled(
     device: &BatchDevice,
     form: &Arc<ShaderForm>,
@@ -100,7 +101,7 @@ fn compiled(
     })
 }
 
-/// A text as the device takes it, and the most rounds of a lane in one dispatch.
+/// Returns the code of a text for the device, and the upper bound on iterations of a lane in one dispatch.
 fn code(device: &BatchDevice, wgsl: &str, helper_rounds: u32) -> Result<(ShaderCode, u32), BatchError> {
     let code = ShaderCode::of(wgsl, device.lowering(), device.info().has_f64, helper_rounds)?;
     let rounds = device.probe().rounds_of_a_lane(code.uncounted_rounds);

@@ -1,4 +1,4 @@
-//! A text of a shader as the device has it, and what shaders are bound to. Knows no lane.
+//! A compiled kernel of a shader, and the layout of its bindings. Independent of lanes.
 
 use wgpu::util::DeviceExt;
 
@@ -7,7 +7,7 @@ use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::passthrough::{ENTRY, passed_module};
 
-/// What all texts of a shader are bound to alike.
+/// The bindings that all kernels of a shader share.
 #[derive(Debug)]
 pub(super) struct ShaderBindings {
     layout: wgpu::BindGroupLayout,
@@ -15,21 +15,23 @@ pub(super) struct ShaderBindings {
     constants: wgpu::Buffer,
 }
 
-/// A compiled text.
+/// A kernel compiled by the driver.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     compute: wgpu::ComputePipeline,
 }
 
-/// Bindings that shaders only read: parameters, constants, what lanes are given.
+/// Bindings that shaders only read: parameters, constants, inputs of lanes.
 const READ_ONLY: [u32; 3] = [0, 1, 2];
-/// All bindings.
+/// The number of bindings.
 const BINDINGS: u32 = 7;
 
 impl Pipeline {
+    /// Creates the pipeline of a kernel.
+    ///
     /// # Errors
     ///
-    /// What the device reports. Some drivers compile only before the first dispatch.
+    /// Passes on errors of the device. Some drivers compile only before the first dispatch.
     pub fn new(
         device: &BatchDevice,
         form: &ShaderForm,
@@ -62,9 +64,11 @@ impl Pipeline {
 }
 
 impl ShaderBindings {
+    /// Creates the layout of bindings and the buffer of constants.
+    ///
     /// # Errors
     ///
-    /// What the device reports.
+    /// Passes on errors of the device.
     pub fn new(device: &BatchDevice, constants: &[u64]) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
@@ -86,7 +90,8 @@ impl ShaderBindings {
         })
     }
 
-    /// Binds a shader to its parameters (from a place in their buffer on), and to the five buffers from what is given to the steps.
+    /// Binds a shader to its parameters (from offset `at` of their buffer), and to the five buffers from inputs to
+    /// steps.
     pub fn bind(
         &self,
         device: &BatchDevice,
@@ -112,7 +117,7 @@ impl ShaderBindings {
     }
 }
 
-/// Seven words.
+/// Size of the parameters: seven 32-bit words.
 const PARAMETERS_BYTES: u64 = 28;
 
 fn entry(binding: u32) -> wgpu::BindGroupLayoutEntry {

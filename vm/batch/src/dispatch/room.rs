@@ -1,27 +1,28 @@
-//! How many lanes fit what a device can be bound to, and how their groups are laid out. Knows no device, only its limits.
+//! Limits on the number of lanes by a device's bindings, and the layout of their workgroups. Depends only on the
+//! device's limits.
 
 use super::clock::CLOCK_BYTES;
 use crate::shader::{LaneShader, WORKGROUP};
 
-/// Words of 64 bits that each lane has of its own.
+/// The 64-bit words of each lane, by buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WordShape {
     pub given: usize,
     pub found: usize,
     pub kept: usize,
-    /// None or one.
+    /// The number of words for steps: 0 or 1.
     pub steps: usize,
 }
 
-/// Bytes of a word.
+/// Size of a word, in bytes.
 pub(super) const WORD: usize = 8;
-/// Bytes of a lane's status, and of the count of lanes that are left.
+/// Size of a lane's status, and of the count of unfinished lanes, in bytes.
 pub(super) const STATUS: usize = 4;
-/// Words behind the statuses.
+/// Words after the statuses, in words of status size.
 pub(super) const BEHIND_STATUSES: usize = 3;
-/// Where the device's clock is read back: behind the count of lanes that are left.
+/// Offset of the device's clock in the results, after the count of unfinished lanes, in bytes.
 pub(super) const CLOCK: usize = 16;
-/// Bytes in front of what is read back.
+/// Bytes before the lanes' results.
 pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
 
 impl WordShape {
@@ -30,13 +31,14 @@ impl WordShape {
         Self { given, found, kept, steps: usize::from(shader.tells_steps) }
     }
 
-    /// Bytes that are read back for each lane: its words, its steps if it tells them, and its status.
+    /// Returns the number of bytes that are read back for each lane: its output words, its steps if it reports them,
+    /// and its status.
     pub fn bytes_of_results(&self) -> usize {
         (self.found + self.steps) * WORD + STATUS
     }
 
-    /// The most lanes of one dispatch, a multiple of [`WORKGROUP`]: every piece of memory fits its binding and is counted in `u32`. 0 where not
-    /// even one group fits.
+    /// Returns the upper bound on the lanes of one dispatch, a multiple of [`WORKGROUP`]. Every buffer fits its
+    /// binding, and its words are counted in `u32`. Returns 0 if not even one workgroup fits.
     pub fn most_lanes(&self, limits: &wgpu::Limits) -> usize {
         let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
         let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);
@@ -55,7 +57,8 @@ impl WordShape {
     }
 }
 
-/// Groups in two dimensions, at least so many, of which the first has at most `per_dimension`.
+/// Returns the two dimensions of a dispatch that covers at least `lanes` lanes; the first has at most `per_dimension`
+/// workgroups.
 pub(super) fn groups(lanes: usize, per_dimension: u32) -> (u32, u32) {
     let all = u32::try_from(lanes.div_ceil(WORKGROUP as usize)).unwrap_or(u32::MAX).max(1);
     let rows = all.div_ceil(per_dimension.max(1));

@@ -1,4 +1,4 @@
-//! Batches of hand-written shaders: long and short lanes, many and none, and devices that go away.
+//! Batches of hand-written shaders: long and short lanes, many and none, and devices that disappear.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,7 +8,8 @@ use super::*;
 use crate::probe::text::{lane_shader, with_main};
 use crate::testing::{device, device_of_its_own};
 
-/// A lane makes as many rounds as it is given, and finds the state of a series. [`FAILS`] fails.
+/// Main body of a shader in which a lane's input is its number of iterations and its output the state of a series.
+/// Input [`FAILS`] makes the lane fail.
 const ROUNDS: &str = "
     let goal = given[lane];
     let most = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
@@ -36,7 +37,7 @@ const ROUNDS: &str = "
     if end == 1u { atomicAdd(&statuses[stride], 1u); }
 ";
 const FAILS: u64 = u64::MAX;
-/// More rounds than anybody waits for.
+/// An input with more iterations than any test waits for.
 const ENDLESS: u64 = 1 << 60;
 
 fn shader_of_rounds() -> LaneShader {
@@ -60,7 +61,7 @@ fn state_behind(goal: u64) -> u64 {
     (1..=goal).fold(0, series)
 }
 
-/// One column in, one out.
+/// Executes a batch with one input column and one output column.
 fn run(shader: &DeviceShader, given: &[u64], most_steps: u64) -> Result<(Vec<u64>, LanesRun), BatchError> {
     let mut found = vec![0; given.len()];
     let never = AtomicBool::new(false);
@@ -86,11 +87,12 @@ fn a_long_lane_goes_on_beside_short_ones() {
     goals[78] = 0;
     goals[150] = 65_536;
     assert_rounds(&shader, &goals);
-    // A whole group whose lanes take turns.
+    // A whole workgroup of diverging lanes.
     assert_rounds(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
 }
 
-/// As [`ROUNDS`], in a loop in a loop, of which each lane of eight makes its rounds while the others have none to make.
+/// A variant of [`ROUNDS`] with nested loops: the lanes of each group of eight execute their inner loop in turn, while
+/// the others have nothing to do.
 const TURNS: &str = "
     let goal = given[lane];
     var n = 0lu;
@@ -273,7 +275,7 @@ fn whoever_asks_ends_a_batch() {
         assert_eq!(result, Err(BatchError::Interrupted));
     });
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
-    // It goes on with the next one.
+    // The device still executes the next batch.
     assert_rounds(&shader, &[3, 4, 5]);
 }
 
@@ -352,7 +354,7 @@ fn texts_that_are_no_shaders_are_refused() {
     );
     let mistyped = with_main("let x: f32 = given[0];");
     assert!(matches!(refused(with(mistyped, 0)), Some(BatchError::Shader(_))));
-    // The device goes on.
+    // The device is still usable.
     let fine = DeviceShader::new(&device, &with(with_main("atomicStore(&statuses[lane], 3u);"), 0)).unwrap();
     let run = fine.run(&[], &mut [], 5, 1, &AtomicBool::new(false)).unwrap();
     assert_eq!(run.statuses, [LaneStatus::Failed; 5]);

@@ -1,7 +1,8 @@
-//! Expressions of a function, written anew. Knows no statement.
+//! Rewrites the expressions of a function. Independent of statements.
 //!
-//! Each expression that is evaluated somewhere has a name from there on, so that no load comes behind a store that it stood in front of. Only
-//! pointers are written where they are used, as what they are made of has names. Literals have names, too: naga would compute with them.
+//! Each expression gets a name where naga evaluates it, so that no load moves after a store that followed it. Only
+//! pointers are written where they are used, because their parts have names. Literals have names, too: otherwise naga
+//! would fold them.
 
 use std::collections::HashMap;
 
@@ -16,12 +17,12 @@ use super::types::{LoweredTypes, global_name, is_wide_integer, refused};
 use super::{LoweredResults, integers};
 use crate::error::BatchError;
 
-/// The expressions of a function, as far as they have been evaluated.
+/// The expressions of a function that have been evaluated so far.
 pub(super) struct Expressions<'a> {
     types: &'a LoweredTypes<'a>,
     function: &'a Function,
     info: &'a FunctionInfo,
-    /// How those are written that have been evaluated.
+    /// The text of each evaluated expression.
     known: HashMap<Handle<Expression>, String>,
 }
 
@@ -30,14 +31,14 @@ impl<'a> Expressions<'a> {
         Self { types, function, info, known: HashMap::new() }
     }
 
-    /// The name of what is evaluated here.
+    /// Returns a name for an expression that is evaluated here.
     pub fn name(&mut self, handle: Handle<Expression>) -> String {
         let name = format!("e{}", handle.index());
         self.known.insert(handle, name.clone());
         name
     }
 
-    /// A pointer, which has no name: it is written where it is used.
+    /// Records the text of a pointer, which has no name and is written where it is used.
     pub fn place(&mut self, handle: Handle<Expression>, text: String) {
         self.known.insert(handle, text);
     }
@@ -46,7 +47,7 @@ impl<'a> Expressions<'a> {
         matches!(self.inner(handle), TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. })
     }
 
-    /// Whether a pointer leads to a word that is loaded and stored atomically.
+    /// Returns true if a pointer refers to an atomic word.
     pub fn is_atomic(&self, pointer: Handle<Expression>) -> bool {
         match *self.inner(pointer) {
             TypeInner::Pointer { base, .. } => matches!(self.types.inner(base), Ok(TypeInner::Atomic(_))),
@@ -54,7 +55,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Whether a pointer leads into a part of an integer's pair, or to an integer of a vector of them.
+    /// Returns true if a pointer refers to a component of a vector of 64-bit integers.
     pub fn is_part_of_pairs(&self, pointer: Handle<Expression>) -> bool {
         matches!(*self.inner(pointer), TypeInner::ValuePointer { size: None, scalar, .. } if self.types.is_pair(scalar))
     }
@@ -71,7 +72,7 @@ impl<'a> Expressions<'a> {
         found.map_err(|_| refused("an expression that isn't there"))
     }
 
-    /// How an expression is written where it is used.
+    /// Returns the text of an expression at its use.
     pub fn text(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         if let Some(text) = self.known.get(&handle) {
             return Ok(text.clone());
@@ -83,7 +84,7 @@ impl<'a> Expressions<'a> {
             constant @ (Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)) => {
                 self.types.constant_of(constant)
             }
-            // What is made of literals alone is evaluated nowhere.
+            // Naga never evaluates expressions that consist of literals alone.
             Expression::Compose { .. } | Expression::Splat { .. } => self.made(handle),
             other => Err(refused(&format!("{other:?}, used in front of where it is evaluated,"))),
         }
@@ -93,7 +94,7 @@ impl<'a> Expressions<'a> {
         handles.iter().map(|&handle| self.text(handle)).collect()
     }
 
-    /// What an expression comes to where it is evaluated.
+    /// Returns the text of an expression's computation.
     pub fn made(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         match *self.expression(handle)? {
             Expression::Compose { ty, ref components } => {
@@ -134,7 +135,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// The scalar of a number or a vector, or of one that is pointed to.
+    /// Returns the scalar type of a number, of a vector, or of a pointer's target.
     fn scalar(&self, handle: Handle<Expression>) -> Option<Scalar> {
         match *self.inner(handle) {
             TypeInner::Pointer { base, .. } => self.types.inner(base).ok()?.scalar(),
@@ -142,7 +143,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Whether it is one float of 32 bits.
+    /// Returns true if an expression is one 32-bit float.
     fn is_single(&self, handle: Handle<Expression>) -> bool {
         matches!(self.inner(handle), TypeInner::Scalar(Scalar { kind: ScalarKind::Float, width: 4 }))
     }
@@ -151,7 +152,7 @@ impl<'a> Expressions<'a> {
         matches!(self.inner(handle), TypeInner::Vector { .. })
     }
 
-    /// A member, an element or a component.
+    /// Returns the text of a member, an element or a component.
     fn part(&self, base: Handle<Expression>, index: u32) -> Result<String, BatchError> {
         let text = self.text(base)?;
         let inner = match *self.inner(base) {
@@ -237,7 +238,7 @@ impl<'a> Expressions<'a> {
             };
         }
         let (a, b) = (self.operand(left, a), self.operand(right, b));
-        // A driver that takes every float for a number knows what a number and itself come to.
+        // A driver that ignores NaN may fold operations of a number with itself, such as `a == a`.
         let b = if left == right { self.hidden(right, b) } else { b };
         if self.is_single(left) {
             let singles = self.types.lowering.singles;
@@ -252,7 +253,7 @@ impl<'a> Expressions<'a> {
         Ok(self.sealed(handle, format!("{a} {} {b}", symbol(operator))))
     }
 
-    /// The number that a literal of 32 bits is.
+    /// Returns the value of a 32-bit float literal.
     fn single(&self, handle: Handle<Expression>) -> Option<f32> {
         match self.function.expressions.try_get(handle) {
             Ok(Expression::Literal(Literal::F32(value))) => Some(*value),
@@ -260,7 +261,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// A literal as an operand: drivers divide by one as they multiply by another one.
+    /// Hides a literal operand: drivers turn a division by a literal into a multiplication by its reciprocal.
     fn operand(&self, handle: Handle<Expression>, text: String) -> String {
         let is_literal = matches!(
             self.function.expressions.try_get(handle),
@@ -334,7 +335,7 @@ impl<'a> Expressions<'a> {
         })
     }
 
-    /// A result that is a float.
+    /// Hides a result if it is a float.
     fn sealed(&self, handle: Handle<Expression>, text: String) -> String {
         match self.inner(handle) {
             TypeInner::Scalar(Scalar { kind: ScalarKind::Float, .. }) => self.hidden(handle, text),
@@ -342,7 +343,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// What no driver sees through, where results must be opaque. Only numbers are hidden: a flag has no bits.
+    /// Makes a scalar opaque to the driver, if results must be. Booleans have no bits and are not hidden.
     fn hidden(&self, handle: Handle<Expression>, text: String) -> String {
         let name = match (self.types.lowering.results, self.inner(handle)) {
             (LoweredResults::Decorated, _) => return text,

@@ -1,15 +1,15 @@
-//! Which of the functions that there are a text calls. Knows no shader, and nothing of what a function does.
+//! Selects the helper functions that a text calls. Independent of shaders and of what the functions compute.
 
 use std::collections::BTreeSet;
 
 use super::{pairs, singles};
 
-/// Every function, each behind those that it calls or in front of them: WGSL doesn't mind.
+/// Returns all helper functions; WGSL accepts them in any order.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     pairs::ALL.iter().chain(singles::ALL).copied()
 }
 
-/// The functions that a text names, and those that they name.
+/// Returns the texts of the functions that `text` calls, directly or indirectly.
 pub(super) fn needed(text: &str) -> String {
     let mut found = BTreeSet::new();
     let mut texts = vec![text];
@@ -23,7 +23,7 @@ pub(super) fn needed(text: &str) -> String {
     all().filter(|(name, _)| found.contains(name)).map(|(_, function)| function).collect()
 }
 
-/// What may be the name of a function here.
+/// Returns the identifiers in a text that may be names of helper functions.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     const BEGINS: [&str; 3] = ["pair_", "opaque_", "single_"];
     text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')

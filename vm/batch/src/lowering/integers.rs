@@ -1,16 +1,17 @@
-//! Operations on integers of 64 bits as expressions over pairs of words. Knows no function from inside.
+//! Operations on 64-bit integers as expressions over pairs of words. Independent of the helper functions'
+//! implementation.
 
 use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind, UnaryOperator};
 
 use super::types::{is_wide_integer, refused};
 use crate::error::BatchError;
 
-/// The end of a function's name that tells whether it is about integers with signs.
+/// Returns the suffix of a helper function's name for signed or unsigned integers.
 fn sign(kind: ScalarKind) -> &'static str {
     if kind == ScalarKind::Sint { "s" } else { "u" }
 }
 
-/// An operation on two pairs, or on one and a distance.
+/// Returns an operation on two pairs, or on a pair and a shift distance.
 pub(super) fn binary(
     operator: BinaryOperator,
     kind: ScalarKind,
@@ -41,7 +42,7 @@ pub(super) fn binary(
     })
 }
 
-/// An operation on bits, which is the same for any number of words.
+/// Returns a bitwise operation, which is the same for any number of words.
 pub(super) fn bitwise(operator: BinaryOperator, a: &str, b: &str) -> Result<String, BatchError> {
     match operator {
         BinaryOperator::And => Ok(format!("{a} & {b}")),
@@ -73,7 +74,7 @@ pub(super) fn math(
     }
 }
 
-/// A number of one type as one of another, of which at least one is an integer of 64 bits.
+/// Returns a conversion between two types, at least one of which is a 64-bit integer.
 pub(super) fn converted(from: Scalar, to: Scalar, a: &str) -> Result<String, BatchError> {
     let unknown = || refused(&format!("{to:?} of {from:?}"));
     if is_wide_integer(from) {

@@ -1,21 +1,23 @@
-//! From a shader's text to the same shader for a device that has no integers of 64 bits, or whose driver may rewrite sums. Texts are written
-//! once, with `i64` and `u64`; this is the one place that knows that some devices have none. It goes through what naga has read, and writes
-//! WGSL again, which naga reads again. Knows no device, and nothing of what a shader is for.
+//! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter writes
+//! each shader once, with `i64` and `u64`; only this module knows that some devices lack them. It traverses the module
+//! that naga parsed, and writes WGSL again, which naga parses again. Independent of devices and of what a shader
+//! computes.
 //!
-//! - Integers of 64 bits become `vec2<u32>`, the lower word first, so that buffers are the same bytes; operations on them become calls.
-//! - Results that a driver may rewrite become opaque: their bits go through an exclusive or with a word of a buffer which is 0, which
-//!   no driver knows.
-//! - Quotients, square roots and comparisons of floats of 32 bits become calls where the device's own aren't right.
+//! - 64-bit integers become `vec2<u32>`, the low word first, so that buffers have the same bytes. Operations on them
+//!   become calls.
+//! - Results that a driver may rearrange become opaque. Their bits pass through an exclusive or with a word of a
+//!   buffer. That word is 0, but no driver knows its value.
+//! - Quotients, square roots and comparisons of 32-bit floats become calls if the device's own operations are inexact.
 //!
-//! Only what shaders of this crate say has a lowering. Everything else is refused in words.
+//! Only constructs that shaders of this crate use have a lowering. All others are refused with a description.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | `types` | types and literals |
-//! | `integers` | operations on integers of 64 bits as calls |
-//! | `expressions`, `statements` | a function, written anew |
-//! | `pairs`, `singles` | the functions that are called |
-//! | `functions` | which of them a text needs |
+//! | `integers` | operations on 64-bit integers as calls |
+//! | `expressions`, `statements` | rewriting of a function |
+//! | `pairs`, `singles` | the helper functions that are called |
+//! | `functions` | selection of the helper functions that a text needs |
 
 mod expressions;
 mod functions;
@@ -42,41 +44,41 @@ use crate::error::BatchError;
 use crate::float_controls::FloatControls;
 use crate::valid::{ValidShader, WideTypes};
 
-/// How a device carries out integers of 64 bits.
+/// The implementation of 64-bit integers on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredIntegers {
-    /// It has them.
+    /// The device's own 64-bit integers.
     Native,
-    /// As pairs of words of 32 bits.
+    /// Pairs of 32-bit words.
     Pairs,
 }
 
-/// What keeps a driver from rewriting arithmetic on floats.
+/// The protection of float arithmetic against rearrangement by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredResults {
-    /// It takes SPIR-V as it is, in which each result has a decoration that forbids it.
+    /// The device accepts SPIR-V unchanged, in which each result has a decoration that forbids rearrangement.
     Decorated,
-    /// Each result goes through an operation that it can't see through.
+    /// Each result passes through an operation that the driver can't evaluate at compile time.
     Opaque,
 }
 
-/// How a shader's text becomes what a device takes.
+/// The rewriting of shaders for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lowering {
     pub integers: LoweredIntegers,
     pub results: LoweredResults,
     pub singles: LoweredSingles,
-    /// What the shader says of floats of 32 bits, where results are decorated.
+    /// The modes for 32-bit floats that the shader requests, if results are decorated.
     pub controls: FloatControls,
 }
 
 impl Lowering {
-    /// Which numbers of 64 bits are left.
+    /// Returns the 64-bit types that remain in the text. `floats` is true if 64-bit floats are allowed.
     pub fn wide(self, floats: bool) -> WideTypes {
         WideTypes { floats, integers: self.integers == LoweredIntegers::Native }
     }
 
-    /// A text as it is, for a device of which nothing more is known.
+    /// The identity lowering, for a device about which nothing else is known.
     #[cfg(test)]
     pub const PLAIN: Lowering = Lowering {
         integers: LoweredIntegers::Native,
@@ -85,7 +87,7 @@ impl Lowering {
         controls: FloatControls::NONE,
     };
 
-    /// All that there are.
+    /// Returns all possible lowerings.
     pub fn all() -> impl Iterator<Item = Lowering> {
         let with = |integers, results| {
             let of_singles = move |singles| {
@@ -99,8 +101,8 @@ impl Lowering {
         all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
     }
 
-    /// Other ways to compute with floats of 32 bits, the fastest first, for a device that doesn't get them right itself. Where results must be
-    /// opaque, so must those of multiply-adds.
+    /// Returns alternatives for 32-bit floats, the fastest first, for a device with inexact operations. If results must
+    /// be opaque, results of multiply-adds must be, too, so alternatives with multiply-adds are left out.
     pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
         let is_opaque = self.results == LoweredResults::Opaque;
         let fits = move |singles: &LoweredSingles| match singles {
@@ -111,14 +113,14 @@ impl Lowering {
         LoweredSingles::ALL.into_iter().filter(fits).map(move |singles| Lowering { singles, ..self })
     }
 
-    /// Whether a text stays as it is.
+    /// Returns true if texts are unchanged.
     fn keeps_texts(self) -> bool {
         self.integers == LoweredIntegers::Native
             && self.results == LoweredResults::Decorated
             && self.singles == LoweredSingles::Native
     }
 
-    /// What there is to say of it, in the user's words.
+    /// Describes the lowering as questions and answers, in words for the user.
     pub fn answers(self) -> [(&'static str, &'static str); 4] {
         let integers = match self.integers {
             LoweredIntegers::Native => "i64",
@@ -137,11 +139,11 @@ impl Lowering {
     }
 }
 
-/// The shader for a device.
+/// Rewrites a shader for a device.
 ///
 /// # Errors
 ///
-/// [`BatchError::Shader`] for a text that isn't one, and for what has no lowering.
+/// Returns [`BatchError::Shader`] for an invalid text, and for constructs that have no lowering.
 pub(crate) fn lowered(wgsl: &str, lowering: Lowering) -> Result<Cow<'_, str>, BatchError> {
     if lowering.keeps_texts() {
         return Ok(Cow::Borrowed(wgsl));
@@ -151,7 +153,7 @@ pub(crate) fn lowered(wgsl: &str, lowering: Lowering) -> Result<Cow<'_, str>, Ba
     Ok(Cow::Owned(writer.text()?))
 }
 
-/// The buffer whose first word is 0, in group 0.
+/// The binding, in group 0, of the constants; their first word is 0.
 const CONSTANTS: u32 = 1;
 
 struct ModuleWriter<'a> {
@@ -218,7 +220,7 @@ impl ModuleWriter<'_> {
         Ok(format!("{bound}var<{space}> {name}: {of}{first};\n"))
     }
 
-    /// The lower half of the word that is 0.
+    /// Returns an expression for the low half of the word that is 0.
     fn zero(&self) -> Result<String, BatchError> {
         let module = self.valid.module();
         let place = Some(ResourceBinding { group: 0, binding: CONSTANTS });

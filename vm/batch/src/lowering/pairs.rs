@@ -1,7 +1,7 @@
-//! The functions that a shader calls which was written anew: arithmetic on integers of 64 bits as pairs of words, the lower one first, and
-//! results that no driver sees through. None has a loop, and none computes with floats. Knows no shader.
+//! Helper functions of rewritten shaders: arithmetic on 64-bit integers as pairs of words, low word first, and opaque
+//! results. None has a loop, and none uses float arithmetic. Independent of shaders.
 
-/// The word that is 0, which only the device finds out.
+/// The variable that is 0, which the driver can't know at compile time.
 pub(super) const OPAQUE_ZERO: &str = "opaque_zero";
 
 /// The functions by their names.

@@ -1,37 +1,42 @@
-//! Quotients, square roots and comparisons of floats of 32 bits, for devices whose own aren't right: Vulkan permits quotients to be two and a half units
-//! in the last place away from the nearest float, and subnormal numbers to be taken for 0. Knows no shader.
+//! Quotients, square roots and comparisons of 32-bit floats, for devices with inexact operations. Vulkan permits
+//! quotients to be 2.5 units in the last place (ulp) off, and subnormal numbers to be flushed to 0. Independent of
+//! shaders.
 //!
-//! Comparisons look at the bits of a difference, which is 0 only where both are the same, so that no subnormal number is taken for 0. Beside a
-//! number that isn't near 0 a subnormal one may be taken for 0, so that the device compares where one of both is such a literal, as it was asked.
+//! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no subnormal operand is
+//! taken for 0 in a comparison. Next to a normal literal, flushing a subnormal operand to 0 does no harm. So the device
+//! compares with such literals itself; the probe tests these comparisons.
 //!
-//! Two ways lead to the nearest float. By whole numbers: a division and a root digit by digit, which every device gets right, as no float is computed
-//! with. Or by fused multiply-adds: an approximation, mended with what is left of it, where no exponent is near an end of the range; elsewhere by whole
-//! numbers again. P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34 (1990): if `y` is
-//! the float that is nearest to 1/b, and `q` is at most a unit away from a/b, then the float nearest to `q + (a - b·q)·y` is that nearest to
-//! a/b; and 1/b comes out nearest from one that is a unit away, unless all bits of b's fraction are set.
+//! There are two ways to round correctly. The first is integer arithmetic: quotient and root digit by digit, exact on
+//! every device. The second is an approximation refined with fused multiply-adds, if no exponent is near an end of the
+//! range; otherwise integers again.
+//!
+//! Source: P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev.
+//! 34 (1990). Let `y` be the float nearest to 1/b, and `q` at most one ulp off a/b. Then the float nearest to `q + (a -
+//! b·q)·y` is the one nearest to a/b. An approximation of 1/b that is one ulp off is refined to the nearest float,
+//! unless all fraction bits of b are set.
 
 use naga::BinaryOperator;
 
-/// How floats of 32 bits are divided and compared, and how their roots are taken.
+/// The implementation of division, comparison and square roots of 32-bit floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredSingles {
-    /// By the device's own operations.
+    /// The device's own operations.
     Native,
-    /// Divided by the device's own operation, and compared by that with literals that aren't near 0; roots by fused multiply-adds, other comparisons
-    /// by bits of differences.
+    /// Native division, and native comparison with normal literals. Roots use fused multiply-adds, other comparisons
+    /// the bits of differences.
     Compared,
-    /// Quotients by fused multiply-adds, too.
+    /// Like `Compared`, with quotients by fused multiply-adds.
     Fused,
-    /// Quotients and roots by whole numbers, comparisons by bits.
+    /// Quotients and roots by integer arithmetic, comparisons by bits.
     Whole,
 }
 
 impl LoweredSingles {
-    /// All of them, the fastest first.
+    /// All implementations, the fastest first.
     pub const ALL: [LoweredSingles; 4] =
         [LoweredSingles::Native, LoweredSingles::Compared, LoweredSingles::Fused, LoweredSingles::Whole];
 
-    /// In the user's words.
+    /// Describes the implementation in words for the user.
     pub(super) fn answer(self) -> &'static str {
         match self {
             LoweredSingles::Native => "the device's",
@@ -43,8 +48,8 @@ impl LoweredSingles {
         }
     }
 
-    /// Whether one float is above another, or the like: the function for a comparison of two floats that have names, of which one may be a literal.
-    /// None where it is the device's.
+    /// Returns a call that compares two named floats, of which one may be `literal`; None if the device's own
+    /// comparison is used.
     pub(super) fn comparison(
         self,
         operator: BinaryOperator,
@@ -67,7 +72,7 @@ impl LoweredSingles {
         }
     }
 
-    /// The magnitude of a float.
+    /// Returns the text of a float's absolute value.
     pub(super) fn magnitude(self, a: &str) -> String {
         match self {
             LoweredSingles::Native => format!("abs({a})"),
@@ -75,7 +80,7 @@ impl LoweredSingles {
         }
     }
 
-    /// The quotient of two floats that have names.
+    /// Returns the text of a quotient of two named floats.
     pub(super) fn quotient(self, a: &str, b: &str) -> String {
         match self {
             LoweredSingles::Native | LoweredSingles::Compared => format!("{a} / {b}"),
@@ -84,7 +89,7 @@ impl LoweredSingles {
         }
     }
 
-    /// The square root of a float.
+    /// Returns the text of a square root.
     pub(super) fn root(self, a: &str) -> String {
         match self {
             LoweredSingles::Native => format!("sqrt({a})"),
@@ -93,7 +98,7 @@ impl LoweredSingles {
         }
     }
 
-    /// The most rounds that a loop of its functions makes.
+    /// Returns the upper bound on the iterations of a loop in its helper functions.
     pub(crate) fn rounds(self) -> u32 {
         match self {
             LoweredSingles::Native => 0,
@@ -292,12 +297,12 @@ fn single_root_fused(a: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    /// So many units in the last place away.
+    /// Returns the float that is `units` ulp away.
     fn away(a: f32, units: i32) -> f32 {
         f32::from_bits(a.to_bits().wrapping_add_signed(units))
     }
 
-    /// What `single_quotient_fused` computes, from an inverse that is so far away.
+    /// Computes what `single_quotient_fused` does, from an inverse that is `units` ulp off.
     fn quotient(a: f32, b: f32, units: i32) -> f32 {
         let mut inverse = away(1.0 / b, units);
         inverse = (-b).mul_add(inverse, 1.0).mul_add(inverse, inverse);
@@ -307,7 +312,7 @@ mod tests {
         (-b).mul_add(quotient, a).mul_add(inverse, quotient)
     }
 
-    /// What `single_root_fused` computes of a number from 1 on and below 4, from an inverse root that is so far away.
+    /// Computes what `single_root_fused` does for a number in [1, 4), from an inverse root that is `units` ulp off.
     fn root(x: f32, units: i32) -> f32 {
         let inverse = away((1.0 / f64::from(x).sqrt()) as f32, units);
         let near = x * inverse;
@@ -318,7 +323,7 @@ mod tests {
         away(root, i32::from(rest > unit) - i32::from(rest <= -unit))
     }
 
-    /// Numbers from 1 on and below 2: the first and the last ones, and others that lie apart by a prime.
+    /// Numbers in [1, 2): the first and the last ones, and others at distances of a prime.
     fn fractions() -> impl Iterator<Item = f32> {
         const ALL: u32 = 1 << 23;
         let ends = (0..300).chain(ALL - 300..ALL);
@@ -328,7 +333,7 @@ mod tests {
     #[test]
     fn quotients_are_nearest_whatever_the_device_approximates() {
         for a in fractions().step_by(7) {
-            // All bits of the last fraction are set: that one goes by whole numbers.
+            // Divisors with all fraction bits set are excluded, because they use integer arithmetic.
             for b in fractions().filter(|b| b.to_bits() & 0x7f_ffff != 0x7f_ffff) {
                 for units in -3..=3 {
                     assert_eq!(quotient(a, b, units), a / b, "{a} / {b}, {units}");

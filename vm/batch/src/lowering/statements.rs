@@ -1,4 +1,4 @@
-//! Statements of a function, written anew, in the order that they have. Knows no operation.
+//! Rewrites the statements of a function, in their order. Independent of operations.
 
 use naga::valid::FunctionInfo;
 use naga::{AtomicFunction, Block, Expression, Function, Handle, Statement, SwitchCase, SwitchValue};
@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::types::{LoweredTypes, function_name, refused};
 use crate::error::BatchError;
 
-/// Writes the body of a function.
+/// Emitter of a function's body.
 pub(super) struct FunctionWriter<'a> {
     types: &'a LoweredTypes<'a>,
     function: &'a Function,
@@ -32,11 +32,11 @@ impl<'a> FunctionWriter<'a> {
         self.text.push('\n');
     }
 
-    /// The whole body.
+    /// Writes the whole body.
     ///
     /// # Errors
     ///
-    /// Something has no lowering.
+    /// Fails if a construct has no lowering.
     pub fn body(&mut self) -> Result<(), BatchError> {
         let function = self.function;
         for (handle, local) in function.local_variables.iter() {
@@ -118,7 +118,7 @@ impl<'a> FunctionWriter<'a> {
         Ok(())
     }
 
-    /// What a call gives, if it gives something.
+    /// Writes a call, with a name for its result if it has one.
     fn result(&mut self, result: Option<Handle<Expression>>, call: &str) {
         match result {
             Some(result) => self.name(result, call),
@@ -175,7 +175,7 @@ impl<'a> FunctionWriter<'a> {
                 SwitchValue::U32(value) => format!("{value}u"),
                 SwitchValue::Default => "default".to_owned(),
             });
-            // Values that have a body in common stand in front of it.
+            // Values that share a body precede it as empty cases.
             match (case.fall_through, case.body.is_empty()) {
                 (true, true) => continue,
                 (true, false) => return Err(refused("a case that goes on with the next one")),

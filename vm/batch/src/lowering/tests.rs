@@ -1,4 +1,4 @@
-//! What has a lowering comes out well-formed; everything else is refused in words.
+//! Supported constructs are lowered to valid shaders; all others are refused with a description.
 
 use super::*;
 
@@ -17,7 +17,7 @@ const BUFFERS: &str = "
     @group(0) @binding(5) var<storage, read_write> counts: array<atomic<u32>>;
 ";
 
-/// A shader whose entry point has these statements.
+/// Returns a shader with these statements in its entry point.
 fn with(body: &str) -> String {
     format!("{BUFFERS}\n@compute @workgroup_size(64) fn main() {{ {body} }}")
 }
@@ -44,7 +44,7 @@ fn statements_keep_their_order() {
     ";
     for lowering in ALL {
         let made = lower(&with(body), lowering).unwrap();
-        // What was loaded in front of a store has a name.
+        // A load before a store has a name.
         let [load, store] = ["g1_found[1];", "g1_found[1] ="].map(|text| made.find(text).unwrap());
         assert!(load < store, "{made}");
     }
@@ -67,7 +67,7 @@ fn every_result_of_floats_is_opaque() {
         found[0] = u64(bitcast<u32>(f32(i32(b)) + f32(u32(abs(b)))));
     ";
     let made = lower(&with(body), ALL[1]).unwrap();
-    // Nine results, two operands that are the same, a literal, and two integers.
+    // Made opaque are nine float results, two equal operands, a literal, and two integer results.
     assert!(made.matches("opaque_f32(").count() >= 10, "{made}");
     assert!(made.contains("opaque_i32(i32(") && made.contains("opaque_u32(u32("), "{made}");
     assert!(made.contains("opaque_zero = g0_constants[0].x;"));

@@ -1,4 +1,4 @@
-//! Types, literals and names of a shader that is written anew. Knows no operation.
+//! Types, literals and names of a rewritten shader. Independent of operations.
 
 use naga::{
     ArraySize, Expression, Function, GlobalVariable, Handle, Literal, Module, Scalar, ScalarKind, Type,
@@ -8,17 +8,17 @@ use naga::{
 use super::{LoweredIntegers, Lowering};
 use crate::error::BatchError;
 
-/// What has no lowering.
+/// Returns the error for a construct that has no lowering.
 pub(super) fn refused(what: &str) -> BatchError {
     BatchError::Shader(format!("{what} has no lowering"))
 }
 
-/// Whether a scalar is an integer of 64 bits.
+/// Returns true if a scalar is a 64-bit integer.
 pub(super) fn is_wide_integer(scalar: Scalar) -> bool {
     scalar.width == 8 && matches!(scalar.kind, ScalarKind::Sint | ScalarKind::Uint)
 }
 
-/// The types of a module, as they are written.
+/// The types of a module, with their rewritten names.
 pub(super) struct LoweredTypes<'a> {
     pub module: &'a Module,
     pub lowering: Lowering,
@@ -33,7 +33,7 @@ impl<'a> LoweredTypes<'a> {
         self.lowering.integers == LoweredIntegers::Pairs
     }
 
-    /// Whether a scalar is written as a pair.
+    /// Returns true if a scalar is rewritten as a pair.
     pub fn is_pair(&self, scalar: Scalar) -> bool {
         self.has_pairs() && is_wide_integer(scalar)
     }
@@ -56,7 +56,7 @@ impl<'a> LoweredTypes<'a> {
         })
     }
 
-    /// A scalar or a vector.
+    /// Returns the name of a scalar or vector type.
     pub fn plain(&self, inner: &TypeInner) -> Result<String, BatchError> {
         match *inner {
             TypeInner::Scalar(scalar) => self.scalar(scalar),
@@ -76,7 +76,7 @@ impl<'a> LoweredTypes<'a> {
     pub fn scalar(&self, scalar: Scalar) -> Result<String, BatchError> {
         let name = match (scalar.kind, scalar.width) {
             (ScalarKind::Sint | ScalarKind::Uint, 8) if self.has_pairs() => "vec2<u32>",
-            // They go through words of 64 bits.
+            // 64-bit floats need 64-bit integers for their bits.
             (ScalarKind::Float, 8) if self.has_pairs() => {
                 return Err(refused("f64 on pairs of 32-bit words"));
             }
@@ -103,20 +103,20 @@ impl<'a> LoweredTypes<'a> {
             Literal::U64(value) if self.has_pairs() => pair(value),
             Literal::I64(value) if self.has_pairs() => pair(value.cast_unsigned()),
             Literal::U64(value) => format!("{value}lu"),
-            // Its magnitude is no integer.
+            // The magnitude of i64::MIN is not a valid literal.
             Literal::I64(i64::MIN) => "i64(0x8000000000000000lu)".to_owned(),
             Literal::I64(value) => format!("({value}li)"),
             other => return Err(refused(&format!("the literal {other:?}"))),
         })
     }
 
-    /// A constant expression of the module.
+    /// Returns the text of a constant expression of the module.
     pub fn constant(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         let all = &self.module.global_expressions;
         self.constant_of(all.try_get(handle).map_err(|_| refused("a constant that isn't there"))?)
     }
 
-    /// An expression that is constant by itself.
+    /// Returns the text of an expression that is constant by itself.
     pub fn constant_of(&self, expression: &Expression) -> Result<String, BatchError> {
         match expression {
             Expression::Literal(literal) => self.literal(*literal),
@@ -130,12 +130,12 @@ impl<'a> LoweredTypes<'a> {
     }
 }
 
-/// A literal of 64 bits as a pair.
+/// Returns a 64-bit literal as a pair.
 fn pair(value: u64) -> String {
     format!("vec2<u32>(0x{:x}u, 0x{:x}u)", value as u32, value >> 32)
 }
 
-/// The name of a function: no two have the same, nor is one that of a variable.
+/// Returns the name of a function, which is distinct from all names of functions and variables.
 pub(super) fn function_name(module: &Module, handle: Handle<Function>) -> String {
     let own = module.functions.try_get(handle).ok().and_then(|function| function.name.as_deref());
     format!("f{}_{}", handle.index(), own.unwrap_or_default())

@@ -1,7 +1,7 @@
-//! Operations of fixed point that are found in integers of 128 bits, exactly. Those that may have no number say so beside it. Knows
-//! no series.
+//! Fixed-point operations that are computed exactly in 128-bit integers. Those that may fail also return a flag.
+//! Contains no series.
 
-/// The text of the function of a name.
+/// Returns the text of the function with this name.
 pub(super) fn text(name: &str) -> Option<String> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
 }

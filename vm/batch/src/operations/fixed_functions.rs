@@ -1,5 +1,5 @@
-//! The functions of fixed point as functions of WGSL, each by its name and the number of fraction bits: `rv_exp_fixed40`. What they
-//! compute is read from where the interpreter has it.
+//! Elementary functions of fixed point as WGSL functions, selected by name and number of fraction bits, such as
+//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation.
 
 use reviver_compile::op::Coordinate;
 use reviver_isa::arith::Elementary;
@@ -11,7 +11,7 @@ use super::wide::WORD;
 use super::wide_reading::{Rounds, ShaderWords};
 use super::written::WrittenTerm;
 
-/// The text of the function of a name.
+/// Returns the text of the function with this name.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     if let Some(text) = part(name, tables) {
         return Some(text);
@@ -22,14 +22,14 @@ pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     function_text(function, name, frac, tables)
 }
 
-/// The most rounds that a function's loops make: what drivers allow a lane may be few.
+/// Returns the upper bound on the iterations of a function's loops; drivers may permit a lane only few.
 pub(super) fn rounds(function: RealFunction) -> u32 {
     match function {
-        // The terms of a series of which one, at most, is (2·6.2²)^n/(1·3·…·(2n + 1)).
+        // The number of terms of a series; term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
         RealFunction::Elementary(Elementary::Erf) => 256,
-        // Up to 16 in steps of 1.
+        // Shifts the argument up to 16 in steps of 1.
         RealFunction::Elementary(Elementary::LogGamma | Elementary::Digamma) => 17,
-        // The bits of an exponent.
+        // The number of bits of an exponent.
         RealFunction::Powi | RealFunction::Pow => 64,
         RealFunction::Elementary(_)
         | RealFunction::Atan2
@@ -80,14 +80,14 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
     ))
 }
 
-/// A number that is always there.
+/// Returns a value that never fails, with the fault 0.
 fn surely(s: &ShaderWords, value: WrittenTerm) -> [WrittenTerm; 2] {
     [value, s.argument(&super::wide::literal(0))]
 }
 
 fn elementary(s: &ShaderWords, function: Elementary, x: WrittenTerm, frac: u32) -> Option<[WrittenTerm; 2]> {
     Some(match function {
-        // These are no series.
+        // These have no series.
         Elementary::Sqrt | Elementary::Round | Elementary::Floor => return None,
         Elementary::Exp => exp_log::exp(s, x, frac),
         Elementary::Log => exp_log::log(s, x, frac),
@@ -111,7 +111,7 @@ fn elementary(s: &ShaderWords, function: Elementary, x: WrittenTerm, frac: u32) 
     })
 }
 
-/// Parts of the functions that are read, too.
+/// Generates the helper functions that are shared by the elementary functions.
 fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
     let (read, parameters): (fn(&ShaderWords<'t>, WrittenTerm, WrittenTerm) -> WrittenTerm, _) = match name {
         "rv_wide_mul_high" => (wide::mul_high, ["a", "b"]),
@@ -119,7 +119,7 @@ fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
         "rv_wide_round_shift" => (wide::round_shift, ["value", "shift"]),
         _ => return None,
     };
-    // Its estimates are at most 2 too large.
+    // The estimates of its quotients are at most 2 too large.
     let s = ShaderWords::called(tables, Rounds::AtMost(2));
     let [a, b] = parameters.map(|name| s.argument(name));
     let made = read(&s, a, b);

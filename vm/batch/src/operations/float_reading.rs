@@ -1,5 +1,5 @@
-//! The reading of the elementary functions whose floats are variables of WGSL. The functions themselves are those that the
-//! interpreter computes with. Knows none of them by name.
+//! Symbolic evaluation of the elementary functions, with WGSL variables as floats. The functions themselves are the
+//! interpreter's. Independent of the individual functions.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use super::spelling::FloatType;
 use super::tables::Tables;
 use super::written::{ShaderFunction, WrittenTerm};
 
-/// A function of floats while it is written.
+/// A function of floats under construction.
 pub(super) struct ShaderFloats<'t, F> {
     float: FloatType,
     written: ShaderFunction,
@@ -22,12 +22,12 @@ impl<'t, F: Format> ShaderFloats<'t, F> {
         ShaderFloats { float, written: ShaderFunction::default(), tables, format: PhantomData }
     }
 
-    /// What a parameter of the function holds.
+    /// Returns the term of a function's parameter.
     pub fn argument(&self, name: &str) -> WrittenTerm {
         self.written.given(name)
     }
 
-    /// The lines of a function that gives a term back.
+    /// Returns the lines of a function with this result.
     pub fn body(self, gives: WrittenTerm) -> String {
         let (lines, gives) = self.written.body(&[gives]);
         format!("{lines}    return {};\n", gives.concat())
@@ -37,7 +37,7 @@ impl<'t, F: Format> ShaderFloats<'t, F> {
         self.written.made(text, uses)
     }
 
-    /// A shift, by a number of `u32`.
+    /// Adds a shift; the amount becomes a `u32`.
     fn shifted(&self, text: [&str; 3], a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         let [before, between, behind] = text;
         let most = u64::from(self.float.width - 1);
@@ -160,7 +160,8 @@ impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     ) -> [WrittenTerm; N] {
         self.written.picked(self.float.name, flag, yes, no)
     }
-    /// Lanes that need the other way are left to the processor: it would take its time, and the driver's compiler's, in all others too.
+    /// Emits only the usual branch; lanes that need the other one fail and are left to the CPU. Otherwise the other
+    /// branch would cost run time and compile time in all lanes.
     fn pick_usual<const N: usize>(
         &self,
         is_usual: WrittenTerm,

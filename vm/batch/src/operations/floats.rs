@@ -1,11 +1,12 @@
-//! Operations on floats that WGSL has itself, or almost. Knows no elementary function.
+//! Operations on floats that WGSL has as built-ins, or almost. Contains no elementary function.
 
 use super::spelling::{DOUBLE, FloatType, SINGLE};
 
-/// 2⁶³, the first float beyond the integers.
+/// 2⁶³, the first float beyond the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// The text of the function of a name. Signs and ends of the range are told by bits: drivers know too much of floats.
+/// Returns the text of the function with this name. Signs and range limits are checked by bits, because drivers
+/// optimize float comparisons unsafely.
 pub(super) fn text(name: &str) -> Option<String> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.name))?;
     let FloatType { name: of, word, signed, .. } = float;
@@ -15,7 +16,7 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_neg_" => format!(
             "fn rv_neg_{of}(a: {of}) -> {of} {{\n    return bitcast<{of}>(bitcast<{word}>(a) ^ {sign});\n}}\n"
         ),
-        // Below 0 are the numbers behind the bits of -0, up to those of -∞.
+        // As unsigned bits, the negative numbers follow those of -0, up to those of -∞.
         "rv_magnitude_" => {
             let behind = float.word_literal(float.sign() + 1);
             format!(
@@ -23,8 +24,8 @@ pub(super) fn text(name: &str) -> Option<String> {
                 \x20   return bitcast<{of}>(select(bits, bits ^ {sign}, bits - {behind} < {exponent}));\n}}\n"
             )
         }
-        // Some drivers round ties and negative doubles wrongly, or forget the sign of 0. From `end` on all floats are whole: a sum
-        // with it is rounded to a whole number, ties to even.
+        // A built-in `round` is unsafe: some drivers round ties and negative doubles wrongly, or lose the sign of 0.
+        // From `end` on all floats are integers, so a sum with `end` is rounded to an integer, ties to even.
         "rv_round_" => {
             let end = float.float(if float.width == 32 { 8_388_608.0 } else { 4_503_599_627_370_496.0 });
             format!(
@@ -53,7 +54,7 @@ pub(super) fn text(name: &str) -> Option<String> {
             "fn rv_integer_{of}(a: {of}) -> i64 {{\n\
             \x20   return select(0li, i64(a), rv_has_integer_{of}(a));\n}}\n"
         ),
-        // What a lane goes on with if it isn't as usual is no value: it has failed, which has the processor carry it out.
+        // An unusual operand fails the lane, so its value is irrelevant: the CPU executes the lane instead.
         "rv_usual_" => format!(
             "fn rv_usual_{of}(is_usual: bool, a: {of}) -> {of} {{\n    failed = failed | !is_usual;\n    return a;\n}}\n"
         ),
@@ -68,7 +69,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// The greatest float that is at most a tolerance, which has 64 bits in every number system.
+/// Returns the greatest float that is at most a tolerance; the tolerance has 64 bits in every number system.
 pub(super) fn tolerance(float: FloatType, tolerance: f64) -> f64 {
     let nearest = tolerance as f32;
     match float.width {

@@ -1,4 +1,4 @@
-//! The operations on reals that have functions of their own in a shader, in every number system.
+//! The operations on reals that are helper functions of a shader, in every number system.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -8,7 +8,7 @@ use reviver_isa::arith::Elementary;
 pub(super) enum RealFunction {
     Elementary(Elementary),
     Pow,
-    /// Of an integer exponent.
+    /// A power with an integer exponent.
     Powi,
     Atan2,
     Hypot,
@@ -18,7 +18,7 @@ pub(super) enum RealFunction {
     },
 }
 
-/// All functions that there are for one operand; the compiler says which one isn't here.
+/// Lists all functions of one operand; the match makes the compiler report a missing one.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
@@ -29,7 +29,7 @@ macro_rules! all_elementary {
 all_elementary!(Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p Sigmoid Cbrt Erf ErfSlope
     LogGamma Digamma);
 
-/// Those that aren't of one operand.
+/// The functions of several operands.
 const OTHERS: [RealFunction; 8] = [
     RealFunction::Pow,
     RealFunction::Powi,
@@ -42,13 +42,13 @@ const OTHERS: [RealFunction; 8] = [
 ];
 
 impl RealFunction {
-    /// All of them.
+    /// Returns all functions of reals.
     pub fn all() -> impl Iterator<Item = RealFunction> {
         let elementary = ELEMENTARY.iter().map(|&function| RealFunction::Elementary(function));
         elementary.chain(OTHERS)
     }
 
-    /// The operation that it carries out.
+    /// Returns the operation that the function implements.
     pub fn kind(self) -> OpKind {
         match self {
             RealFunction::Elementary(function) => OpKind::Elementary(function),
@@ -60,7 +60,7 @@ impl RealFunction {
         }
     }
 
-    /// Its name in a shader, without the number system.
+    /// Returns the name of the function in a shader, without the suffix of the number system.
     pub fn name(self) -> String {
         match self {
             RealFunction::Elementary(function) => format!("rv_{}", function.name()),

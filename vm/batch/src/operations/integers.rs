@@ -1,4 +1,4 @@
-//! Operations on integers: words of the program, sign-extended in the type that integers have. Knows no reals.
+//! Operations on integers: words of the program, sign-extended in the WGSL type of integers. Independent of reals.
 
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
@@ -7,16 +7,16 @@ use reviver_isa::module::Word;
 use super::Written;
 use super::spelling::IntegerType;
 
-/// The texts of a program's integers.
+/// Writer of a program's integer operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IntegerTexts {
     pub word: Word,
-    /// The type that they have.
+    /// The WGSL type of the integers.
     pub of: IntegerType,
 }
 
 impl IntegerTexts {
-    /// An operation on integers, or one that chooses.
+    /// Writes an operation on integers, or a selection.
     pub fn written(self, kind: OpKind, operands: &[&str]) -> Option<Written> {
         let call = |stem, a: &str, b: &str| format!("{}({a}, {b})", self.function_name(stem));
         let text = match (kind, operands) {
@@ -48,23 +48,23 @@ impl IntegerTexts {
         Some(Written::surely(text))
     }
 
-    /// Whether an integer is 0.
+    /// Returns a test for 0.
     pub fn is_zero(self, value: &str) -> String {
         format!("({value} == {})", self.of.literal(0))
     }
 
-    /// 1 or 0.
+    /// Converts a condition to 1 or 0.
     pub fn bit(self, condition: &str) -> String {
         format!("select({}, {}, {condition})", self.of.literal(0), self.of.literal(1))
     }
 
-    /// Whether an integer of 64 bits is no word.
+    /// Returns a test whether a 64-bit integer exceeds the range of a word.
     pub fn is_no_word(self, value: &str) -> String {
         let word = self.wrapped(&self.of.of_wide(value));
         format!("(!({} == {value}))", self.of.widened(&word))
     }
 
-    /// The word that an integer is congruent to.
+    /// Wraps an integer to a word: the sign-extended word that it is congruent to.
     fn wrapped(self, value: &str) -> String {
         let above = self.of.bits() - self.word.bits();
         match above {
@@ -73,7 +73,7 @@ impl IntegerTexts {
         }
     }
 
-    /// The name of the function of a word: `rv_div16`.
+    /// Returns the name of a helper function for the word size, such as `rv_div16`.
     fn function_name(self, stem: &str) -> String {
         format!("rv_{stem}{}", self.word.bits())
     }
@@ -83,7 +83,8 @@ fn failing(text: String, fails: String) -> Written {
     Written { fails: Some(fails), ..Written::surely(text) }
 }
 
-/// Whether an ordering holds. Of floats that are no numbers only `!=` does, and `!=` itself asks in WGSL whether both are numbers.
+/// Returns a comparison. For NaN only `!=` holds. It is written as a negated `==`, because `!=` itself is false for NaN
+/// in WGSL.
 pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     match order {
         Order::Ne => format!("(!({a} == {b}))"),
@@ -91,7 +92,7 @@ pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     }
 }
 
-/// The text of the function of a name.
+/// Returns the text of the function with this name.
 pub(super) fn text(name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
     let bits: u32 = name.get(stem.len()..)?.parse().ok()?;
@@ -112,7 +113,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// A function of words.
+/// A helper function on words.
 struct IntegerFunction<'a> {
     texts: IntegerTexts,
     stem: &'a str,
@@ -124,7 +125,7 @@ impl IntegerFunction<'_> {
         format!("fn {name}(a: {of}, b: {of}) -> {of} {{\n{body}}}\n")
     }
 
-    /// The bits of a word without its sign extension.
+    /// Returns the bits of a word without its sign extension.
     fn unsigned(&self) -> String {
         let (of, bits) = (self.texts.of, self.texts.word.bits());
         match of.bits() == bits {
@@ -133,7 +134,7 @@ impl IntegerFunction<'_> {
         }
     }
 
-    /// A quotient or a remainder; that by 0 is anything.
+    /// Writes a quotient or a remainder, which is undefined for a divisor of 0.
     fn divided(&self, sign: &str) -> String {
         let of = self.texts.of;
         let made = format!("a {sign} divisor");
@@ -147,7 +148,8 @@ impl IntegerFunction<'_> {
         ))
     }
 
-    /// Square and multiply, four bits of the exponent a round: drivers may allow few of them.
+    /// Writes a power by square and multiply. An iteration handles four bits of the exponent, because drivers may
+    /// permit few iterations.
     fn power(&self) -> String {
         let (of, word) = (self.texts.of, self.texts.of.unsigned());
         let [zero, one] = [0, 1].map(|value| of.literal(value));
@@ -170,14 +172,14 @@ impl IntegerFunction<'_> {
         self.function(&format!("    let is_within = {}(b) < {end};\n{body}", of.unsigned()))
     }
 
-    /// What is 0 for an amount that is no amount.
+    /// Writes a shift; its result is 0 for an amount out of range.
     fn shifted(&self, made: &str) -> String {
         let zero = self.texts.of.literal(0);
         let made = self.texts.wrapped(made);
         self.with_body(&format!("    return select({zero}, {made}, is_within);\n"))
     }
 
-    /// By an amount modulo the width.
+    /// Writes a rotation by an amount modulo the width.
     fn rotated(&self, made: &str) -> String {
         let most = self.texts.word.bits() - 1;
         self.function(&format!(
@@ -188,5 +190,5 @@ impl IntegerFunction<'_> {
     }
 }
 
-/// The rounds that a power's loop may make.
+/// Upper bound on the iterations of a power's loop.
 const POWER_ROUNDS: u32 = 16;

@@ -1,11 +1,12 @@
-//! The functions that a shader needs: what was asked for, and what that calls. Knows where each text comes from.
+//! The helper functions that a shader needs: requested ones, and those that they call. Maps names to the modules that
+//! write them.
 
 use std::collections::BTreeMap;
 
 use super::tables::Tables;
 use super::{fixed, fixed_functions, float_functions, floats, integers, wide};
 
-/// Functions by their names.
+/// Texts of functions by their names.
 #[derive(Debug, Default)]
 pub(super) struct Library {
     texts: BTreeMap<String, String>,
@@ -13,7 +14,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Takes in all functions that a text names.
+    /// Adds all functions that a text calls, directly or indirectly.
     pub fn need(&mut self, text: &str) {
         let mut names: Vec<String> = names(text).map(str::to_owned).collect();
         while let Some(name) = names.pop() {
@@ -27,7 +28,7 @@ impl Library {
         }
     }
 
-    /// All of them: in WGSL any order will do.
+    /// Returns the texts of all functions; WGSL accepts any order.
     pub fn text(&self) -> String {
         self.texts.values().map(String::as_str).collect()
     }
@@ -37,7 +38,7 @@ impl Library {
     }
 }
 
-/// What is named that has a text here.
+/// Returns the names of helper functions in a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
         .filter(|name| name.starts_with("rv_"))

@@ -1,11 +1,11 @@
-//! How each operation on values is written in WGSL, so that it has the interpreter's bits. Knows no block, no memory, and not what
-//! follows where a check fails.
+//! Writes each operation on values in WGSL, with the same bits as the interpreter's. Independent of blocks, of memory,
+//! and of what follows a failed check.
 //!
-//! Integers are `i64`, or `i32` where words have at most 32 bits; floats are `f64` or `f32` as the program's are, and fixed point is
-//! `i64`: programs of `f32` and of fixed point need no `f64`. A shader declares what the texts name:
+//! Integers are `i64`, or `i32` if words have at most 32 bits. Floats are `f64` or `f32`, as in the program. Fixed
+//! point is `i64`. So programs of `f32` and of fixed point need no `f64`. A shader declares these names for the texts:
 //!
-//! - `zero`, a private variable of the type of reals that is 0 when it begins, which is loaded: only where reals are floats;
-//! - `constants`, the buffer that [`Operations::tables`] lie in.
+//! - `zero`, a private variable of the type of reals, loaded with 0 at the start; only if reals are floats.
+//! - `constants`, the buffer that contains [`Operations::tables`].
 
 mod fixed;
 mod fixed_functions;
@@ -42,16 +42,16 @@ pub(crate) struct Operations {
     library: Library,
 }
 
-/// An operation that gives a value.
+/// The text of an operation that returns a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     /// Statements that come first.
     pub lines: Vec<String>,
-    /// The value: an expression, which isn't in need of parentheses. Where the operation fails it is anything.
+    /// The value: an expression that needs no parentheses. Undefined if the operation fails.
     pub text: String,
-    /// Whether the operation fails: an expression of type `bool`.
+    /// An expression of type `bool` that is true if the operation fails; None if it can't fail.
     pub fails: Option<String>,
-    /// The most rounds that loops make meanwhile.
+    /// Upper bound on the iterations of its loops.
     pub rounds: u32,
 }
 
@@ -66,33 +66,34 @@ impl Operations {
         Operations { numbers, library: Library::default() }
     }
 
-    /// The type of integers.
+    /// Returns the type of integers.
     pub fn integers(&self) -> IntegerType {
         IntegerType::of(self.numbers.word)
     }
 
-    /// The type of a class.
+    /// Returns the name of the type of a class.
     pub fn type_of(&self, class: Class) -> &'static str {
         self.types().name(class)
     }
 
-    /// The literal of a class whose bits these are, as [`reviver_vm::State`] holds them.
+    /// Returns the literal with these bits, as [`reviver_vm::State`] holds them.
     pub fn literal(&self, class: Class, bits: u64) -> String {
         self.types().literal(class, bits)
     }
 
-    /// The value of a class that an expression of type `u64` has the bits of.
+    /// Returns the value with the bits of an expression of type `u64`.
     pub fn of_word(&self, class: Class, word: &str) -> String {
         self.types().of_word(class, word)
     }
 
-    /// The bits of a value, as an expression of type `u64`.
+    /// Returns the bits of a value, as an expression of type `u64`.
     pub fn to_word(&self, class: Class, value: &str) -> String {
         self.types().to_word(class, value)
     }
 
-    /// An operation on values: its operands are names, literals, or in parentheses, and may be written several times. Names that
-    /// its lines declare begin with `name`. None if it is no operation on values alone.
+    /// Writes an operation on values. Its operands must be names, literals, or in parentheses, because they may be
+    /// written several times. Names declared by its lines begin with `name`. Returns None if the operation involves
+    /// more than values.
     pub fn value(&mut self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
         let written = self.written(kind, name, operands)?;
         let texts = written.lines.iter().chain([&written.text]).chain(&written.fails);
@@ -100,7 +101,8 @@ impl Operations {
         Some(written)
     }
 
-    /// Whether a check fails, as an expression of type `bool`. None if it never does, or is no check.
+    /// Returns an expression of type `bool` that is true if a check fails. Returns None if the check never fails, or
+    /// `kind` is no check.
     pub fn fails(&mut self, kind: OpKind, operands: &[&str]) -> Option<String> {
         let text = match (kind, operands) {
             (OpKind::RequireAdmitted, [a]) => self.reals().not_admitted(a),
@@ -113,7 +115,8 @@ impl Operations {
         Some(text)
     }
 
-    /// The functions that what was written needs, and that are needed by those. Their tables begin at a word of `constants`.
+    /// Returns the helper functions that the written operations need, directly or indirectly. Their tables start at
+    /// word `tables_at` of `constants`.
     pub fn prelude(&self, tables_at: usize) -> String {
         let text = self.library.text();
         if self.library.tables().is_empty() {
@@ -122,7 +125,7 @@ impl Operations {
         format!("fn rv_table(at: u32) -> u64 {{\n    return constants[{tables_at}u + at];\n}}\n{text}")
     }
 
-    /// The words that functions look into.
+    /// Returns the words of the functions' lookup tables.
     pub fn tables(&self) -> Vec<u64> {
         self.library.tables()
     }
@@ -177,7 +180,7 @@ impl Operations {
             | OpKind::Test(_)
             | OpKind::RealOf
             | OpKind::IntOf => self.reals().written(kind, name, operands),
-            // These know blocks, memory, or whoever watches.
+            // These involve blocks, memory, or verification.
             OpKind::Input(_)
             | OpKind::Index { .. }
             | OpKind::Place

@@ -1,4 +1,5 @@
-//! Operations on reals, in floats or in fixed point. Knows which function of WGSL is called for each; knows none from inside.
+//! Operations on reals, in floats or in fixed point. Selects the WGSL function of each operation; independent of the
+//! functions' implementation.
 
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::OpKind;
@@ -10,7 +11,7 @@ use super::integers::{IntegerTexts, holds};
 use super::spelling::{FloatType, ZERO};
 use super::{Written, fixed_functions, floats};
 
-/// The texts of a program's reals.
+/// Writer of a program's real operations.
 pub(super) struct RealTexts {
     pub numbers: NumberKinds,
     pub integers: IntegerTexts,
@@ -21,7 +22,7 @@ impl RealTexts {
         if let (OpKind::Test(order), [a, b]) = (kind, operands) {
             return Some(Written::surely(self.integers.bit(&self.holds(order, a, b))));
         }
-        // What functions take as an integer has 64 bits.
+        // Integer arguments of functions have 64 bits.
         let widened = |n: usize| operands.get(n).map(|operand| self.integers.of.widened(operand));
         let widened = match kind {
             OpKind::RealOf => vec![widened(0)?],
@@ -37,7 +38,7 @@ impl RealTexts {
         }
     }
 
-    /// Whether an ordering holds of two reals.
+    /// Returns a comparison of two reals.
     fn holds(&self, order: Order, a: &str, b: &str) -> String {
         let of_zero = match (a, b) {
             (ZERO, other) | (other, ZERO) => {
@@ -77,7 +78,7 @@ impl RealTexts {
         Some(Written::surely(text))
     }
 
-    /// An integer of 64 bits, which fails where it is no word.
+    /// Converts a 64-bit integer to a word; fails if it exceeds the range of a word.
     fn within_word(&self, made: String, name: &str, fails: String) -> Written {
         let (line, whole) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
         let fails = match (self.numbers.word, fails.as_str()) {
@@ -127,12 +128,12 @@ impl RealTexts {
         Some(outcome(call, name, fixed_functions::rounds(function)))
     }
 
-    /// Whether a real may not stand in a cell.
+    /// Returns a condition that is true if a real must not be stored in a cell; None in fixed point.
     pub fn not_admitted(&self, a: &str) -> Option<String> {
         FloatType::of(self.numbers.system).map(|float| format!("(!rv_is_finite_{}({a}))", float.name))
     }
 
-    /// Whether a real isn't vacant.
+    /// Returns a condition that is true if a real isn't vacant.
     pub fn not_vacant(&self, a: &str) -> String {
         match FloatType::of(self.numbers.system) {
             Some(float) => {
@@ -144,7 +145,7 @@ impl RealTexts {
     }
 }
 
-/// What a function gives that may have no number.
+/// Writes a call of a function that returns a value and a failure flag.
 fn outcome(call: String, name: &str, rounds: u32) -> Written {
     Written {
         lines: vec![format!("let {name}_outcome = {call};")],

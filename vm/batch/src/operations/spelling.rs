@@ -1,12 +1,12 @@
-//! Types and literals of numbers, and numbers as words of 64 bits. Knows no operation.
+//! WGSL types and literals of numbers, and conversions between numbers and 64-bit words. Independent of operations.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-/// The variable of the float 0, which shaders load.
+/// The variable that holds the float 0, which shaders load.
 pub(crate) const ZERO: &str = "zero";
 
-/// A format of floats, as WGSL has it. Words are without sign.
+/// A float format in WGSL, with the integer types of the same width. Words are unsigned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatType {
     pub name: &'static str,
@@ -19,7 +19,7 @@ pub(super) const DOUBLE: FloatType = FloatType { name: "f64", word: "u64", signe
 pub(super) const SINGLE: FloatType = FloatType { name: "f32", word: "u32", signed: "i32", width: 32 };
 
 impl FloatType {
-    /// The format of a number system, if that is one of floats.
+    /// Returns the format of a number system, or None for fixed point.
     pub fn of(system: RealSystem) -> Option<FloatType> {
         match system {
             RealSystem::F64 => Some(DOUBLE),
@@ -28,7 +28,8 @@ impl FloatType {
         }
     }
 
-    /// Whether a float is 0 or -0. One of 32 bits is told by its bits, as devices take subnormal ones for 0.
+    /// Returns a test for 0 or -0. 32-bit floats are tested by their bits, because devices may flush subnormal numbers
+    /// to 0.
     pub fn is_zero(self, a: &str) -> String {
         match self.width {
             32 => format!("((bitcast<{}>({a}) << 1u) == 0u)", self.word),
@@ -36,7 +37,7 @@ impl FloatType {
         }
     }
 
-    /// The word of a format's width.
+    /// Returns the literal of a word of the format's width.
     pub fn word_literal(self, bits: u64) -> String {
         match self.width {
             32 => format!("0x{:x}u", bits as u32),
@@ -44,17 +45,17 @@ impl FloatType {
         }
     }
 
-    /// The bits of the sign.
+    /// Returns the sign bit of the format.
     pub fn sign(self) -> u64 {
         1 << (self.width - 1)
     }
 
-    /// The bits of an exponent that has no finite number.
+    /// Returns the exponent bits of infinities and NaN.
     pub fn exponent(self) -> u64 {
         if self.width == 32 { f32::INFINITY.to_bits().into() } else { f64::INFINITY.to_bits() }
     }
 
-    /// The float nearest to a number.
+    /// Returns the literal of the float nearest to a number.
     pub fn float(self, value: f64) -> String {
         match self.width {
             32 => self.literal((value as f32).to_bits().into()),
@@ -62,19 +63,19 @@ impl FloatType {
         }
     }
 
-    /// The float of these bits. Zeros are read where drivers don't know them: a sum with one that they know is left out,
-    /// and that of -0 and 0 is 0.
+    /// Returns the literal of the float with these bits. Zeros are loaded from a variable that drivers can't evaluate:
+    /// a sum with a known zero would be folded, although -0 + 0 is 0.
     pub fn literal(self, bits: u64) -> String {
         let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
         let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
         if bits == 0 {
             return ZERO.to_owned();
         }
-        // There are no literals of these.
+        // WGSL has no literals of these.
         if !is_finite || magnitude == 0 {
             return format!("bitcast<{name}>({})", self.word_literal(bits));
         }
-        // The shortest decimal text is read back as the same bits.
+        // Rust's shortest decimal text is read back as the same bits.
         let text = match self.width {
             32 => format!("{:?}f", f32::from_bits(magnitude as u32)),
             _ => format!("{:?}lf", f64::from_bits(magnitude)),
@@ -83,9 +84,9 @@ impl FloatType {
     }
 }
 
-/// The type of a program's integers, which are words, and of addresses. The narrow one is for words of at most 32 bits: devices compute several
-/// times as fast with it. Nothing may be computed of such words in the wide one: a driver that knows the bounds of a loop (llvmpipe 22.3) makes one
-/// round of it where the counter is narrowed and widened again.
+/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits, with which
+/// devices compute several times faster. Such words are never computed in `Wide`. If a loop counter is narrowed and
+/// widened again, a driver that knows the bounds of the loop (llvmpipe 22.3) executes only one iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerType {
     Narrow,
@@ -107,7 +108,7 @@ impl IntegerType {
         }
     }
 
-    /// The type of the same width without sign.
+    /// Returns the unsigned type of the same width.
     pub fn unsigned(self) -> &'static str {
         match self {
             IntegerType::Narrow => "u32",
@@ -122,10 +123,10 @@ impl IntegerType {
         }
     }
 
-    /// A literal integer.
+    /// Returns a literal integer.
     pub fn literal(self, value: i64) -> String {
         match self {
-            // Their magnitudes are no integers.
+            // The magnitudes of the least integers are no valid literals.
             IntegerType::Narrow if value == i64::from(i32::MIN) => "i32(0x80000000u)".to_owned(),
             IntegerType::Wide if value == i64::MIN => "i64(0x8000000000000000lu)".to_owned(),
             _ if value < 0 => format!("(-{}{})", value.unsigned_abs(), self.suffix()),
@@ -133,7 +134,7 @@ impl IntegerType {
         }
     }
 
-    /// A literal that isn't negative, of the type without sign.
+    /// Returns a nonnegative literal of the unsigned type.
     pub fn unsigned_literal(self, value: u64) -> String {
         match self {
             IntegerType::Narrow => format!("{value}u"),
@@ -141,7 +142,7 @@ impl IntegerType {
         }
     }
 
-    /// An integer as one of 64 bits.
+    /// Converts an integer to 64 bits.
     pub fn widened(self, value: &str) -> String {
         match self {
             IntegerType::Narrow => format!("i64({value})"),
@@ -149,7 +150,7 @@ impl IntegerType {
         }
     }
 
-    /// An integer of 64 bits that is a word, as one of this type.
+    /// Converts a 64-bit integer in the range of a word to this type.
     pub fn of_wide(self, value: &str) -> String {
         match self {
             IntegerType::Narrow => format!("i32({value})"),
@@ -173,7 +174,7 @@ pub(super) struct NumberTypes {
 }
 
 impl NumberTypes {
-    /// The type of a class.
+    /// Returns the name of the type of a class.
     pub fn name(self, class: Class) -> &'static str {
         match (class, FloatType::of(self.system)) {
             (Class::Int, _) => self.integers.name(),
@@ -182,7 +183,7 @@ impl NumberTypes {
         }
     }
 
-    /// The literal of a class whose bits these are.
+    /// Returns the literal of a class with these bits.
     pub fn literal(self, class: Class, bits: u64) -> String {
         match (class, FloatType::of(self.system)) {
             (Class::Int, _) => self.integers.literal(bits as i64),
@@ -191,7 +192,7 @@ impl NumberTypes {
         }
     }
 
-    /// A number in a word of 64 bits.
+    /// Converts a 64-bit word to a number.
     pub fn of_word(self, class: Class, word: &str) -> String {
         match (class, self.system) {
             (Class::Int, _) => format!("{}({word})", self.integers.name()),
@@ -201,7 +202,7 @@ impl NumberTypes {
         }
     }
 
-    /// The word of 64 bits of a number.
+    /// Converts a number to a 64-bit word.
     pub fn to_word(self, class: Class, value: &str) -> String {
         match (class, self.system) {
             (Class::Int, _) => format!("u64({})", self.integers.widened(value)),

@@ -1,4 +1,5 @@
-//! Words that functions look into, side by side: a shader has them in a buffer, as drivers copy constant arrays for each lane.
+//! Lookup tables of helper functions, one after the other in a buffer. Drivers would copy constant arrays for each
+//! lane.
 
 use std::cell::RefCell;
 
@@ -9,12 +10,12 @@ pub(super) struct Tables(RefCell<TableWords>);
 #[derive(Debug, Default)]
 struct TableWords {
     words: Vec<u64>,
-    /// Where a table begins, and its length.
+    /// The first word and the length of each table.
     places: Vec<(usize, usize)>,
 }
 
 impl Tables {
-    /// Where a table begins among all words.
+    /// Returns the first word of a table among all words; adds the table if it is new.
     pub fn place(&self, table: impl Iterator<Item = u64>) -> usize {
         let table: Vec<u64> = table.collect();
         let TableWords { words, places } = &mut *self.0.borrow_mut();

@@ -1,15 +1,15 @@
-//! Arithmetic on words of 128 bits without sign, which are vectors of two words of 64, the lower one first. No function has a
-//! loop. Knows no fixed point.
+//! Arithmetic on unsigned 128-bit words, which are vectors of two 64-bit words, the low one first. No function has a
+//! loop. Independent of fixed point.
 
-/// The type of a word.
+/// The WGSL type of a 128-bit word.
 pub(super) const WORD: &str = "vec2<u64>";
 
-/// A number.
+/// Returns a literal of a 128-bit word.
 pub(super) fn literal(value: u128) -> String {
     format!("{WORD}(0x{:x}lu, 0x{:x}lu)", value as u64, (value >> 64) as u64)
 }
 
-/// `a` shifted left by a known amount below 128; `{}` stands for it.
+/// Returns a left shift by a known amount below 128; the operand replaces `{}`.
 pub(super) fn shl(amount: u32) -> String {
     match amount {
         0 => "{}".to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn shl(amount: u32) -> String {
     }
 }
 
-/// The same to the right.
+/// Returns a logical right shift, with the same placeholder.
 pub(super) fn shr(amount: u32) -> String {
     match amount {
         0 => "{}".to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn shr(amount: u32) -> String {
     }
 }
 
-/// The same with copies of the sign.
+/// Returns an arithmetic right shift, with the same placeholder.
 pub(super) fn sar(amount: u32) -> String {
     let sign = "u64(i64({}.y) >> 63u)";
     match amount {
@@ -43,7 +43,7 @@ pub(super) fn sar(amount: u32) -> String {
     }
 }
 
-/// The text of the function of a name.
+/// Returns the text of the function with this name.
 pub(super) fn text(name: &str) -> Option<String> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
 }

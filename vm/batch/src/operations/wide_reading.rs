@@ -1,5 +1,5 @@
-//! The reading of the functions of fixed point whose words are variables of WGSL. The functions themselves are those that the
-//! interpreter computes with. Knows none of them by name.
+//! Symbolic evaluation of the fixed-point functions, with WGSL variables as words. The functions themselves are the
+//! interpreter's. Independent of the individual functions.
 
 use reviver_isa::number::fixed::{WideOps, wide};
 
@@ -7,47 +7,47 @@ use super::tables::Tables;
 use super::wide::{WORD, literal, sar, shl, shr};
 use super::written::{ShaderFunction, WrittenTerm};
 
-/// How loops are written.
+/// The translation of loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounds {
-    /// As loops.
+    /// WGSL loops, for any number of iterations.
     Many,
-    /// One after another, as there are no more than these.
+    /// Unrolled loops, with this upper bound on iterations.
     AtMost(u32),
 }
 
-/// A function of words while it is written.
+/// A function of words under construction.
 pub(super) struct ShaderWords<'t> {
     written: ShaderFunction,
     tables: &'t Tables,
     rounds: Rounds,
-    /// Whether products, quotients and roundings have functions of their own.
+    /// True if products, quotients and roundings are calls of helper functions.
     has_calls: bool,
 }
 
 impl<'t> ShaderWords<'t> {
-    /// A function that calls others for products, quotients and roundings.
+    /// Starts a function that calls helpers for products, quotients and roundings.
     pub fn with_calls(tables: &'t Tables) -> ShaderWords<'t> {
         let written = ShaderFunction::default();
         ShaderWords { written, tables, rounds: Rounds::Many, has_calls: true }
     }
 
-    /// One of those others.
+    /// Starts one of these helpers.
     pub fn called(tables: &'t Tables, rounds: Rounds) -> ShaderWords<'t> {
         ShaderWords { written: ShaderFunction::default(), tables, rounds, has_calls: false }
     }
 
-    /// What a parameter of the function holds.
+    /// Returns the term of a function's parameter.
     pub fn argument(&self, name: &str) -> WrittenTerm {
         self.written.given(name)
     }
 
-    /// A number of fixed point, as a word.
+    /// Returns the term of a fixed-point parameter, extended to a 128-bit word.
     pub fn number(&self, name: &str) -> WrittenTerm {
         self.made("rv_wide_of({})", [self.argument(name)])
     }
 
-    /// The lines that terms come of, and how these are written.
+    /// Returns the lines that the terms depend on, and the texts of the terms.
     pub fn body(self, gives: &[WrittenTerm]) -> (String, Vec<String>) {
         self.written.body(gives)
     }
@@ -56,7 +56,7 @@ impl<'t> ShaderWords<'t> {
         self.written.made(text, uses)
     }
 
-    /// A line of one operand, which may stand in it up to three times.
+    /// Adds a line of one operand, which it may contain up to three times.
     fn of_one(&self, text: &str, a: WrittenTerm) -> WrittenTerm {
         self.made(text, [a, a, a])
     }
@@ -165,7 +165,7 @@ impl WideOps for ShaderWords<'_> {
         let halves = |&word: &u128| [word as u64, (word >> 64) as u64];
         let at = self.tables.place(table.iter().flat_map(halves));
         let last = table.len().saturating_sub(1);
-        // Where nobody asks for the word, its index may be anything.
+        // The index is clamped, because it may be anything if the word isn't used.
         let row = self.made(&format!("{at}u + 2u * u32(min({{}}.x, {last}lu))"), [index]);
         self.of_one(&self.pair("rv_table({})", "rv_table({} + 1u)"), row)
     }

@@ -1,18 +1,18 @@
-//! A function of WGSL while it is written: terms, the lines that make them, and which lines something comes of. Knows no
-//! operation and no number system.
+//! A WGSL function under construction: terms, the lines that define them, and elimination of unused lines. Independent
+//! of operations and number systems.
 
 use std::cell::RefCell;
 
-/// The number of something that an expression names.
+/// A value that expressions refer to, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTerm(usize);
 
-/// How a term is written.
+/// The text of a term.
 #[derive(Clone, Debug)]
 enum WrittenSpelling {
-    /// As it stands, and its number where it is a literal integer.
+    /// An expression, with its value if it is a literal integer.
     Given(String, Option<u64>),
-    /// The variable of this term's number.
+    /// The variable with the number of this term.
     Variable,
 }
 
@@ -29,7 +29,7 @@ enum WrittenLine {
         results: Vec<WrittenTerm>,
         ways: [WrittenLines; 2],
     },
-    /// Variables that are changed by steps, for as long as something holds.
+    /// Variables that are updated by steps, while a condition holds.
     Repeat {
         of: &'static str,
         state: Vec<WrittenTerm>,
@@ -39,7 +39,7 @@ enum WrittenLine {
     },
 }
 
-/// Lines, and what they come to.
+/// A nested list of lines, with its results.
 #[derive(Clone, Debug)]
 struct WrittenLines {
     lines: Vec<WrittenLine>,
@@ -52,22 +52,22 @@ struct WritingState {
     lines: Vec<WrittenLine>,
 }
 
-/// A function while it is written. Those who write it share it.
+/// A function under construction, shared by the values that add lines to it.
 #[derive(Debug, Default)]
 pub(super) struct ShaderFunction(RefCell<WritingState>);
 
 impl ShaderFunction {
-    /// What an expression is, which may be written more than once.
+    /// Adds a term for an expression, which may be written more than once.
     pub fn given(&self, text: impl Into<String>) -> WrittenTerm {
         self.term(WrittenSpelling::Given(text.into(), None))
     }
 
-    /// A literal integer.
+    /// Adds a term for a literal integer.
     pub fn literal(&self, text: String, number: u64) -> WrittenTerm {
         self.term(WrittenSpelling::Given(text, Some(number)))
     }
 
-    /// The number of a literal integer.
+    /// Returns the value of a literal integer.
     pub fn number(&self, term: WrittenTerm) -> Option<u64> {
         match self.0.borrow().terms.get(term.0)? {
             WrittenSpelling::Given(_, number) => *number,
@@ -81,7 +81,7 @@ impl ShaderFunction {
         WrittenTerm(terms.len() - 1)
     }
 
-    /// A line that makes a term. `{}` in the text stand for the operands, in their order.
+    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
     pub fn made<const N: usize>(&self, text: &str, uses: [WrittenTerm; N]) -> WrittenTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -94,7 +94,7 @@ impl ShaderFunction {
         term
     }
 
-    /// What one of two ways comes to, in variables of a type.
+    /// Adds a branch with results, which are variables of type `of`.
     pub fn picked<const N: usize>(
         &self,
         of: &'static str,
@@ -108,7 +108,8 @@ impl ShaderFunction {
         results
     }
 
-    /// What variables of a type come to by a step that is made for as long as something holds.
+    /// Adds a loop. Its variables, of type `of`, are updated by steps while a condition holds. Returns their final
+    /// values.
     pub fn repeated<const N: usize>(
         &self,
         of: &'static str,
@@ -127,7 +128,7 @@ impl ShaderFunction {
         self.0.borrow_mut().lines.push(line);
     }
 
-    /// What is written meanwhile, apart from the lines before it.
+    /// Collects the lines that `write` adds into a separate list.
     fn apart<const N: usize>(&self, write: impl FnOnce() -> [WrittenTerm; N]) -> WrittenLines {
         let before = std::mem::take(&mut self.0.borrow_mut().lines);
         let gives = write().to_vec();
@@ -135,7 +136,7 @@ impl ShaderFunction {
         WrittenLines { lines, gives }
     }
 
-    /// The lines that terms come of, and how these are written.
+    /// Returns the lines that the terms depend on, and the texts of the terms.
     pub fn body(self, gives: &[WrittenTerm]) -> (String, Vec<String>) {
         let WritingState { terms, lines } = self.0.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -154,7 +155,7 @@ fn spelled(terms: &[WrittenSpelling], term: WrittenTerm) -> String {
     }
 }
 
-/// The lines that something comes of, the last ones first looked at.
+/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
 fn alive(lines: &[WrittenLine], needed: &mut [bool]) -> Vec<WrittenLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -182,7 +183,7 @@ fn alive(lines: &[WrittenLine], needed: &mut [bool]) -> Vec<WrittenLine> {
                 if !state.iter().any(|term| needed[term.0]) {
                     continue;
                 }
-                // Each of them may be asked for by the next step.
+                // The next step may use any of the variables.
                 state.iter().chain(first).for_each(|term| needed[term.0] = true);
                 let step = lines_alive(step, step.gives.clone(), needed);
                 let test = lines_alive(test, test.gives.clone(), needed);
@@ -232,7 +233,7 @@ fn write_lines(lines: &[WrittenLine], terms: &[WrittenSpelling], depth: usize, t
                 let holds: Vec<String> = test.gives.iter().map(spell).collect();
                 text.push_str(&format!("{indent}    if (!{}) {{ break; }}\n", holds.concat()));
                 write_lines(&step.lines, terms, depth + 1, text);
-                // All at once: what one comes to may be another one, as it was.
+                // A parallel assignment, because a result may be the old value of another variable.
                 for (n, gives) in step.gives.iter().enumerate() {
                     text.push_str(&format!("{indent}    let next{n} = {};\n", spell(gives)));
                 }

@@ -1,4 +1,4 @@
-//! Asking a device, and comparing what it says with the processor, bit for bit.
+//! Executes the capability probe on a device, and compares the results with the CPU's, bit for bit.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,16 +11,16 @@ use crate::dispatch::{DeviceShader, LaneStatus};
 use crate::error::BatchError;
 use crate::shader::LaneShader;
 
-/// A kind of numbers, as words of 64 bits and in a shader's text.
+/// A number type of the probe, with its conversions to 64-bit words and its shader text.
 struct QuestionKind<T> {
     name: &'static str,
     to_word: fn(T) -> u64,
-    /// What is found, from the expression of a question.
+    /// Converts the expression of a question to an output word.
     store: fn(&str) -> String,
-    /// Lines that make `a`, `b`, `zero` and `one` of words.
+    /// Lines that compute `a`, `b`, `zero` and `one` from input words.
     lines: &'static str,
     one: u64,
-    /// Whether two words are as good as the same: what isn't a number may have any bits.
+    /// Compares two words. All NaNs count as equal.
     is_same: fn(u64, u64) -> bool,
 }
 
@@ -64,11 +64,11 @@ const I64: QuestionKind<i64> = QuestionKind {
 };
 
 impl Probe {
-    /// Asks a device.
+    /// Probes a device.
     ///
     /// # Errors
     ///
-    /// Those of carrying out a batch.
+    /// Returns errors of executing a batch.
     pub(crate) fn ask(device: &BatchDevice) -> Result<Self, BatchError> {
         let mut wrong = Vec::new();
         let has_f64 = device.has(DeviceNumbers::F64).is_ok();
@@ -92,7 +92,7 @@ impl Probe {
     }
 }
 
-/// Each question that is answered wrongly, with an example.
+/// Returns each question with a wrong answer, with an example.
 fn wrong_answers<T: Copy + std::fmt::Debug>(
     device: &BatchDevice,
     kind: &QuestionKind<T>,
@@ -119,7 +119,7 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
     Ok(wrong)
 }
 
-/// Every word that is found by a shader without checks.
+/// Executes a shader without checks, and returns all output words.
 fn carried_out(
     device: &BatchDevice,
     shader: &LaneShader,
@@ -136,12 +136,13 @@ fn carried_out(
     }
 }
 
-/// A step of a series that no driver has a formula for.
+/// Returns the next state of a series for which no driver has a closed formula.
 fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }
 
-/// How many rounds a loop makes that should make [`Probe::MOST_ROUNDS`]. It is seen by the state of a series that it comes to.
+/// Returns the number of iterations that a loop of [`Probe::MOST_ROUNDS`] iterations executes, derived from the final
+/// state of a series.
 fn rounds_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
         "    var state = given[lane];

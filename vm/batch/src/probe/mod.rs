@@ -1,11 +1,11 @@
-//! What a device gets right, found out by asking it: whether arithmetic has the processor's bits, and how many rounds its loops make. Knows
-//! no program.
+//! Capability probe of a device: it tests whether arithmetic has the same bits as the CPU's, and how many iterations
+//! loops execute. Independent of programs.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `questions`, `operands` | what is asked, about which numbers |
-//! | `text` | the shaders that ask |
-//! | `ask` | asking, and comparing |
+//! | `questions`, `operands` | the tested expressions, and their operands |
+//! | `text` | the shaders of the tests |
+//! | `ask` | executing the tests, and comparing with the CPU |
 
 mod ask;
 mod operands;
@@ -17,37 +17,39 @@ pub(crate) mod text;
 use crate::info::DeviceInfo;
 use crate::lowering::Lowering;
 
-/// What a device with its driver gets right. Asking takes a while, so that whoever likes keeps it as a text.
+/// Result of the capability probe of a device and its driver. Probing takes a while, so a caller may store the result
+/// as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
-    /// Whether floats of 64 bits have the processor's bits. False where there are none.
+    /// True if 64-bit floats have the same bits as the CPU's; false if the device has none.
     pub f64_is_exact: bool,
-    /// Whether floats of 32 bits have them.
+    /// True if 32-bit floats have the same bits as the CPU's.
     pub f32_is_exact: bool,
-    /// Whether integers of 64 bits have them.
+    /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
-    /// The rounds after which the device ends the loops of lanes that go together, silently; [`Probe::MOST_ROUNDS`] where it
-    /// wasn't seen to.
+    /// The number of iterations after which the device silently ends the loops of lanes in lockstep;
+    /// [`Probe::MOST_ROUNDS`] if it wasn't seen to do so.
     pub rounds: u32,
-    /// The lanes that have these rounds in common.
+    /// The number of lanes that share this number of iterations.
     pub lanes_together: u32,
-    /// The device and its driver.
+    /// The names of the device and its driver.
     of: String,
-    /// What became of the shaders that asked.
+    /// The lowering of the shaders used for the probe.
     pub(crate) lowering: Lowering,
-    /// What it gets wrong: of which numbers, and one example.
+    /// The wrong results: a number type, and a description with one example.
     wrong: Vec<(String, String)>,
 }
 
-/// The first line of a probe's text, which changes with the questions.
+/// The first line of a probe's text. The version changes with the tested expressions.
 const VERSION: &str = "reviver probe 3";
 
 impl Probe {
-    /// The most rounds of a loop that are asked for.
+    /// The largest number of loop iterations that the probe tests.
     pub const MOST_ROUNDS: u32 = 100_000;
 
-    /// Of a device that wasn't asked yet: enough to ask it.
+    /// Returns the initial probe of an untested device: no number type counts as exact. It suffices for running the
+    /// tests.
     pub(crate) fn unasked(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
             f64_is_exact: false,
@@ -61,33 +63,33 @@ impl Probe {
         }
     }
 
-    /// Whether it is of this device, with this driver, and with shaders in a form that it is given.
+    /// Returns true if the probe was made with this device, this driver, and a lowering that is used for the device.
     #[must_use]
     pub fn is_of(&self, info: &DeviceInfo) -> bool {
         let own = info.lowering();
         self.of == info.with_driver() && Lowering { singles: own.singles, ..self.lowering } == own
     }
 
-    /// The rounds that a lane may make in one dispatch, where the shader makes up to `uncounted` ones between two that it counts.
-    /// None where not even one.
+    /// Returns the iterations that a lane may execute in one dispatch, if the shader executes up to `uncounted` ones
+    /// between two counted ones. Returns None if that is less than one.
     pub(crate) fn rounds_of_a_lane(&self, uncounted: u32) -> Option<u32> {
         if self.rounds >= Self::MOST_ROUNDS {
             return Some(Self::MOST_ROUNDS);
         }
-        // Lanes that go together may make their rounds one behind the other.
+        // Lanes in lockstep may execute their iterations one after the other.
         let counted = self.rounds / uncounted.saturating_add(1);
         let of_a_lane = counted.saturating_sub(1) / self.lanes_together.max(1);
         if of_a_lane == 0 { None } else { Some(of_a_lane) }
     }
 
-    /// What it gets wrong of such numbers (`f64`, `f32`, `i64`).
+    /// Describes all wrong results of a number type (`f64`, `f32`, `i64`).
     pub(crate) fn wrong_of(&self, numbers: &str) -> String {
         let of_these = self.wrong.iter().filter(|(of, _)| of == numbers);
         let all: Vec<&str> = of_these.map(|(_, what)| what.as_str()).collect();
         format!("{numbers}: {}", all.join("; "))
     }
 
-    /// The first thing that it gets wrong of them, and how many there are besides.
+    /// Describes the first wrong result of a number type, and says how many others there are.
     pub(crate) fn first_wrong_of(&self, numbers: &str) -> String {
         let mut of_these = self.wrong.iter().filter(|(of, _)| of == numbers);
         let first = of_these.next().map_or("", |(_, what)| what.as_str());
@@ -97,7 +99,7 @@ impl Probe {
         }
     }
 
-    /// What there is to tell, as questions and answers in the user's words.
+    /// Lists the results as questions and answers, in words for the user.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, String)> {
         let exact = [("f64", self.f64_is_exact), ("f32", self.f32_is_exact), ("i64", self.i64_is_exact)];
@@ -122,7 +124,7 @@ impl Probe {
         }
     }
 
-    /// As a text of a few lines, for [`Probe::from_text`].
+    /// Writes the probe as a text of a few lines, for [`Probe::from_text`].
     #[must_use]
     pub fn to_text(&self) -> String {
         let exact = [self.f64_is_exact, self.f32_is_exact, self.i64_is_exact].map(u8::from);
@@ -142,7 +144,7 @@ impl Probe {
         text
     }
 
-    /// Reads what [`Probe::to_text`] wrote. None where it wasn't, or where other questions were asked then.
+    /// Parses the output of [`Probe::to_text`]. Returns None for other texts and for other versions.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();
@@ -167,7 +169,7 @@ impl Probe {
     }
 }
 
-/// What becomes of shaders, in one line.
+/// Describes a lowering in one line.
 fn way(lowering: Lowering) -> String {
     lowering.answers().map(|(_, answer)| answer).join("; ")
 }

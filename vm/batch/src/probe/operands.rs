@@ -1,9 +1,10 @@
-//! Pairs of operands at which arithmetic goes wrong if anywhere, and as many again by chance. Knows no question.
+//! Operand pairs for the probe: edge cases of arithmetic, and pseudorandom pairs. Independent of the tested
+//! expressions.
 
-/// Pairs by chance, besides those of all edges.
+/// The number of pseudorandom pairs, in addition to all pairs of edge cases.
 const BY_CHANCE: usize = 3000;
 
-/// Numbers that look random and are always the same ones (splitmix64).
+/// A pseudorandom generator with a fixed seed (splitmix64).
 struct Chance(u64);
 
 impl Chance {
@@ -15,14 +16,15 @@ impl Chance {
     }
 }
 
-/// Every edge with every edge.
+/// Returns all pairs of edge cases.
 fn pairs_of<T: Copy>(edges: &[T]) -> Vec<(T, T)> {
     edges.iter().flat_map(|a| edges.iter().map(|b| (*a, *b))).collect()
 }
 
 macro_rules! of_floats {
     ($name:ident, $float:ident, $bits:ident, $mantissa:expr, $bias:expr) => {
-        /// Edges: both zeros, subnormal and smallest normal numbers, neighbours of 1 and of the largest, infinities, and what isn't a number.
+        /// Returns operand pairs: edge cases and pseudorandom ones. Edge cases are both zeros, subnormal and smallest
+        /// normal numbers, neighbours of 1 and of the largest number, infinities, and NaN.
         pub(super) fn $name() -> Vec<($float, $float)> {
             let tiny = $float::from_bits(1);
             let positive = [
@@ -50,7 +52,7 @@ macro_rules! of_floats {
             ];
             let edges: Vec<$float> = positive.iter().flat_map(|edge| [*edge, -*edge]).collect();
             let mut chance = Chance(1);
-            // Of near magnitudes, so that sums round; then any bits at all.
+            // Two of three pairs have similar magnitudes, so that sums are rounded; the others have random bits.
             let near = |bits: u64| {
                 let exponent = $bias - 20 + (bits >> 48) % 40;
                 let bits = (bits as $bits) & ((1 << $mantissa) - 1) | (exponent as $bits) << $mantissa;
@@ -71,7 +73,8 @@ macro_rules! of_floats {
 of_floats!(of_f64, f64, u64, 52, 1023);
 of_floats!(of_f32, f32, u32, 23, 127);
 
-/// Edges: what is near 0, near the largest, and near the borders of 32 bits.
+/// Returns operand pairs: edge cases and pseudorandom ones. Edge cases are numbers next to 0, next to the largest ones,
+/// and next to the limits of 32 bits.
 pub(super) fn of_i64() -> Vec<(i64, i64)> {
     let wide = 1_i64 << 32;
     let edges = [

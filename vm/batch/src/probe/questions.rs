@@ -1,14 +1,14 @@
-//! What a device is asked about its arithmetic: an expression, and what the processor makes of it. Knows no device.
+//! The tested expressions of the probe, each with its evaluation on the CPU. Independent of devices.
 
 use std::cmp::Ordering;
 
-/// An expression over two numbers, and over `zero` and `one`, which no driver knows the values of.
+/// An expression over two numbers, and over `zero` and `one`. No driver knows the values of these two at compile time.
 pub(super) struct Question<T> {
-    /// What it is about, in the user's words.
+    /// The name of the tested operation, in words for the user.
     pub about: &'static str,
-    /// How a shader says it.
+    /// The expression in WGSL.
     pub wgsl: &'static str,
-    /// What it comes to.
+    /// The same expression on the CPU.
     pub cpu: fn(T, T) -> T,
 }
 
@@ -83,12 +83,12 @@ macro_rules! of_floats {
 of_floats!(OF_F64, f64, i64);
 of_floats!(OF_F32, f32, i32);
 
-/// A divisor that has a quotient.
+/// Returns a divisor for which the quotient is defined.
 fn divisor(a: i64, b: i64) -> i64 {
     if b == 0 || (a == i64::MIN && b == -1) { 1 } else { b }
 }
 
-/// Here `c` is `b` where `a` can be divided by that, and else 1; `n` is a distance that can be shifted by.
+/// Tests of integers. Here `c` is `b` if `a` can be divided by `b`, otherwise 1; `n` is a valid shift distance.
 pub(super) const OF_I64: &[Question<i64>] = &[
     Question { about: "sums", wgsl: "a + b", cpu: i64::wrapping_add },
     Question { about: "differences", wgsl: "a - b", cpu: i64::wrapping_sub },

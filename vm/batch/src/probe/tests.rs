@@ -1,4 +1,4 @@
-//! What is kept of answers, and what follows from them.
+//! Tests of storing a probe as text, and of conclusions from it.
 
 use super::*;
 use crate::testing::device;
@@ -21,7 +21,7 @@ fn texts_come_back() {
     let text = probe().to_text();
     assert_eq!(Probe::from_text(&text), Some(probe()));
     for end in 0..text.len() {
-        // No part of it is taken for another probe, except where its last line is cut.
+        // No prefix of the text parses as another probe, unless the cut is in its last line.
         let part = Probe::from_text(&text[..end]);
         assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
     }

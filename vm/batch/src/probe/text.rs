@@ -1,8 +1,9 @@
-//! Shaders without branches, one expression for each word that is found: what questions are asked with. Knows no question.
+//! Branch-free shaders that compute one expression for each output word, used by the probe. Independent of the tested
+//! expressions.
 
 use crate::shader::{LaneShader, WORKGROUP};
 
-/// What every such shader begins with: its bindings, as [`LaneShader`] has them, and the lane that each invocation is.
+/// The start of every such shader: its bindings, as described at [`LaneShader`].
 const BEGIN: &str = "
 struct Parameters {
     lanes: u32, stride: u32, rounds: u32, is_first: u32, most_steps_low: u32, most_steps_high: u32, unused: u32,
@@ -16,7 +17,8 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> steps: array<u64>;
 ";
 
-/// A shader whose lanes make `lines` and store `words`, all `u64`. Of the words that it is given, the lines have `given[k * stride + lane]`.
+/// Returns a shader that executes `lines` in each lane and outputs `words`, all of type `u64`. The lines read input
+/// word `k` as `given[k * stride + lane]`.
 pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: Vec<u64>) -> LaneShader {
     let stores: String = words
         .iter()
@@ -37,7 +39,8 @@ pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: 
     }
 }
 
-/// The text of a shader of which `body` is what a lane does that is under way: it has `lane` and `stride`.
+/// Returns the text of a shader with an entry point that runs `body` for each lane that hasn't ended. The body can use
+/// `lane` and `stride`.
 pub(crate) fn with_main(body: &str) -> String {
     format!(
         "{BEGIN}

@@ -1,4 +1,5 @@
-//! Words of a lane's own: those of cells, at addresses that are known or computed, and runs of them. Knows no operation.
+//! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. Independent of
+//! other operations.
 
 use reviver_compile::op::{Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
@@ -8,20 +9,20 @@ use super::Writer;
 use crate::cells::literal;
 use crate::words::{WordRun, WordSource};
 
-/// So many words are gone through in one round of a loop.
+/// Words that one iteration of a loop over memory processes.
 const UNROLLED: u32 = 16;
 
-/// Where a word of a lane's own is.
+/// The location of a word of the lane's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WordPlace {
-    /// In a variable.
+    /// In the variable of this number.
     Variable(u32),
-    /// In memory, at a place that this is the text of.
+    /// In memory, at the index that is this expression.
     Memory(String),
 }
 
 impl WordPlace {
-    /// The word, as a `u64`.
+    /// Returns an expression for the word, of type `u64`.
     pub fn held(&self) -> String {
         match self {
             WordPlace::Variable(word) => format!("m{word}"),
@@ -30,11 +31,11 @@ impl WordPlace {
     }
 }
 
-/// How far a word is from the first one of those that are gone through.
+/// Distance of a word from the first word of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordOffset {
     Known(u32),
-    /// Beyond what the variable of a loop says.
+    /// The loop variable plus this constant.
     InLoop(u32),
 }
 
@@ -48,7 +49,7 @@ impl WordOffset {
 }
 
 impl Writer<'_> {
-    /// A value of a class as a word; words have no class.
+    /// Converts a value of a class to a word. Without a class, the value already is a word.
     pub(super) fn to_word(&self, class: Option<Class>, value: &str) -> String {
         match class {
             Some(class) => self.operations.to_word(class, value),
@@ -63,7 +64,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value as a word.
+    /// Returns the text of a value, converted to a word.
     pub(super) fn word_of(&self, value: SsaValue) -> String {
         match self.steps.contains(&value) {
             true => format!("u64({})", self.value(value)),
@@ -71,7 +72,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A word as what a value is.
+    /// Converts a word to the type of a value.
     pub(super) fn of_word_for(&self, value: SsaValue, word: &str) -> String {
         match self.steps.contains(&value) {
             true => format!("i64({word})"),
@@ -79,7 +80,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Where a word is.
+    /// Returns the location of a word.
     pub(super) fn place(&self, word: u32) -> WordPlace {
         match self.text.memory.variables.contains(&word) {
             true => WordPlace::Variable(word),
@@ -87,7 +88,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Where a word is of those that are gone through. None of a loop's is a variable.
+    /// Returns the location of a word in a run. Words that a loop processes are never variables.
     pub(super) fn place_of(&self, first: u32, offset: WordOffset) -> WordPlace {
         match offset {
             WordOffset::Known(offset) => self.place(first + offset),
@@ -104,8 +105,9 @@ impl Writer<'_> {
         });
     }
 
-    /// Where the cell is that an operation loads or stores. Where a check has failed on the way an address is anything; none leads out of the
-    /// cells that it was looked up for. None if there are no such cells, so that a check has failed already.
+    /// Returns the location of the cell that an operation loads or stores; None if no such cell exists, so that a check
+    /// has already failed. After a failed check an address may be arbitrary, so it is clamped to the range of cells
+    /// that it was derived for.
     pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<WordPlace> {
         let form = &self.text.journey.form;
         let known = literal(form, op).and_then(|address| self.text.memory.word((space, address)));
@@ -126,8 +128,9 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {name}", self.memory_at() + run.word)))
     }
 
-    /// Goes through the words of a run, and at the same time through as many from each of some `others` on: `each` writes lines for one, with its counterpart, and how far it
-    /// is from the run's first word. Lines should be short: the time that a shader's compiler takes grows with the square of what a function computes.
+    /// Emits code that processes the words of a run, in parallel with as many words from each of `others` on. `each`
+    /// emits the lines for one word: its arguments are the source word and the offset in the run. The lines should be
+    /// short, because the compile time of a shader grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
         run: &WordRun,
@@ -155,7 +158,7 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            // The variable, too.
+            // The word at `end`, if any, is a variable and is included.
             let behind = (end + 1).min(run.count);
             for n in begin + whole..behind {
                 each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));
@@ -164,7 +167,7 @@ impl Writer<'_> {
         }
     }
 
-    /// At least the rounds of the loops that go through a run.
+    /// Returns the upper bound on the iterations of the loop over a run.
     pub(super) fn rounds_through(run: &WordRun) -> u32 {
         if run.count <= UNROLLED { 0 } else { run.count / UNROLLED }
     }

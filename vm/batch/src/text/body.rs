@@ -1,4 +1,4 @@
-//! Statements as lines: blocks, what jumps pass, and where a lane is kept for later. Knows no operation.
+//! Emits statements: blocks, arguments of jumps, and the points where a lane is suspended. Independent of operations.
 
 use reviver_compile::form::SsaEnd;
 use reviver_compile::op::SsaValue;
@@ -53,7 +53,7 @@ impl Writer<'_> {
                 Some(SsaEnd::Branch { condition, .. }) => {
                     format!("{} != {}", self.value(*condition), self.zero())
                 }
-                // Nothing else branches.
+                // Only branches have a condition.
                 Some(SsaEnd::Go(_) | SsaEnd::Pause { .. } | SsaEnd::Exit { .. }) | None => "true".to_owned(),
             }
         };
@@ -98,12 +98,12 @@ impl Writer<'_> {
         }
     }
 
-    /// A round of a loop begins. Where lanes can be kept, one that has failed ends here, and one that has made enough rounds is kept; in a single pass
-    /// either leaves the loop.
+    /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
+    /// has exhausted its iterations is suspended. In a non-resumable kernel either one leaves the loop.
     fn round(&mut self, head: u32, label: u32) {
         let is_back = self.leads_back(head);
         self.line("rounds = rounds + 1u;");
-        // A way back that makes more steps than there were is lost.
+        // A reverse sweep with more steps than the forward sweep has diverged.
         if is_back {
             self.line("failed = failed | (clock < 0li);");
         }
@@ -115,7 +115,7 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// A lane is kept at the head of a loop, and goes on there later, unless it has failed.
+    /// Emits code that suspends a lane at a loop head, where it resumes later, or ends the lane if it has failed.
     fn keep(&mut self, head: u32, label: u32, is_back: bool) {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();
@@ -142,7 +142,8 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Whether the loop with a head is of the way back. What switches lead to is all of one way.
+    /// Returns true if the loop with this head belongs to the reverse sweep. All entries of a switch belong to one
+    /// sweep.
     fn leads_back(&self, head: u32) -> bool {
         let entry = self.reducible.switches.get(&head).and_then(|switch| switch.entries.first());
         self.text.journey.back.is_some_and(|back| *entry.unwrap_or(&head) >= back)
@@ -155,7 +156,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Passes all arguments at once, as one may be a parameter. Switches pass none.
+    /// Emits a parallel assignment of a jump's arguments, because an argument may be a parameter of the target.
+    /// Switches have no parameters.
     fn pass_arguments(&mut self, from: u32, arm: usize) {
         let form = &self.text.journey.form;
         let Some(block) = form.blocks.get(from as usize) else { return };

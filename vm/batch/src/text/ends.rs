@@ -1,5 +1,6 @@
-//! Where a gradient turns, and where lanes arrive: what they have come to, and whether it is what the processor would come to without
-//! another word. What the bounds mean stands in `reviver_vm::differentiate::astray` and `reviver_vm::watch`; whatever is uncertain here fails.
+//! Emits the turning point of a gradient and the end of a lane: its outputs and its checks. The checks ensure that the
+//! CPU would accept the results without a warning or recomputation. The bounds are explained in
+//! `reviver_vm::differentiate::astray` and `reviver_vm::watch`; any doubt here fails the lane.
 
 use reviver_compile::op::SsaValue;
 use reviver_isa::instruction::Class;
@@ -14,7 +15,7 @@ use crate::shader::ShaderPass;
 use crate::words::{WordRun, WordSource};
 
 impl Writer<'_> {
-    /// A value, or the word of a cell as a value.
+    /// Returns the text of a value, or of a cell's word converted to its class.
     fn at_home(&self, class: Class, home: CellHome) -> String {
         match home {
             CellHome::Value(value) => self.value(value),
@@ -64,20 +65,20 @@ impl Writer<'_> {
         }
     }
 
-    /// A number is freed that has an adjoint. `row` is that of a copy, which only adds to its row's error; none is the first one's, which looks at the number
-    /// itself, too.
+    /// Emits the bookkeeping for a freed number with an adjoint. `row` is the output row of a copied operation, which
+    /// only adds to that row's error. It is None for the original, in row 0, which also records the size of the number.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));
         }
-        // Without an adjoint, nothing of the loss is lost with it.
+        // If the adjoint is the literal 0, the number has no effect on the loss.
         if adjoint != ZERO {
             let sum = format!("freed_error{}", row.unwrap_or(0));
             self.line(format!("{sum} = summed({sum}, weighed({freed}, {adjoint}));"));
         }
     }
 
-    /// The words that a lane has come to: those that follow each other in its memory in one go.
+    /// Emits the copying of the output words; words that are adjacent in memory are copied by one loop.
     fn store_found(&mut self, arrival: &LaneArrival) {
         let mut homes = (0_u32..).zip(&arrival.found).peekable();
         while let Some((word, home)) = homes.next() {
@@ -105,7 +106,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a lane has come to, and its end.
+    /// Emits the outputs of a lane, its checks, and its end.
     pub(super) fn arrive(&mut self, arrival: &LaneArrival) {
         self.store_found(arrival);
         if self.text.is_watched() {
@@ -126,7 +127,7 @@ impl Writer<'_> {
         }
         let is_over = match self.text.turning {
             Some(_) => {
-                // A way back that isn't as long as the way there isn't that.
+                // A reverse sweep with another number of steps than the forward sweep has diverged.
                 if self.text.is_judged() {
                     self.fail("!(clock == 0li)", None);
                 }
@@ -141,14 +142,14 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Tells the steps up to here, if anybody asks.
+    /// Emits the report of the steps so far, if requested.
     pub(super) fn tell_steps(&mut self) {
         if self.text.tells_steps {
             self.line("steps[lane] = bitcast<u64>(clock);");
         }
     }
 
-    /// A lane ends, if all its rounds lasted.
+    /// Emits the end of a lane; a lane with exhausted iterations starts anew instead.
     pub(super) fn end_lane(&mut self, is_over: &str, otherwise: &str) {
         let is_spent = match self.pass {
             ShaderPass::Single if self.has_rounds() => "rounds > most_rounds",
@@ -157,9 +158,9 @@ impl Writer<'_> {
         self.line(format!("end_lane({is_spent}, {is_over}, {otherwise});"));
     }
 
-    /// Fails where what is off changes the loss by more than rounding does.
+    /// Emits checks that fail if differences change a loss by more than rounding does.
     fn weigh(&mut self, arrival: &LaneArrival) {
-        // The processor may add the same numbers in another order, and wider ones.
+        // The CPU may add the same numbers in another order, and with more precision, so the bounds are tightened.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
         let Rounding { of_loss, of_freed, part, .. } = Rounding::of(self.numbers.system);
         let bounds = [of_loss, of_freed, part].map(|bound| self.near(bound * less, true));
@@ -171,13 +172,13 @@ impl Writer<'_> {
     fn weigh_row(&mut self, arrival: &LaneArrival, row: usize, [of_loss, of_freed, part]: &[String; 3]) {
         let is_zero = format!("(max(error{row}, abs(loss{row})) <= few)");
         self.fail(&format!("!(error{row} <= {part} * abs(loss{row})) & !{is_zero}"), None);
-        // The processor alone tells freed numbers with few digits from others.
+        // Only the CPU treats freed numbers with few digits separately.
         let exceeds = |size: &str| {
             format!(
                 "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
             )
         };
-        // The loss alone mostly outweighs it.
+        // The size of the loss alone mostly suffices.
         self.open(format!("if ({}) {{", exceeds(&format!("abs(loss{row})"))));
         self.line(format!("var size = abs(loss{row});"));
         for (start, adjoints) in &arrival.terms {
@@ -229,7 +230,7 @@ impl Writer<'_> {
                         return writer.fail(&format!("is_far({held}, {source})"), None);
                     }
                     if adjoints.is_empty() {
-                        // Nobody knows what a difference does to the loss.
+                        // Without an adjoint, the effect of a difference on the loss is unknown.
                         return writer.fail(&format!("{held} != {source}"), None);
                     }
                     writer.line(format!("restore({held}, {source}, most);"));
@@ -262,14 +263,14 @@ impl Writer<'_> {
                     self.line(format!("error{row} = summed(error{row}, {lost});"));
                 }
                 if adjoints.is_empty() {
-                    // Nobody knows what that does to the loss.
+                    // Without an adjoint, the effect of a difference on the loss is unknown.
                     self.fail(&format!("!({found} == {expected})"), None);
                 }
             }
         }
     }
 
-    /// The functions that judge floats. Where they aren't as wide as the processor's they err on the side of failing.
+    /// Returns the functions that verify floats. With less precision than the CPU's they err on the side of failing.
     pub(super) fn judging(&self) -> String {
         if !self.has_reals {
             return String::new();
@@ -277,7 +278,7 @@ impl Writer<'_> {
         let real = self.real();
         let (above, least, bits, fraction, word) = match self.numbers.system {
             RealSystem::F64 => ("", "", "u64", "52", "lu"),
-            // A sum or product that is rounded down may hide what counts, and what is too small for a float.
+            // Rounding down a sum or product, or underflow, could hide an error.
             RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
             RealSystem::Fixed(_) => return String::new(),
         };

@@ -1,4 +1,4 @@
-//! What is around the way in a shader: what it is bound to, how a lane is found, how it begins, and how it goes on where it was kept.
+//! The shader text around a lane's run: bindings, computing the lane's number, initialization, and resumption.
 
 use std::fmt::Write as _;
 
@@ -11,25 +11,27 @@ use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
-    /// The text, but for the functions of operations: what these need is known once all are written.
+    /// Returns the text without the helper functions of operations, which are known only once all operations are
+    /// emitted.
     pub(super) fn parts(&mut self) -> ShaderParts {
         self.begin();
         let statements = self.statements;
         self.statements(&statements.all);
         if statements.is_open {
-            // Whoever comes here has left a loop for good: rounds are spent, or a check has failed.
+            // A lane gets here only if it has left a loop for good: its iterations are exhausted, or a check has
+            // failed.
             self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
         ShaderParts { head: self.head(), main: format!("{}{}{body}\n}}\n", self.judging(), main()) }
     }
 
-    /// Whether rounds are counted.
+    /// Returns true if loop iterations are counted.
     pub(super) fn has_rounds(&self) -> bool {
         !self.statements.heads.is_empty()
     }
 
-    /// What it is bound to, and how a lane ends.
+    /// Returns the bindings and the functions that end a lane.
     fn head(&mut self) -> String {
         let real = self.real();
         let mut text = String::from(BOUND);
@@ -61,7 +63,7 @@ impl Writer<'_> {
         text
     }
 
-    /// How a lane begins, or goes on.
+    /// Emits the initialization of a lane, or its resumption.
     fn begin(&mut self) {
         if self.has_reals {
             let zero = self.of_word(Some(Class::Real), "constants[0]");
@@ -72,7 +74,7 @@ impl Writer<'_> {
         );
         if self.has_rounds() {
             let extra = self.other_rounds();
-            // What goes through the memory makes rounds too.
+            // Loops over the lane's memory have iterations too, so they are subtracted.
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
         }
         self.declare();
@@ -95,16 +97,16 @@ impl Writer<'_> {
         }
     }
 
-    /// Rounds that aren't the program's.
+    /// Returns the upper bound on loop iterations that don't belong to the program: those over the lane's memory.
     fn other_rounds(&self) -> u32 {
         let sum = |runs: &mut dyn Iterator<Item = &WordRun>| {
             runs.map(Self::rounds_through).fold(0_u32, u32::saturating_add)
         };
         let first = sum(&mut self.text.first.iter());
-        // Words that are found are those of the memory, once each.
+        // Output words are words of the memory, once each.
         let found = self.text.found / 16;
         let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max();
-        // What is compared may be weighed, too, once for each row.
+        // Compared words may also be weighed, once for each output row.
         let times = 1 + u32::try_from(self.text.rows().len().max(1)).unwrap_or(u32::MAX - 1);
         let arrivals = arrivals.unwrap_or(0).saturating_mul(times).saturating_add(found);
         let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
@@ -112,7 +114,7 @@ impl Writer<'_> {
         first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)
     }
 
-    /// The words that lanes are given and that are values.
+    /// Emits declarations of the input words that are SSA values.
     fn given(&mut self) {
         let text = self.text;
         for (&value, word) in text.journey.given.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
@@ -122,7 +124,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What was kept of a lane is its own again.
+    /// Emits the restoration of a suspended lane.
     fn go_on(&mut self) {
         self.open("if (before == UNDERWAY) {");
         for (word, control) in self.control.clone().into_iter().enumerate() {
@@ -159,14 +161,14 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// The variables of the whole function.
+    /// Emits the variables of the whole function.
     fn declare(&mut self) {
         let real = self.real();
         self.line("var clock: i64;");
         if self.has_rounds() {
             self.line("var rounds: u32;");
         }
-        // Places have labels as heads have them.
+        // Jump targets have labels like those of loop heads, so `lead` is always declared.
         self.line("var lead: u32;");
         if !self.reducible.switches.is_empty() {
             self.line("var chosen: u32;");
@@ -190,7 +192,7 @@ impl Writer<'_> {
     }
 }
 
-/// What every shader begins with, to where a lane is known.
+/// Returns the start of the entry point, up to the lane's number and its status check.
 fn main() -> String {
     format!(
         "\
@@ -234,7 +236,7 @@ struct Parameters {
 
 ";
 
-/// A text, but for the functions of operations, which stand between its parts.
+/// The text of a kernel, in two parts; the helper functions of operations go between them.
 pub(super) struct ShaderParts {
     pub head: String,
     pub main: String,

@@ -1,5 +1,5 @@
-//! Which values a lane still needs at the heads of loops, and which are variables because they are used where their declaration isn't seen. Knows no
-//! operation's meaning.
+//! Liveness at loop heads, and which values must be variables because they are used outside the scope of their
+//! declaration. Independent of the meaning of operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,20 +10,21 @@ use reviver_compile::written::{TextPlan, followed};
 use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements};
 use crate::switches::ReducibleGraph;
 
-/// What each block makes and needs, of the values that have a name in the text.
+/// Definitions and uses in each block, of the values that have a name in the text.
 #[derive(Debug)]
 pub(crate) struct BlockValues {
-    /// By block.
+    /// The used values, by block.
     uses: Vec<Vec<SsaValue>>,
     made: Vec<Vec<SsaValue>>,
     parameters: Vec<Vec<SsaValue>>,
-    /// By block and arm what is passed.
+    /// The values that a jump passes, by block and arm.
     passed: BTreeMap<(u32, usize), Vec<SsaValue>>,
     asked: BTreeMap<u32, SsaValue>,
 }
 
 impl BlockValues {
-    /// Of a form, whose blocks use some values besides. Not `named` are values that stand where they are used.
+    /// Collects the values of an SSA function; `others` are additional uses in blocks. Values for which `is_named` is
+    /// false are written where they are used.
     pub fn of(
         form: &SsaForm,
         plan: &TextPlan,
@@ -74,7 +75,7 @@ impl BlockValues {
         found
     }
 
-    /// By head of a loop the values that are needed from there on, in their order; of a switch those of all entries.
+    /// Returns the live values at each loop head, in order; for a switch, those of all its entries.
     pub fn live_at_heads(
         &self,
         form: &SsaForm,
@@ -94,7 +95,7 @@ impl BlockValues {
         heads.heads.values().map(at).collect()
     }
 
-    /// By block what is needed where it begins, its parameters included.
+    /// Returns the live values at the start of each block, parameters included.
     fn live(&self, form: &SsaForm, plan: &TextPlan) -> Vec<BTreeSet<SsaValue>> {
         let mut live: Vec<BTreeSet<SsaValue>> = vec![BTreeSet::new(); form.blocks.len()];
         let mut has_changed = true;
@@ -118,8 +119,8 @@ impl BlockValues {
         live
     }
 
-    /// The values that must be variables of the whole function: parameters, those that are kept at heads, and those that are used where a declaration in
-    /// their block isn't seen.
+    /// Returns the values that must be variables of the whole function: parameters, values saved at loop heads, and
+    /// values used outside the scope of their block's declarations.
     pub fn variables(
         &self,
         statements: &ShaderStatements,
@@ -146,14 +147,14 @@ fn of(all: &[Vec<SsaValue>], block: u32) -> &[SsaValue] {
     all.get(block as usize).map_or(&[], Vec::as_slice)
 }
 
-/// Where declarations are seen.
+/// Lexical scopes of the text.
 struct ValueScopes<'v> {
     values: &'v BlockValues,
-    /// By scope the one around it.
+    /// The parent of each scope.
     above: Vec<usize>,
     /// The scope of each block.
     homes: HashMap<u32, usize>,
-    /// Values with the scopes in which they are used.
+    /// Uses of values, with their scopes.
     used: Vec<(SsaValue, usize)>,
 }
 
@@ -199,7 +200,7 @@ impl ValueScopes<'_> {
     }
 }
 
-/// Whether a value has a name in the text: literals stand where they are used.
+/// Returns true if a value has a name in the text; literals are written where they are used.
 pub(crate) fn has_name(form: &SsaForm, value: SsaValue) -> bool {
     match form.definition(value) {
         Some(Definition::Op(op)) => !matches!(op.kind, OpKind::Int(_) | OpKind::Real(_)),

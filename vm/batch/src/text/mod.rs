@@ -1,5 +1,5 @@
-//! The text of a lane's shader: the way as statements, between what every shader begins with and what is asked at the end. Knows no
-//! program and no device.
+//! Emitter of a lane's shader text: prologue, the run as statements, checks at its end. Independent of programs and
+//! devices.
 
 mod accesses;
 mod body;
@@ -32,46 +32,47 @@ use frame::ShaderParts;
 use live::{BlockValues, has_name};
 use steps::numbers_of_steps;
 
-/// What a shader is written of.
+/// The input of the emitter.
 #[derive(Debug)]
 pub(crate) struct LaneText {
     pub journey: LaneJourney,
     pub memory: LaneMemory,
-    /// Fills the lane's memory where it begins.
+    /// The initial content of the lane's memory.
     pub first: Vec<WordRun>,
     pub constants: Vec<u64>,
     pub given: u32,
     pub found: u32,
-    /// Whether a lane tells how many steps it has made.
+    /// True if a lane reports its number of steps.
     pub tells_steps: bool,
-    /// By block where lanes arrive.
+    /// Results and checks, by the block where the lane's run ends.
     pub arrivals: BTreeMap<u32, LaneArrival>,
-    /// Of a gradient.
+    /// Data for the turning point of a gradient.
     pub turning: Option<LaneTurning>,
 }
 
-/// A shader, and what is to be told of it.
+/// An emitted shader, with statistics and properties of it.
 #[derive(Debug)]
 pub(crate) struct WrittenLanes {
     pub shader: LaneShader,
-    /// Loops that are entered in several places, each of which begins with a switch.
+    /// The number of loops with several entries, each of which starts with a switch.
     pub switched: u32,
     /// See [`LaneText::has_reals`].
     pub has_reals: bool,
 }
 
-/// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
+/// Upper bound on the words of a lane's memory. It is initialized and compared in loops, and their iterations count.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
-/// Lanes have fewer cells, so that addresses have room in 32 bits, and the sum of an index and of an offset that is less, taken without a sign, is below
-/// the length of an array only where that in 64 bits is.
+/// Exclusive upper bound on the cells of each space in a lane. It keeps addresses within 32 bits, and makes 32-bit
+/// bounds checks safe. Take the unsigned sum of an index and a smaller offset: it is below an array's length only if
+/// the 64-bit sum is.
 const MOST_CELLS: u64 = 1 << 30;
 
 impl LaneText {
-    /// The shader.
+    /// Emits the shader.
     ///
     /// # Errors
-    /// It has too large a memory.
+    /// Fails if the lane's memory is too large.
     pub fn written(self) -> Result<WrittenLanes, NoShader> {
         if self.memory.words > MOST_WORDS {
             return Err(NoShader::TooLarge { words: self.memory.words, most: MOST_WORDS });
@@ -100,7 +101,7 @@ impl LaneText {
         let mut operations = Operations::new(form.numbers);
         let resumable = ways.written(ShaderPass::Resumable, &mut operations);
         let single = resumable.keeps_lanes.then(|| ways.written(ShaderPass::Single, &mut operations));
-        // The tables of operations lie behind the other constants.
+        // The tables of operations follow the other constants.
         let functions = operations.prelude(self.constants.len());
         let whole = |pass: &WrittenPass| format!("{}{functions}{}", pass.parts.head, pass.parts.main);
         let shader = LaneShader {
@@ -116,12 +117,12 @@ impl LaneText {
         Ok(WrittenLanes { shader, switched: reducible.switched, has_reals: self.has_reals() })
     }
 
-    /// Whether something is computed, kept or found that is a real. If nothing is, the shader names no float, whatever the program's number system
-    /// is, so that devices without those carry it out.
+    /// Returns true if a real is computed, stored or returned. If not, the shader contains no float types, in any
+    /// number system, so that devices without such types can execute it.
     fn has_reals(&self) -> bool {
         let form = &self.journey.form;
         let is_real = |value: SsaValue| form.class(value) == Some(Class::Real);
-        // A literal stands where it is used.
+        // A literal is written where it is used, so it is not a computation.
         let computes = |value: &SsaValue| {
             form.op(*value).is_some_and(|op| {
                 op.kind.facts().operands.contains(&Class::Real)
@@ -136,7 +137,7 @@ impl LaneText {
             || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
     }
 
-    /// What blocks use besides what the form says.
+    /// Returns the values that blocks use in addition to the SSA function's own uses.
     fn others(&self) -> Vec<(u32, SsaValue)> {
         let arrivals = self
             .arrivals
@@ -150,7 +151,7 @@ impl LaneText {
     }
 }
 
-/// What both texts of a shader are written of.
+/// Input of the emitter for both kernels of a shader.
 struct LaneWays<'a> {
     text: &'a LaneText,
     plan: &'a TextPlan,
@@ -161,12 +162,12 @@ struct LaneWays<'a> {
     steps: BTreeSet<SsaValue>,
 }
 
-/// One of the texts, but for what its operations need.
+/// The text of one kernel, without the helper functions of its operations.
 struct WrittenPass {
     parts: ShaderParts,
-    /// Whether any lane is ever kept.
+    /// True if a lane may be suspended.
     keeps_lanes: bool,
-    /// What is kept of a lane, and the words of its cells.
+    /// The words saved for a suspended lane, including those of its cells.
     words: u64,
     /// See [`LaneShader::helper_rounds`].
     helper_rounds: u32,
@@ -210,7 +211,7 @@ impl LaneWays<'_> {
     }
 }
 
-/// Where the blocks lead to that are come to.
+/// Returns the control-flow graph of the reachable blocks.
 fn graph(journey: &LaneJourney, plan: &TextPlan) -> BlockGraph {
     let mut graph = BlockGraph { successors: vec![Vec::new(); journey.form.blocks.len()] };
     for &number in &plan.order {
@@ -222,7 +223,7 @@ fn graph(journey: &LaneJourney, plan: &TextPlan) -> BlockGraph {
     graph
 }
 
-/// A variable that lives as long as the lane, besides the form's values.
+/// A variable that lives as long as the lane and isn't an SSA value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ControlWord {
     name: String,
@@ -232,13 +233,13 @@ struct ControlWord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ControlType {
     Label,
-    /// A number of steps: 64 bits with a sign, whatever the program's words are.
+    /// A number of steps: signed 64 bits, for any width of the program's words.
     Steps,
     Mark,
     Real,
 }
 
-/// What is kept of every lane that goes on later.
+/// Returns the control variables that are saved for every suspended lane.
 fn control_words(
     text: &LaneText,
     statements: &ShaderStatements,
@@ -262,29 +263,29 @@ fn control_words(
 }
 
 impl LaneText {
-    /// Whether the way back of a gradient is judged in floats.
+    /// Returns true if the reverse sweep of a gradient is verified with floats.
     fn is_watched(&self) -> bool {
         self.turning.is_some() && self.journey.form.version.is_watched
     }
 
-    /// The rows of a gradient; none of a run.
+    /// Returns the output rows of a gradient; empty for a plain run.
     fn rows(&self) -> std::ops::Range<usize> {
         0..self.turning.as_ref().map_or(0, |turning| turning.losses.len())
     }
 
-    /// The variables by which the way back of a gradient is judged.
+    /// Returns the names of the variables that verify the reverse sweep of a gradient.
     fn judged(&self) -> impl Iterator<Item = String> {
         let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("freed_error{row}")]);
         ["largest", "freed"].map(str::to_owned).into_iter().chain(of_rows)
     }
 
-    /// Whether it is judged at all.
+    /// Returns true if the reverse sweep of a gradient is verified at all.
     fn is_judged(&self) -> bool {
         self.turning.is_some() && self.journey.form.version.level.is_checked()
     }
 }
 
-/// Writes a shader.
+/// Emitter of one kernel of a shader.
 struct Writer<'a> {
     text: &'a LaneText,
     pass: ShaderPass,
@@ -293,7 +294,7 @@ struct Writer<'a> {
     plan: &'a TextPlan,
     statements: &'a ShaderStatements,
     reducible: &'a ReducibleGraph,
-    /// By head of a loop what is kept there.
+    /// The values saved at each loop head.
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,
     /// See [`numbers_of_steps`].
@@ -303,7 +304,7 @@ struct Writer<'a> {
     numbers: NumberKinds,
     lines: Vec<String>,
     depth: usize,
-    /// The most rounds that a loop of a function makes that was called.
+    /// Upper bound on the iterations of a loop in the helper functions called so far.
     helper_rounds: u32,
 }
 
@@ -312,7 +313,7 @@ impl Writer<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// A line that opens a block.
+    /// Emits a line that opens a block.
     fn open(&mut self, text: impl AsRef<str>) {
         self.line(text);
         self.depth += 1;
@@ -323,12 +324,12 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    /// The word of a lane with which its memory begins.
+    /// Returns the number of the first saved word that belongs to the lane's memory.
     fn memory_at(&self) -> u32 {
         self.control.len() as u32 + self.kept.values().map(Vec::len).max().unwrap_or(0) as u32
     }
 
-    /// How a value is written where it is used.
+    /// Returns the text of a value at its use.
     fn value(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         let form = &self.text.journey.form;
@@ -342,7 +343,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same as a number of steps.
+    /// Returns the text of a value as a number of steps (64 bits).
     fn value_in_steps(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         match self.text.journey.form.op(value).map(|op| op.kind) {
@@ -352,7 +353,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value as what another one is.
+    /// Returns the text of a value, converted to the type of another value.
     fn value_for(&self, value: SsaValue, other: SsaValue) -> String {
         match self.steps.contains(&other) {
             true => self.value_in_steps(value),
@@ -368,17 +369,17 @@ impl Writer<'_> {
         self.operations.type_of(class)
     }
 
-    /// The literal integer 0.
+    /// Returns the literal integer 0.
     fn zero(&self) -> String {
         self.operations.literal(Class::Int, 0)
     }
 
-    /// The type of reals.
+    /// Returns the name of the type of reals.
     fn real(&self) -> &'static str {
         self.operations.type_of(Class::Real)
     }
 
-    /// A literal real that is near to a number: not greater, or not less.
+    /// Returns a literal real next to a number: at most the number if `is_most` is true, otherwise at least the number.
     fn near(&self, value: f64, is_most: bool) -> String {
         let bits = match self.numbers.system {
             RealSystem::F64 => value.to_bits(),

@@ -1,4 +1,5 @@
-//! Each operation as lines: those on values as [`crate::operations`] writes them, and those on memory, the clock and what is watched.
+//! Emits each operation: operations on values as [`crate::operations`] writes them, and those on memory, step counter
+//! and verification.
 
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
@@ -8,7 +9,7 @@ use super::{MOST_CELLS, Writer};
 use crate::operations::IntegerType;
 
 impl Writer<'_> {
-    /// An operation of a block, which may be of the way back.
+    /// Emits an operation of a block; `leads_back` is true in the reverse sweep.
     pub(super) fn op(&mut self, value: SsaValue, leads_back: bool) {
         let form = &self.text.journey.form;
         let Some(op) = form.op(value) else { return };
@@ -18,7 +19,7 @@ impl Writer<'_> {
         let operands = self.operands(value, op);
         let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
         match op.kind {
-            // Literals stand where they are used, and nothing is given to a form that begins in main.
+            // Literals are written where they are used. Functions that begin in main have no inputs.
             OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
             OpKind::IntAdd
             | OpKind::IntSub
@@ -93,7 +94,7 @@ impl Writer<'_> {
                     self.fail(&fails, op.guard);
                 }
             }
-            // Lanes have no counts, and each of their sweeps is a form of its own.
+            // Lanes report no statistics, and each of their sweeps is an SSA function of its own.
             OpKind::CountErased(_)
             | OpKind::CountDiscarded
             | OpKind::CountDropped
@@ -101,7 +102,7 @@ impl Writer<'_> {
             | OpKind::Largest
             | OpKind::Missed { .. } => {}
             OpKind::Jumped => {
-                // The step before, in either direction, is the one that jumped.
+                // In either direction, the preceding step is the one that jumped.
                 self.line(match leads_back {
                     false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
                     true => "path = path - mark_of(bitcast<u64>(clock));",
@@ -115,7 +116,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What must be finite is summed up, which takes one operation, and is looked at where a round begins and where the lane ends.
+    /// Adds a number that must be finite to a running sum, which takes one operation. The sum is checked at the start
+    /// of each iteration and at the end of the lane.
     fn require_admitted(&mut self, op: &SsaOp, operands: &[&str]) {
         let &[number] = operands else { return };
         if self.operations.fails(OpKind::RequireAdmitted, operands).is_none() {
@@ -128,8 +130,8 @@ impl Writer<'_> {
         self.line(format!("admitted = admitted + {counted};"));
     }
 
-    /// How operands are written. Literals among themselves have names, or the shader's compiler would compute with them, which it does for some
-    /// operations only and not as the processor does.
+    /// Returns the texts of an operation's operands. If all are literals, they get names. Otherwise the shader's
+    /// compiler would fold them, which it does for some operations only, and with results that differ from the CPU's.
     fn operands(&mut self, value: SsaValue, op: &SsaOp) -> Vec<String> {
         let form = &self.text.journey.form;
         let is_literal = |operand: &SsaValue| !has_name(form, self.plan.resolved(*operand));
@@ -147,13 +149,13 @@ impl Writer<'_> {
         named.collect()
     }
 
-    /// A cell that isn't there: a check has failed, or fails here.
+    /// Emits a failure for an access to a cell that doesn't exist: a check has failed before, or fails here.
     fn nowhere(&mut self, class: Class) -> String {
         self.line("failed = true;");
         self.operations.literal(class, 0)
     }
 
-    /// Puts down what a value is.
+    /// Emits the assignment of a value.
     fn make(&mut self, value: SsaValue, text: &str) {
         let name = format!("v{}", value.0);
         match self.variables.contains(&value) {
@@ -162,7 +164,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The lane has failed where something holds, but for a guard. What comes behind is gone through all the same, to the next round.
+    /// Emits a sticky check: the lane has failed if `fails` and the guard hold. The following code still runs, up to
+    /// the next iteration.
     pub(super) fn fail(&mut self, fails: &str, guard: Option<SsaValue>) {
         let guarded = match guard.map(|guard| self.value(guard)) {
             Some(guard) => format!("(({fails}) & ({guard} != {}))", self.zero()),
@@ -186,7 +189,7 @@ impl Writer<'_> {
 
     fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64, operands: &[&str]) {
         let ([index, _], &[_, length]) = (operands, op.operands.as_slice()) else { return };
-        // A name of its own keeps the compiler from computing with literals, which it does for some operations only.
+        // A name keeps the compiler from folding literals, which it does for some operations only.
         let name = format!("v{}", value.0);
         let of = self.operations.integers();
         let length = self.unsigned(length);
@@ -204,7 +207,7 @@ impl Writer<'_> {
         self.fail(&format!("bitcast<{}>({name}) >= {length}", of.unsigned()), op.guard);
     }
 
-    /// An integer without sign.
+    /// Returns the text of an integer, converted to the unsigned type.
     fn unsigned(&self, value: SsaValue) -> String {
         let of = self.operations.integers();
         match self.text.journey.form.op(self.plan.resolved(value)).map(|op| op.kind) {
@@ -213,7 +216,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of base + index·stride.
+    /// Returns the text of base + index·stride.
     fn placed(&self, base: &str, index: &str, stride: &str) -> String {
         let [none, one] = [0, 1].map(|value| self.operations.integers().literal(value));
         match (base == none, stride == one) {

@@ -1,4 +1,5 @@
-//! Which values are numbers of steps: they have 64 bits, whatever the program's words have. Knows no text.
+//! Finds the values that are numbers of steps: they have 64 bits, for any width of the program's words. Independent of
+//! text.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +9,10 @@ use reviver_compile::written::{TextPlan, followed};
 
 use crate::no_shader::NoShader;
 
-/// Those that the clock tells, and what is computed of them and passed on.
+/// Returns the values read from the step counter, and those computed from them or passed on as parameters.
 ///
 /// # Errors
-/// [`NoShader::Steps`] where something else is computed of them.
+/// Returns [`NoShader::Steps`] if an operation other than `Place` uses them.
 pub(super) fn numbers_of_steps(form: &SsaForm, plan: &TextPlan) -> Result<BTreeSet<SsaValue>, NoShader> {
     let blocks = || plan.order.iter().filter_map(|&number| form.blocks.get(number as usize));
     let ops = || {

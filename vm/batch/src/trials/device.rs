@@ -1,4 +1,4 @@
-//! Lanes of a shader on the tests' device, with so many rounds in each dispatch.
+//! Runs lanes of a shader on the tests' device, with a given number of iterations in each dispatch.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use crate::lowering::Lowering;
 use crate::shader::LaneShader;
 use crate::testing::{device_with, devices_for, lowerings};
 
-/// What became of lanes.
+/// The results of lanes.
 #[derive(Debug)]
 pub struct Ran {
-    /// By lane the words that it has come to.
+    /// The output words of each lane.
     pub found: Vec<Vec<u64>>,
     pub statuses: Vec<LaneStatus>,
     pub steps: Vec<u64>,
 }
 
-/// Rounds of a lane in one dispatch at most, and steps.
+/// Upper bounds on the iterations of a lane in one dispatch, and on its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     pub rounds: u32,
@@ -27,11 +27,12 @@ pub struct Budget {
 
 pub const PLENTY: Budget = Budget { rounds: 8000, most_steps: u64::MAX >> 1 };
 
-/// Longer shaders are carried out in the device's own form only, but for a campaign: a driver that is software takes ten times as long to compile them
-/// on pairs of words.
+/// Length in bytes above which a shader is tested with the device's own lowering only, except in a campaign. A software
+/// driver takes ten times as long to compile pairs of words.
 const SHORT: usize = 6 << 10;
 
-/// Has the texts of a shader looked through, whether there is a device or not. They make as many rounds that nobody counts.
+/// Validates the kernels of a shader, even if there is no device. Both must have the same number of uncounted
+/// iterations.
 pub fn compiled(shader: &LaneShader) {
     for lowering in lowerings(&shader.wgsl) {
         let texts = [&shader.wgsl].into_iter().chain(&shader.single_pass);
@@ -47,14 +48,14 @@ fn code(wgsl: &str, lowering: Lowering) -> ShaderCode {
     compiled.unwrap_or_else(|error| panic!("{lowering:?}: {error}\n{}", numbered()))
 }
 
-/// A shader that is ready, in each form that devices are given it in.
+/// A compiled shader, with each lowering under test.
 pub struct TrialPipeline {
     shaders: Vec<DeviceShader>,
     found: usize,
 }
 
 impl TrialPipeline {
-    /// None where there is no device.
+    /// Compiles a shader; None if there is no device.
     pub fn new(shader: &LaneShader) -> Option<TrialPipeline> {
         compiled(shader);
         let mut devices = devices_for(&shader.wgsl);
@@ -66,13 +67,13 @@ impl TrialPipeline {
         if pipeline.shaders.is_empty() { None } else { Some(pipeline) }
     }
 
-    /// In one form only.
+    /// Compiles a shader with one lowering only.
     pub fn in_form(shader: &LaneShader, form: Lowering) -> Option<TrialPipeline> {
         let shaders = vec![DeviceShader::new(&device_with(form)?, shader).unwrap()];
         Some(TrialPipeline { shaders, found: shader.found as usize })
     }
 
-    /// How long lanes take, without what a driver does only once.
+    /// Returns the run time of lanes, without the driver's one-time work.
     pub fn time(&self, lanes: &[Vec<u64>], budget: Budget) -> Duration {
         self.run(&lanes[..1], budget);
         let begin = Instant::now();
@@ -82,8 +83,8 @@ impl TrialPipeline {
         taken
     }
 
-    /// Carries out lanes, each with the words that it is given: in each form they come to the same, after the same steps. When a lane that
-    /// doesn't arrive is noticed depends on the form.
+    /// Runs lanes with the given input words. With each lowering they must have the same results after the same steps.
+    /// Lanes that don't arrive are not compared, because the lowering decides when a failure is noticed.
     pub fn run(&self, lanes: &[Vec<u64>], budget: Budget) -> Ran {
         let mut all = self.shaders.iter().map(|shader| self.run_one(shader, lanes, budget));
         let first = all.next().unwrap();

@@ -1,5 +1,5 @@
-//! Gradients of lanes, beside those of the processor: the same bits, or the lane says that it isn't sure. Where the processor mends or doubts, it
-//! must.
+//! Compares gradients of lanes with those of the CPU: the same bits, unless the lane fails. A lane must fail if the CPU
+//! recomputes the gradient with a history, or reports on it.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::testing::device;
 
-/// More steps than most lanes make.
+/// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// The variable of a real.
+/// Returns the variable of a real cell.
 fn variable(program: &Program, address: usize) -> Variable {
     let globals = program.module().globals.iter().enumerate();
     let mut reals = globals.filter(|(_, global)| global.class == reviver_isa::instruction::Class::Real);
@@ -28,7 +28,7 @@ fn variable(program: &Program, address: usize) -> Variable {
     Variable { global, element, origin: Origin::Cell(address) }
 }
 
-/// What the processor says of a lane.
+/// Returns the CPU's result for a lane.
 fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &[u64]) -> ExpectedOutcome {
     let state = given(start(program, Travel::Forward).state(), inputs, words);
     let Ok(subject) = Subject::new(program.clone(), state, false, MOST) else {
@@ -47,7 +47,7 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
     ExpectedOutcome::Arrived { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
-/// How many lanes arrived, and how many should have.
+/// Returns how many lanes arrived, and how many should have.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     let Ok(shader) = gradient(program, loss, CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
@@ -113,10 +113,10 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
-/// Where each row has a shader of its own besides, which has to be compiled, too.
+/// Length limit in bytes of shaders with several rows, because each row is also compiled separately.
 const OF_ROWS: usize = LONGEST / 2;
 
-/// Losses of a program that are final in the same place, three at most.
+/// Returns up to three losses of a program that are final at the same place.
 fn together(program: &Program) -> Vec<usize> {
     let turn = |loss: usize| early_turn(program, &[loss]).and_then(|stops| stops.only());
     let losses = losses(program);
@@ -124,7 +124,8 @@ fn together(program: &Program) -> Vec<usize> {
     losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
 }
 
-/// How many lanes arrived with several losses at once, where their text isn't too long: those that do with each alone, with the same words.
+/// Checks that a lane with several losses arrives if and only if it does with each loss alone, with the same words.
+/// Returns the number of such lanes; 0 if the text is longer than `longest`.
 fn rows_are_gradients(
     what: &str,
     program: &Arc<Program>,
@@ -192,7 +193,7 @@ fn rows_of_random_programs_are_gradients() {
 
 #[test]
 fn rows_of_arrays_and_recursions_are_gradients() {
-    // Adjoints at computed addresses, one of which a recursion keeps.
+    // Adjoints at computed addresses, and one in a frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
          for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",

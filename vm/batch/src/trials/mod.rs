@@ -1,4 +1,4 @@
-//! Shaders of whole programs: that they are well made, and that lanes come to what the processor comes to.
+//! Tests with shaders of whole programs: the shaders are valid, and lanes have the same results as on the CPU.
 
 mod device;
 mod gradients;

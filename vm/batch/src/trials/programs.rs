@@ -1,4 +1,4 @@
-//! The shipped programs and random ones: a shader that is made is one that its compiler takes, and a program that has none says why.
+//! Shipped and random programs: each has a valid shader, or a reason why it has none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::text::WrittenLanes;
 
-/// The compiler of a driver takes many seconds for texts that are longer.
+/// Length in bytes above which a driver's compiler takes many seconds.
 pub const LONGEST: usize = 48 << 10;
 
-/// The start of a way, with what may be left out as it is then.
+/// Returns the initial state of a run, with defaults for all inputs that may be omitted.
 pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
@@ -35,7 +35,7 @@ pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
     RouteStart::new(program, state).unwrap()
 }
 
-/// The cells of some roles.
+/// Returns the cells of globals with certain roles.
 pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell> {
     let globals = program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
@@ -46,12 +46,12 @@ pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell
     cells.collect()
 }
 
-/// The shader of a whole way, to which every cell that people give is given.
+/// Returns the shader of a whole run. Its inputs are all cells that users supply.
 pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<LaneShader, NoShader> {
     Ok(written(program, travel, level)?.shader)
 }
 
-/// The same, with what is told of it.
+/// Returns the same shader with its statistics.
 pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<WrittenLanes, NoShader> {
     let takes = |role| program.takes(role, travel);
     let gives = |role: Role| match travel {
@@ -68,12 +68,12 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
     lane_shader(program, &start(program, travel), &request)
 }
 
-/// The shader of the gradient of a real.
+/// Returns the shader of the gradient of a real.
 pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Result<LaneShader, NoShader> {
     gradients(program, &[loss], level)
 }
 
-/// The shader of the gradients of some reals: what is found are for each the derivatives, and then its value.
+/// Returns the shader of the gradients of several reals. Its outputs are, for each, the derivatives and then the loss.
 pub fn gradients(
     program: &Arc<Program>,
     losses: &[usize],
@@ -101,7 +101,7 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
-    // Someone who looks into one names it.
+    // `REVIVER_SHADER` selects a single program, for debugging.
     let only = std::env::var("REVIVER_SHADER").ok();
     let runs = texts.filter_map(|path| {
         let name = path.file_stem().unwrap().display().to_string();
@@ -115,13 +115,14 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     runs.collect()
 }
 
-/// The reals that are results.
+/// Returns the addresses of real results.
 pub fn losses(program: &Program) -> Vec<usize> {
     let results = cells(program, Role::is_result);
     results.iter().filter(|cell| cell.space == Space::Reals).map(|cell| cell.address).collect()
 }
 
-/// The random program of a seed, if lanes can go its way. Its cells may begin and end with anything: random programs use little up.
+/// Returns the random program of a seed, if it has a shader. Its cells may begin and end with anything, because random
+/// programs seldom clear their cells.
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
     let text = reviver_lab::generate::program(seed, &profile);
@@ -129,7 +130,7 @@ pub fn random(seed: u64) -> Option<Arc<Program>> {
     whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
 }
 
-/// A program of a text.
+/// Returns the program of a source text.
 pub fn program(text: &str) -> Arc<Program> {
     reviver_lab::subject::Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program
 }
@@ -171,7 +172,7 @@ fn every_shipped_program_has_shaders_or_says_why_not() {
     }
 }
 
-/// The shipped programs that devices refuse some way of, with what stands in the reasons.
+/// The shipped programs with a run that devices refuse, with parts of the expected reasons.
 const REFUSED: &[(&str, &[&str])] = &[
     ("collatz", &["`push`"]),
     ("dot", &["`call`"]),

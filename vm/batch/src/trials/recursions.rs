@@ -1,4 +1,4 @@
-//! Calls that aren't put in place: lanes keep records and frames of those that are open, and one that opens too many has failed.
+//! Calls that are not inlined: lanes keep records and frames of open calls, and a lane that opens too many calls fails.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::dispatch::LaneStatus;
 use crate::no_shader::NoShader;
 use crate::testing::device;
 
-/// The sum of 1 to n, by as many open calls.
+/// The sum of 1 to n, computed with n open calls.
 const SUM: &str = ".inout n\n.out sum\ncall down(n, sum)\n\n.proc down(in n, inout sum)\nif n > 0\n add sum, n\n \
                    call down(n - 1, sum)\nfi n > 0\n.end\n";
 
-/// A polynomial of x: each call has a real of its own, and calls there and back.
+/// A polynomial of x: each call has its own real, and makes one call and one uncall.
 const POLYNOMIAL: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: real\ncall nested(n, x, y)\n\n\
                           .proc nested(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n \
                           call nested(n - 1, x, t)\n add y, x * t\n add y, x\n uncall nested(n - 1, x, t)\n\
                           fi n > 0\n.end\n";
 
-/// A sum of powers of x: each call has a real of its own, whose adjoint is kept beside it.
+/// A sum of powers of x: each call has its own real, with its adjoint beside it.
 const POWERS: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: real\ncall powers(n, x, y)\n\n\
                       .proc powers(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n add t, x * x\n \
                       add y, t\n call powers(n - 1, t, y)\n sub t, x * x\nfi n > 0\n.end\n";
 
-/// Two procedures that call each other, of which main calls one or the other.
+/// Two procedures that call each other; main calls one of them, depending on the parity of n.
 const MUTUAL: &str = ".inout n\n.out odd, even\nif n % 2 == 0\n call of_even(n, even)\nelse\n call of_odd(n, odd)\n\
                       fi n % 2 == 0\n\n\
                       .proc of_even(in n, inout steps)\nadd steps, 1\nif n > 0\n call of_odd(n - 1, steps)\nfi n > 0\n.end\n\n\
@@ -87,7 +87,7 @@ fn a_lane_that_opens_more_calls_than_there_is_room_for_has_failed() {
     }
 }
 
-/// Lanes of [`SUM`] that open more than a thousand calls have failed.
+/// Checks that lanes of [`SUM`] with more than a thousand open calls fail.
 fn opens_so_many_calls(pipeline: &TrialPipeline) {
     let depths = [0, 1, 2, 60, 200, 5_000, 99_000, 3];
     let lanes: Vec<Vec<u64>> = depths.iter().map(|&depth| vec![depth]).collect();

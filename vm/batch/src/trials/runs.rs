@@ -1,4 +1,4 @@
-//! Lanes that go from one end of a program to the other, beside the interpreter: the same words and steps, or the lane says that it isn't sure.
+//! Compares runs of lanes with the interpreter: the same words and steps, unless the lane fails.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
 use crate::testing::device;
 
-/// What the interpreter comes to.
+/// The result of the interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedOutcome {
     Arrived {
         words: Vec<u64>,
         steps: u64,
     },
-    /// It traps, or something is left over.
+    /// The program traps, or leaves garbage.
     Fails,
-    /// The steps don't last.
+    /// The step limit is exceeded.
     Over,
 }
 
-/// A state whose cells are those of another one, but for what a lane is given.
+/// Returns a copy of a state, with a lane's inputs in their cells.
 pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
     let mut state = start.try_clone().unwrap();
     for (cell, &word) in cells.iter().zip(words) {
@@ -44,7 +44,7 @@ pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
     state
 }
 
-/// Words for lanes: the first one has those of the start, and the others are near.
+/// Returns input words for lanes: the first lane has those of the start, the others similar ones.
 pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usize) -> Vec<Vec<u64>> {
     let mut rng = Rng::new(11);
     let (unused, system) = (64 - program.module().word.bits(), program.module().real);
@@ -63,7 +63,7 @@ pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usiz
     (0..count).map(|lane| cells.iter().map(|cell| word(&mut rng, lane, cell)).collect()).collect()
 }
 
-/// What the interpreter comes to from a state with at most so many steps.
+/// Runs the interpreter from a state, with at most `most` steps.
 fn interpreted(
     program: &Arc<Program>,
     state: State,
@@ -94,7 +94,7 @@ fn interpreted(
     }
 }
 
-/// What a route comes to, whose code leaves out what only undoes.
+/// Runs a compiled route; its code restores cells instead of uncomputing them.
 fn elided(
     program: &Arc<Program>,
     route: Option<&Route>,
@@ -115,7 +115,8 @@ fn word(state: &State, cell: &ShaderCell) -> u64 {
     }
 }
 
-/// The lanes that have arrived, of which each must have come to what was expected; where not all is checked, only if that is anything.
+/// Counts the lanes that have arrived; each must have the expected results. With checks left out, a lane that should
+/// fail may have any outcome.
 pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
@@ -132,10 +133,10 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
     arrived
 }
 
-/// More steps than most lanes make.
+/// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Carries out lanes of a way with several budgets. How many arrived, and how many should have.
+/// Compares lanes of a run, with several budgets. Returns how many lanes arrived, and how many should have.
 pub fn compared(
     what: &str,
     program: &Arc<Program>,
@@ -158,7 +159,8 @@ pub fn compared(
     let mut expected: Vec<ExpectedOutcome> =
         lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
     if !level.is_checked() && !program.module().real.is_exact() {
-        // What isn't run back leaves other roundings behind: the same as on the processor.
+        // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
+        // that of CPU code.
         let plan = RoutePlan::whole(program, travel, level);
         let route = Route::new(program, &Evaluator, plan);
         for (words, expected) in lanes.iter().zip(&mut expected) {
@@ -170,7 +172,7 @@ pub fn compared(
     let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, level);
-    // Where a lane is kept again and again it comes to the same.
+    // A lane that is suspended again and again has the same results.
     let steps = |outcome: &ExpectedOutcome| match outcome {
         ExpectedOutcome::Arrived { steps, .. } => *steps,
         ExpectedOutcome::Fails | ExpectedOutcome::Over => MOST,
@@ -179,7 +181,7 @@ pub fn compared(
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
             assert_eq!(again.statuses, ran.statuses, "{what}, {rounds} rounds");
-            // Those of a lane that has failed are anything.
+            // The steps of a failed lane are undefined.
             let has_steps = |lane: &usize| ran.statuses[*lane] != LaneStatus::Failed;
             for lane in (0..lanes.len()).filter(has_steps) {
                 assert_eq!(again.steps[lane], ran.steps[lane], "{what}, {rounds} rounds, lane {lane}");
@@ -191,8 +193,9 @@ pub fn compared(
     [found, due]
 }
 
-/// Lanes of shipped programs that go one way: those whose number leaves `remainder` in two, or all of them. Ways have tests of their own, so that
-/// they are tried at once. Most of the time goes into the driver's compiler, so only a campaign has every program go every way.
+/// Compares lanes of shipped programs in one direction: those with an index congruent to `remainder` modulo 2, or all
+/// of them. Each direction has its own test, so that they run in parallel. Compilation takes most of the time, so only
+/// a campaign runs every program in every direction.
 fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
     let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());
@@ -235,7 +238,7 @@ fn lanes_of_random_programs_come_to_what_the_interpreter_does() {
     assert!(device().is_none() || all[0] > 10);
 }
 
-/// Counts down from n, and up: a lane makes as many rounds as it is told.
+/// A loop over 0..n; the input n of a lane is its number of iterations.
 const ROUNDS: &str = ".inout n\n.out sum\nfor i in 0..n\n    add sum, i\n    xor sum, 5\nrof\n";
 
 #[test]

@@ -1,5 +1,5 @@
-//! How long lanes take in each form that a shader has, beside the form in which nothing is lowered, and whether that is as long as is
-//! promised of integers on pairs of words; of opaque results nothing is promised. For whoever has a quiet machine.
+//! Compares the run time of lanes with each lowering to the run time without lowering. For integers on pairs of words,
+//! checks an upper bound on the ratio; opaque results have no bound. Needs an otherwise idle machine.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::runs::lanes;
 use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
 use crate::testing::lowerings;
 
-/// Lanes that keep a device busy for a while.
+/// The number of lanes, enough to keep a device busy for a while.
 const LANES: usize = 1 << 14;
 const ROUNDS: usize = 7;
 
@@ -50,7 +50,7 @@ for i in 0..n
 rof
 ";
 
-/// The shortest time of a program's lanes in each form, with that in which nothing is lowered first.
+/// Returns the shortest run time of a program's lanes for each lowering, the identity lowering first.
 fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering, Duration)> {
     let shader = whole(program, Travel::Forward, level).unwrap();
     let takes = cells(program, |role| program.takes(role, Travel::Forward));
@@ -67,7 +67,7 @@ fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering,
     forms.into_iter().zip(best).collect()
 }
 
-/// The ratio of a form to that in which nothing is lowered.
+/// Returns the ratio of a lowering's run time to that of the identity lowering.
 fn ratio(times: &[(Lowering, Duration)], form: Lowering) -> f64 {
     let of = |wanted: Lowering| times.iter().find(|(form, _)| *form == wanted).unwrap().1.as_secs_f64();
     of(form) / of(Lowering::PLAIN)

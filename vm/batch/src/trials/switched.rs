@@ -1,4 +1,4 @@
-//! Loops that are entered in several places: carried out by a switch, to the bits of the processor, and told.
+//! Loops with several entries: they are dispatched by a switch, have the same bits as on the CPU, and are counted.
 
 use reviver_vm::{CheckLevel, Travel};
 
@@ -8,26 +8,27 @@ use super::{gradients, runs};
 use crate::dispatch::LaneStatus;
 use crate::testing::device;
 
-/// A loop that begins in its middle where `odd` is 1.
+/// A loop that is entered in its middle if `odd` is 1.
 const ENTERED_TWICE: &str = ".inout n, odd\n.out sum, j, k\n\
                              entry: br mid, odd == 1\n\
                              top: from again, k > 0\n add sum, 7\n add j, 1\n\
                              mid: from entry, j == 0\n add k, 1\n add sum, k\n\
                              again: br top, k < n\n";
 
-/// The same, structured.
+/// The same program with structured control flow.
 const STRUCTURED: &str = ".inout n, odd\n.out sum, j, k\n\
                           if odd != 1\n add sum, 7\n add j, 1\nfi j != 0\n add k, 1\n add sum, k\n\
                           for i in 1..n\n add sum, 7\n add j, 1\n add k, 1\n add sum, k\nrof\n";
 
-/// A loop that ends where k is m, in its middle, or where it isn't below n: the way back enters it in two places.
+/// A loop that ends in its middle if k is m, and at its end if k isn't below n. In the backward direction it has two
+/// entries.
 const LEFT_TWICE: &str = ".inout n default 3, m default 2\n.inout x: real default 1.5\n.out y: real, j, k\n\
                           again: from top, k > 0\n add k, 1\n add y, x * x\n\
                           mid: br out, k == m\n add j, 1\n add y, x\n\
                           top: br again, k < n\n\
                           out: from mid, k == m\n";
 
-/// The first one of reals, within a loop.
+/// The first program with reals, in an enclosing loop.
 const OF_REALS: &str = ".inout n default 3\n.inout odd\n.inout x: real default 1.5\n.out y: real, j[4], k[4]\n\
                         for i in 0..4\n\
                         entry: br mid, odd == 1\n\
@@ -66,7 +67,7 @@ fn a_way_back_that_enters_a_loop_in_two_places_comes_to_where_the_way_there_bega
         TrialPipeline::new(&shader)
     });
     let [Some(there), Some(back)] = ways else { return };
-    // What is given and found stands in the order of the declarations: n, m, x, y, j, k.
+    // Inputs and outputs are in the order of the declarations: n, m, x, y, j, k.
     let x = 1.5_f64.to_bits();
     let lanes: Vec<Vec<u64>> = (0..64).map(|lane| vec![lane / 8, lane % 8, x]).collect();
     let results = there.run(&lanes, PLENTY);

@@ -1,4 +1,5 @@
-//! Graphs of blocks and their statements: the same walks, however often a lane is kept on the way and goes on, and an end for a lane whose rounds are spent.
+//! Compares walks through control-flow graphs with walks through their statements: the same blocks, however often a
+//! lane is suspended and resumed. A lane with exhausted iterations reaches an end.
 
 use crate::graph::BlockGraph;
 use crate::shader::ShaderPass;
@@ -6,25 +7,25 @@ use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements, Statemen
 use crate::structure::structured;
 use crate::switches::ReducibleGraph;
 
-/// A walk through a graph: which way each block takes is told by how many came before.
+/// A walk through a graph; the number of visited blocks determines each branch.
 struct GraphWalk<'g> {
     graph: &'g BlockGraph,
     reducible: &'g ReducibleGraph,
     seed: u64,
     trace: Vec<u32>,
     lead: StatementLabel,
-    /// How often a lane came to where it might have been kept.
+    /// The number of loop iterations so far.
     rounds: u32,
-    /// What becomes of it there.
+    /// The behaviour at loop iterations.
     at_rounds: AtRounds,
-    /// Whether its rounds are spent, so that it goes anywhere to its end.
+    /// True if the lane has exhausted its iterations, so that it takes any path to its end.
     is_spent: bool,
     arm: usize,
-    /// The entry of a loop that the last jump to a switch has chosen.
+    /// The loop entry that the last jump to a switch has selected.
     chosen: Option<u32>,
 }
 
-/// How statements end.
+/// The way in which a list of statements ends.
 #[derive(PartialEq)]
 enum WalkedWay {
     On,
@@ -34,14 +35,14 @@ enum WalkedWay {
     Kept,
 }
 
-/// What becomes of a lane where a round begins.
+/// The behaviour of a lane at the start of a loop iteration.
 #[derive(Clone, Copy, PartialEq)]
 enum AtRounds {
-    /// It goes on.
+    /// The lane always continues.
     GoesOn,
-    /// Now and then it is kept.
+    /// The lane is suspended now and then.
     Kept,
-    /// At some time its rounds are spent.
+    /// The lane exhausts its iterations at some point.
     Spent,
 }
 
@@ -106,7 +107,7 @@ impl<'g> GraphWalk<'g> {
         }
     }
 
-    /// Whether a block leads to its first arm, which was gone through just now.
+    /// Returns true if a block branches to its first arm; the block must be the last one visited.
     fn is_first_arm(&self, of: u32) -> bool {
         match self.reducible.switches.get(&of) {
             Some(switch) => {
@@ -204,7 +205,8 @@ impl<'g> GraphWalk<'g> {
     }
 }
 
-/// The structure of a graph has the walks of the graph, however often it is left and gone on with. Whether it has switches.
+/// Checks that the statements of a graph have the same walks as the graph, with any suspensions. Returns true if the
+/// graph needed switches.
 fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());
     let pieces = structured(&reducible);
@@ -235,7 +237,7 @@ fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     !reducible.switches.is_empty()
 }
 
-/// All that a block may lead to among some.
+/// Returns all possible lists of successors among some blocks.
 fn ends(count: u32) -> Vec<Vec<u32>> {
     let targets = 1..count;
     let pairs = targets.clone().flat_map(|a| targets.clone().map(move |b| vec![a, b]));
@@ -262,7 +264,7 @@ fn random_graphs_and_their_statements_have_the_same_walks() {
             seed = mixed(seed + 1);
             (seed >> 33) as u32 % below
         };
-        // Blocks lead near to where they stand, as those of programs do; some graphs are anything.
+        // Most graphs have local jumps, like those of programs; one of four is arbitrary.
         let mut near = |n: u32| match round % 4 {
             3 => 1 + random(count - 1),
             _ => (1 + (n + random(4)).saturating_sub(random(3))).min(count - 1),

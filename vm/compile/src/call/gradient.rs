@@ -19,9 +19,9 @@ use crate::form::{Demands, FIRST_RECORD};
 use crate::frames;
 use crate::op::Input;
 use crate::route::{MOST_STEPS, RoutePlan};
+use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RouteStart;
-use crate::rows::AdjointRows;
 use crate::turning::BareEnd;
 
 /// The compiled gradients of seeded sums, which share both sweeps.
@@ -193,7 +193,9 @@ impl GradientCall {
         let job = Job { inputs: &inputs, cells, left: budget, watcher, evidence: evidence_of_code };
         let (steps, primal_steps) = match self.code.run(job) {
             CodeOutcome::Exit { exit, steps, primal_steps, .. } if exit == self.end => (steps, primal_steps),
-            CodeOutcome::Exit { exit, .. } if self.is_full.get(exit as usize) == Some(&true) && levels == wanted => {
+            CodeOutcome::Exit { exit, .. }
+                if self.is_full.get(exit as usize) == Some(&true) && levels == wanted =>
+            {
                 return Err(CallEnd::Full);
             }
             CodeOutcome::Failed if room.has_arrived() => return Err(CallEnd::Other(BareEnd::Refused)),
@@ -245,7 +247,9 @@ impl GradientCall {
     fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
         let state = start.state();
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
-            && seeds.iter().all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
+            && seeds
+                .iter()
+                .all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
         let is_begin = (state.position, state.inverted, state.mode()) == (self.plan.from, false, false);
         is_seeded
             && is_begin
@@ -271,11 +275,13 @@ impl CallRoom {
         seeds: &[&[SeededCell]],
     ) -> Result<(), OutOfMemory> {
         let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
-        let cells = |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
+        let cells =
+            |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
         let reals = cells(start.reals.len(), frame_reals, level.reals);
         room::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
         room::resize(&mut self.reals, reals)?;
-        let adjoints = if call.rows.count > 1 { (call.rows.count * call.rows.stride) as usize } else { reals };
+        let adjoints =
+            if call.rows.count > 1 { (call.rows.count * call.rows.stride) as usize } else { reals };
         room::resize(&mut self.adjoints, adjoints)?;
         room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
         room::resize(&mut self.results, call.seeded.len() + 1)?;

@@ -302,8 +302,9 @@ impl<'p> Joining<'p> {
                 Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
                 // Nobody reads the cells there.
                 Some(_) => {
-                    let is_store =
-                        |value: &SsaValue| self.form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Store(_)));
+                    let is_store = |value: &SsaValue| {
+                        self.form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Store(_)))
+                    };
                     kept.retain(|value| !is_store(value));
                 }
                 None => {}

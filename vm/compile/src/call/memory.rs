@@ -82,9 +82,11 @@ impl MemoryCells {
             let end = if rows.count > 1 { cells.end.min(rows.stride) } else { cells.end };
             rows.adjoint(row, cells.start.min(end))..rows.adjoint(row, end)
         };
-        let beside = changed.flat_map(|run| (0..rows.count).map(move |row| (Space::Adjoints, of_row(row, &run.cells))));
+        let beside = changed
+            .flat_map(|run| (0..rows.count).map(move |row| (Space::Adjoints, of_row(row, &run.cells))));
         let adjoints = runs.iter().filter(|run| run.space == Space::Adjoints);
-        let adjoints = joined(beside.chain(adjoints.map(|run| (Space::Adjoints, run.cells.clone()))).collect());
+        let adjoints =
+            joined(beside.chain(adjoints.map(|run| (Space::Adjoints, run.cells.clone()))).collect());
         runs.retain(|run| run.space != Space::Adjoints);
         runs.extend(adjoints.into_iter().map(|run| MemoryRun { is_changed: true, ..run }));
         MemoryCells { runs, own }

@@ -28,9 +28,7 @@ use self::join::{Joining, Place};
 use self::memory::MemoryCells;
 use crate::build::build_within;
 use crate::compiled::MOST_WORK;
-use crate::form::{
-    Demands, FixedCells, FormExit, FrameZeros, LevelDemands, Observed, SsaForm, Version,
-};
+use crate::form::{Demands, FixedCells, FormExit, FrameZeros, LevelDemands, Observed, SsaForm, Version};
 use crate::known::KnownCells;
 use crate::op::Input;
 use crate::passes::{PASSES, improved};

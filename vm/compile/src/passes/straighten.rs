@@ -29,7 +29,8 @@ fn joined(form: &SsaForm, block: u32, entries: &[u32]) -> Option<u32> {
     let SsaEnd::Go(jump) = &form.blocks.get(block as usize)?.end else { return None };
     let next = form.blocks.get(jump.to as usize)?;
     // Steps are counted at the end of a block.
-    let asks = |value| form.op(value).is_some_and(|op| matches!(op.kind, OpKind::Jumped | OpKind::Turned { .. }));
+    let asks =
+        |value| form.op(value).is_some_and(|op| matches!(op.kind, OpKind::Jumped | OpKind::Turned { .. }));
     let is_only = entries.get(jump.to as usize) == Some(&1) && jump.to != block;
     (is_only && !next.ops.iter().copied().any(asks)).then_some(jump.to)
 }

@@ -1,4 +1,4 @@
-//! Each operation as lines of C. Knows no block.
+//! Emits each operation as lines of C. Independent of blocks.
 
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_flow::graph::Way;
@@ -11,10 +11,10 @@ use crate::fixed_functions;
 use crate::functions::FloatFunction;
 use crate::numbers::double;
 
-/// Writes an operation.
+/// Emits the lines of an operation.
 pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     match op.kind {
-        // Literals stand where they are used.
+        // Literals are written where they are used.
         OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
         OpKind::IntAdd
         | OpKind::IntSub
@@ -80,7 +80,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
                 Way::Along => format!("(clock + {here})"),
                 Way::Against => format!("({here} - clock)"),
             };
-            // It goes on.
+            // Not inlined, because the step counter changes.
             w.made(value, text, false);
         }
         OpKind::Store(space) => w.store(space, op),
@@ -89,7 +89,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
         }
         OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => w.count(op),
         OpKind::Jumped => {
-            // The step before, in either direction, is the one that jumped.
+            // In either direction, the preceding step is the one that jumped.
             let text = match w.form.version.way {
                 Way::Along => "path += rv_mark(clock - 1);",
                 Way::Against => "path -= rv_mark(clock);",
@@ -109,7 +109,8 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     }
 }
 
-/// What a number that is compared with itself comes to: compilers warn of such comparisons, and of numbers that nobody asks for.
+/// Returns the result of comparing a number with itself. The comparison isn't written, because compilers warn of it;
+/// the `(void)` avoids a warning about an unused variable.
 fn known(a: &str, holds: bool) -> String {
     if a.starts_with(|sign: char| sign.is_ascii_digit()) {
         return i32::from(holds).to_string();
@@ -118,7 +119,7 @@ fn known(a: &str, holds: bool) -> String {
 }
 
 impl BodyWriter<'_> {
-    /// The name of a function of the program's integers.
+    /// Returns the name of a helper function for the program's integers.
     fn of_word(&self, name: &str) -> String {
         format!("rv_{name}{}", self.numbers.0.word.bits())
     }
@@ -146,7 +147,7 @@ impl BodyWriter<'_> {
         self.made(value, text, true);
     }
 
-    /// What no divisor of 0 and no negative exponent has.
+    /// Emits a quotient, remainder or power, with a check of the divisor or exponent unless that is a valid literal.
     fn divided(&mut self, value: SsaValue, op: &SsaOp) {
         let [a, b] = self.operands(op);
         let (name, fails, status) = match op.kind {
@@ -163,13 +164,14 @@ impl BodyWriter<'_> {
             self.fail(&fails, op.guard, status);
         }
         match self.plan.uses(value) {
-            // Compilers warn of what nobody looks at.
+            // The cast avoids a warning about an unused variable.
             0 => self.line(format!("(void){a};")),
             _ => self.made(value, format!("{}({a}, {b})", self.of_word(name)), false),
         }
     }
 
-    /// An operand of a comparison: one that is a comparison itself is a number here, which compilers doubt otherwise.
+    /// Returns an operand of a comparison. If it is a comparison itself, it is wrapped in `rv_bit`, because compilers
+    /// warn of nested comparisons.
     fn compared(&self, operand: SsaValue) -> String {
         let kind = self.form.op(self.plan.resolved(operand)).map(|op| op.kind);
         let text = self.value(operand);
@@ -181,7 +183,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Whether there is room for one more call, or none, where a comparison asks for that.
+    /// Returns a test whether there is memory for one more call, or its negation, if a comparison with the end of the
+    /// records means that.
     fn has_room(&self, order: Order, op: &SsaOp) -> Option<String> {
         let is_end = |&value: &SsaValue| {
             let op = self.form.op(self.plan.resolved(value));
@@ -198,7 +201,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// A comparison of integers.
+    /// Returns a comparison of integers.
     fn compared_integers(&self, order: Order, op: &SsaOp) -> String {
         if let Some(text) = self.has_room(order, op) {
             return text;
@@ -214,7 +217,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// A comparison of reals. One of a number with itself asks whether it is one.
+    /// Returns a comparison of reals. A float compared with itself becomes a test for NaN.
     fn tested(&self, order: Order, op: &SsaOp) -> String {
         let [a, b] = self.operands(op);
         match (a == b, self.numbers.is_fixed()) {
@@ -253,14 +256,14 @@ impl BodyWriter<'_> {
         self.made(value, text, false);
     }
 
-    /// The integer part of a float.
+    /// Emits the conversion of a float to an integer, with a range check.
     fn integer_of(&mut self, value: SsaValue, op: &SsaOp, a: &str) {
         let suffix = self.numbers.suffix();
         self.fail(&format!("!rv_has_integer_{suffix}({a})"), op.guard, CheckStatus::OutOfRange);
         self.within_word(value, op, &format!("rv_integer_{suffix}({a})"));
     }
 
-    /// An integer of 64 bits as a word, if it is one.
+    /// Emits the conversion of a 64-bit integer to a word, with a range check.
     fn within_word(&mut self, value: SsaValue, op: &SsaOp, text: &str) {
         let bits = self.numbers.0.word.bits();
         if bits < 64 {
@@ -287,7 +290,7 @@ impl BodyWriter<'_> {
             kind => kind == OpKind::Elementary(Elementary::Floor),
         };
         if never_fails && self.plan.uses(value) == 0 {
-            // Compilers warn of what nobody looks at.
+            // The cast avoids a warning about an unused variable.
             return self.line(format!("(void){a};"));
         }
         let call = match op.kind {
@@ -313,7 +316,7 @@ impl BodyWriter<'_> {
         self.fixed_call(value, op, &format!("rv_fixed_{call}"));
     }
 
-    /// A function that may have no value, and puts it where it is told.
+    /// Emits a call of a function that may fail and stores its result through a pointer.
     fn fixed_call(&mut self, value: SsaValue, op: &SsaOp, call: &str) {
         let name = match self.plan.uses(value) {
             0 => "unused".to_owned(),
@@ -328,7 +331,7 @@ impl BodyWriter<'_> {
             self.line(format!("int64_t {name};"));
         }
         self.fail(&format!("{call}&{name})"), None, CheckStatus::OutOfRange);
-        // The call comes first, so that what it gives is there in any case.
+        // The call precedes the guard in the condition, so that the result is assigned in any case.
         if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
             let indent = "    ".repeat(self.depth);
             let guard = self.value(guard);
@@ -367,7 +370,7 @@ impl BodyWriter<'_> {
 
     fn require(&mut self, op: &SsaOp) {
         let [a, b] = self.operands(op);
-        // What holds in any case.
+        // A nonzero literal always holds.
         if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
             return;
         }
@@ -382,7 +385,7 @@ impl BodyWriter<'_> {
                 let tolerance = double(self.numbers.0.tolerance);
                 (format!("!rv_is_vacant_{suffix}({a}, {tolerance})"), CheckStatus::NotVacant)
             }
-            // Every number of fixed point may stand in a cell.
+            // In fixed point every number is admitted.
             _ if self.numbers.is_fixed() => return,
             _ => (format!("!rv_is_finite_{suffix}({a})"), CheckStatus::NotFinite),
         };

@@ -1,11 +1,12 @@
-//! Functions of fixed point. Those that may have no value say so: they give 1 then, and 0 otherwise.
+//! Functions of fixed point. Those that may fail return 1 if they do, otherwise 0.
 
-/// The text of the function of a name: `rv_fixed_mul`.
+/// Returns the text of the function with this name, such as `rv_fixed_mul`.
 pub(super) fn text(name: &str) -> Option<String> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
 }
 
-/// By name. Compilers shift negative integers of 128 bits by their sign, and convert as they wrap.
+/// The functions by their names. They rely on compilers' arithmetic right shift of negative 128-bit integers, and on
+/// wrapping conversions.
 const ALL: &[(&str, &str)] = &[
     ("rv_int128", "__extension__ typedef __int128 rv_int128;\n"),
     ("rv_uint128", "__extension__ typedef unsigned __int128 rv_uint128;\n"),

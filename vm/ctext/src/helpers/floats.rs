@@ -1,8 +1,8 @@
-//! Functions of floats that aren't elementary: bits, conversions, checks, and what is watched of a gradient.
+//! Functions of floats that aren't elementary: bits, conversions, checks, and the marks that verify a gradient.
 
 use crate::reading::{CFloat, DOUBLE, SINGLE};
 
-/// The text of the function of a name: `rv_bits_f64`.
+/// Returns the text of the function with this name, such as `rv_bits_f64`.
 pub(super) fn text(name: &str) -> Option<String> {
     if name == "rv_mark" {
         return Some(MARK.to_owned());
@@ -61,7 +61,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// As the interpreter marks the jumps of a way.
+/// The mark of a jump, the same as the interpreter's.
 const MARK: &str = "\
 /* The finalizer of SplitMix64 (Steele, Lea and Flood, 2014). */
 static inline uint64_t rv_mark(int64_t step) {

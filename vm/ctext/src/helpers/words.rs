@@ -1,6 +1,6 @@
-//! Functions of integers: words of the program, sign-extended, in unsigned arithmetic, which wraps.
+//! Functions of integers: words of the program, sign-extended. They use unsigned arithmetic, which wraps.
 
-/// The text of the function of a name: `rv_add8`.
+/// Returns the text of the function with this name, such as `rv_add8`.
 pub(super) fn text(name: &str) -> Option<String> {
     if name == "rv_bit" {
         return Some(BIT.to_owned());
@@ -87,8 +87,8 @@ struct WordText {
 }
 
 impl WordText {
-    /// The word that a number is congruent to. Numbers of exact widths are two's complement in C, and compilers convert to
-    /// them by leaving out the upper bits.
+    /// Returns the function that wraps a number to a word. C types of exact width are two's complement, and compilers
+    /// convert to them by dropping the high bits.
     fn wrap(&self) -> String {
         let bits = self.bits;
         let made = if bits == 64 { "(int64_t)a".to_owned() } else { format!("(int{bits}_t)(uint{bits}_t)a") };

@@ -1,4 +1,5 @@
-//! Every function of fixed point against the interpreter, at its edges and in between: the same bits, or a status where it traps.
+//! Compares every fixed-point function with the interpreter, at edge cases and in between: the same bits, or a status
+//! where it traps.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-/// A program for each function of reals, rotations and powers of integers.
+/// Returns a program for each function of reals, and for rotations and powers with integer exponents.
 fn texts(system: &str) -> Vec<String> {
     let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
     let lines = of_reals.map(|function| {
@@ -26,7 +27,7 @@ fn texts(system: &str) -> Vec<String> {
     lines.chain(others).map(text).collect()
 }
 
-/// Numbers at which something changes, and some in between, by the fraction bits.
+/// Returns edge cases and numbers in between, for a number of fraction bits.
 fn arguments(frac: u32) -> Vec<i64> {
     let one = 1_i64 << frac;
     let near = [0, one / 32, one / 2, one, one + one / 2, 2 * one, 3 * one, 6 * one + one / 5, 16 * one]
@@ -38,7 +39,7 @@ fn arguments(frac: u32) -> Vec<i64> {
     positive.into_iter().chain(negative).chain([i64::MIN]).collect()
 }
 
-/// What the interpreter comes to where a run begins with some numbers, if it arrives.
+/// Returns a question for a run with these inputs, and the interpreter's reals at its end, if it arrives.
 fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (CQuestion, Option<Vec<u64>>) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     for (name, value) in [("a", a), ("b", b)] {
@@ -86,7 +87,7 @@ fn functions_of_fixed_point_have_the_same_bits() {
             }
             arrived += usize::from(expected.is_some());
         }
-        // At least every third one has a number.
+        // At least a third of the arguments have a result.
         assert!(3 * arrived > all.len(), "{arrived} of {}", all.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Programs that are shipped, random ones, each row, and the edges of the rules: there, back, and their gradients.
+//! Shipped programs, random ones, each instruction row, and edge cases: both directions, and their gradients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-/// Runs that take longer aren't compared: nothing ends them in C.
+/// Step limit of compared runs, because nothing ends a run in C.
 const MOST_STEPS: u64 = 2_000_000;
 
-/// A program with its text.
+/// A program with its C text.
 pub struct Candidate {
     what: String,
     program: Arc<Program>,
@@ -35,8 +35,10 @@ impl Candidate {
         Candidate::at(CheckLevel::Checked, what, program, number)
     }
 
+    /// Generates the text of a program at a check level, with the gradient of its first real result if that has a text.
+    ///
     /// # Errors
-    /// There is no text.
+    /// Fails if there is no text.
     pub fn at(
         level: CheckLevel,
         what: &str,
@@ -48,7 +50,7 @@ impl Candidate {
         let with_loss = CText::of(&program, &name, loss.as_deref(), level);
         let (text, loss) = match with_loss {
             Ok(text) => (text, loss),
-            // Its gradient may have none.
+            // Perhaps only its gradient has no text.
             Err(_) => (CText::of(&program, &name, None, level)?, None),
         };
         Ok(Candidate { what: what.to_owned(), program, loss, level, text })
@@ -59,7 +61,7 @@ impl Candidate {
     }
 }
 
-/// The first real result.
+/// Returns the name of the first cell of a real result.
 fn loss(program: &Program) -> Option<String> {
     let globals = program.module().globals.iter().enumerate();
     let mut results = globals.filter(|(_, global)| {
@@ -70,17 +72,17 @@ fn loss(program: &Program) -> Option<String> {
     results.next().map(|(n, _)| program.cell_name(n, 0))
 }
 
-/// What must come of a question.
+/// The expected answer to a question.
 #[derive(Clone, Debug)]
 enum Expected {
     Same(CAnswer),
-    /// A status: the interpreter traps, or makes the way back again with a history.
+    /// A failure status: the interpreter traps, or recomputes the gradient with a history.
     Status,
-    /// Either: the interpreter warns of adjoints that are lost.
+    /// The answer or a failure status, because the interpreter warns of discarded cotangents.
     Warned(CAnswer),
 }
 
-/// Questions about a program, each with what must come of it.
+/// Returns questions about a program, each with its expected answer.
 fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)> {
     let program = &candidate.program;
     let mut found = Vec::new();
@@ -130,7 +132,7 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)>
     found
 }
 
-/// A way from the end begins with the frame of main at 0, whatever rounding has left there.
+/// Clears main's frame, because a backward run begins with 0 there, without rounding errors of the forward run.
 fn clear_frame(machine: &mut Machine) {
     let program = machine.program().clone();
     let layout = program.flow().layout();
@@ -153,15 +155,15 @@ fn answer(machine: &Machine) -> CAnswer {
     }
 }
 
-/// Compiles programs and compares them. How many questions were answered.
+/// Compiles programs and compares their answers. Returns the number of questions.
 fn compare(candidates: &[Candidate], level: &str) -> usize {
     compiler().map_or(usize::MAX, |compiler| compare_by(&compiler, candidates, &[level]))
 }
 
-/// The same by a compiler with options.
+/// Does the same with a given compiler and options.
 ///
 /// # Panics
-/// Something comes to something else.
+/// Panics if an answer differs from the expected one.
 pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) -> usize {
     let asked: Vec<(CQuestion, Expected)> =
         candidates.iter().enumerate().flat_map(|(n, candidate)| questions(candidate, n)).collect();
@@ -173,7 +175,7 @@ pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) ->
         let Candidate { what, level, .. } = &candidates[question.program];
         let is_same = |expected: &CAnswer| match question.function {
             CAsked::Gradient => found.status == 0 && found.adjoints == expected.adjoints,
-            // Nobody counts discarded bits who doesn't check.
+            // Unchecked code doesn't count discarded bits.
             _ if !level.is_checked() => {
                 let counts = [expected.counts[0], 0, expected.counts[2]];
                 found == CAnswer { counts, ..expected.clone() }
@@ -182,7 +184,7 @@ pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) ->
         };
         let is_right = match expected {
             Expected::Same(expected) => is_same(expected),
-            // What isn't checked may not be noticed.
+            // Unchecked code may miss a failure.
             Expected::Status => found.status != 0 || !level.is_checked(),
             Expected::Warned(expected) => found.status != 0 || is_same(expected),
         };
@@ -203,7 +205,7 @@ pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) ->
     asked.len()
 }
 
-/// Programs of texts that have a text in C.
+/// Returns the programs that have a C text, and the errors of the others.
 fn candidates(
     texts: impl Iterator<Item = (String, Arc<Program>)>,
 ) -> (Vec<Candidate>, Vec<(String, NoText)>) {
@@ -234,7 +236,7 @@ fn programs_that_are_shipped_come_to_the_same() {
         println!("{what}: {error}");
     }
     assert!(candidates.len() > 20, "only {} programs have a text", candidates.len());
-    // A few as users compile them: that takes several times as long.
+    // A few are compiled as users do, which takes several times as long.
     let (few, most) = candidates.split_at(10);
     assert!(compare(few, "-O3") > 15);
     assert!(compare(most, "-O1") > 60);
@@ -257,7 +259,7 @@ fn every_row_comes_to_the_same() {
     assert!(compare(&candidates, "-O1") > 500);
 }
 
-/// Programs at the edges of the rules, where C leaves open what happens if a text isn't careful.
+/// Programs with edge cases for which careless C has undefined behaviour.
 #[test]
 fn edges_of_the_rules_are_defined_in_c() {
     let options = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
@@ -279,7 +281,8 @@ fn edges_of_the_rules_are_defined_in_c() {
     assert!(compare_by(&compiler, &candidates, &options) > 100);
 }
 
-/// Sums that become too large: a status tells it, though they would keep a loop going, or are looked at in the end only.
+/// Programs with sums that overflow. They must return a status, although an overflow may keep a loop going, and sums
+/// may be checked only at the end.
 const TOO_LARGE: [&str; 4] = [
     ".inout a: real, b: real, n\nadd b, 1e300\nfrom n == 0\n add a, b * 1e7\n add n, 1\nuntil a < 0.0\n",
     ".inout x[3]: real, y: real\nadd y, 1e307\nfor t in 0..50\n for i in 0..3\n  add x[i], y\n rof\nrof\n",
@@ -315,7 +318,8 @@ fn sums_that_are_too_large_are_told() {
     }
 }
 
-/// Indices that count with a loop are looked at before it: of a loop that makes a round whatever its bound is, the first one.
+/// Bounds checks of indices that count with a loop are hoisted before it. In a loop that always has a first iteration,
+/// the first index is checked for any bound.
 #[test]
 fn indices_that_count_fail_where_a_round_would() {
     let loops = (0..8).map(|n| {
@@ -328,16 +332,17 @@ fn indices_that_count_fail_where_a_round_would() {
     });
     let (candidates, refused) = candidates(loops);
     assert!(refused.is_empty());
-    // There and back, but for one that asks for too much.
+    // Both directions are asked, except for the one that exceeds its array.
     assert!(compare(&candidates, "-O1") >= 8 + 7);
 }
 
-/// The status of that name.
+/// The number of the status of this name.
 const NOT_FINITE: i64 = 4;
 
 #[test]
 fn random_programs_come_to_the_same() {
-    // Stacks, tapes and modes of their own have no text: most programs are made without modes, and every other one with procedures.
+    // Stacks, tapes and mode switches have no text. So three of four programs have no mode switches, and every fourth
+    // one also has no procedures.
     let subjects = (0..6000).map(|seed| {
         let profile = Profile::of_seed(seed);
         let plain = Profile { gradient: false, ..profile.clone() };

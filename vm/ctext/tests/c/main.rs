@@ -1,5 +1,5 @@
-//! C text against the interpreter: the same states, statuses, steps and counters, to the last bit, there, back and for gradients.
-//! Where no C compiler is there, it says so and asks nothing.
+//! Compares C text with the interpreter: the same states, statuses, steps and counters, to the last bit, in both
+//! directions and for gradients. Without a C compiler the tests are skipped with a note.
 
 mod fixed_point;
 mod journeys;

@@ -1,5 +1,5 @@
-//! Calls that stay calls: frames, records and gradients come to the same at any depth, and where there is no room for one more call a
-//! status says whether that is the program's limit.
+//! Calls that are not inlined: frames, records and gradients are the same as the interpreter's at any depth. Without
+//! memory for one more call, a status says whether the program's own limit is reached.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 use super::journeys::{Candidate, compare_by};
 
-/// Recursions of all kinds: one that comes back to itself, two that come back to each other, there and back, with parameters that are
-/// spans, rows and elements, with frames of variables and of arrays, and main's own cells that callees name.
+/// Recursions of all kinds: direct, mutual, and with `uncall`. Their parameters are spans, rows and elements. Their
+/// frames have variables and arrays, and callees name main's own cells.
 const OF_ALL_KINDS: &str = "\
 .inout n default 3
 .out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
@@ -95,7 +95,7 @@ uncall even(moves, n)
 .end
 ";
 
-/// A loss that is what a recursion leaves, in each number system.
+/// A program with a loss that a recursion computes, for any number system.
 const WITH_GRADIENT: &str = "\
 .in x: real = 0.5, n = 6, W[3]: real = {0.25, 0.5, 0.125}
 .out y: real
@@ -118,7 +118,7 @@ fn program(text: &str) -> Arc<Program> {
     Subject::new(text).unwrap_or_else(|error| panic!("{error:?}")).program
 }
 
-/// The candidates of some texts, at each level, with a gradient where they have one.
+/// Returns candidates of several texts, at each level, all with gradients.
 fn candidates() -> Vec<Candidate> {
     let systems = ["f64", "f32", "fixed", "fixed 16"];
     let gradients = systems.map(|system| format!(".real {system}\n{WITH_GRADIENT}"));
@@ -147,7 +147,7 @@ fn recursions_come_to_the_same() {
     }
 }
 
-/// A recursion whose frames have cells of all kinds; those of a call that fails aren't 0 when the next one begins.
+/// A recursion with cells of all kinds in its frames. After a call that fails they aren't 0 when the next one begins.
 const WITH_FRAMES: &str = "\
 .limit depth 40
 .inout n default 3
@@ -169,20 +169,20 @@ call down(n, s, r)
 .end
 ";
 
-/// The same with a call in each that is put in place, which is the deepest one.
+/// Returns the same program with an inlined call in each frame, which is the deepest call.
 fn with_leaf() -> String {
     let text = WITH_FRAMES.replace("    fi n > 0\n", "        call leaf(s)\n    fi n > 0\n");
     text + ".proc leaf(inout s)\n    add s, 1\n.end\n"
 }
 
-/// The number of the status of a name, as the header says it.
+/// Returns the number of a status, read from the header.
 fn status(text: &str, name: &str) -> i64 {
     let start = format!("_{name} = ");
     let found = text.split_once(&start).and_then(|(_, rest)| rest.split(',').next());
     found.and_then(|number| number.parse().ok()).unwrap()
 }
 
-/// Questions for each depth, with what the interpreter comes to, if it arrives.
+/// Returns a question for each depth, with the interpreter's integers at its end, if it arrives.
 fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;
@@ -235,8 +235,8 @@ fn a_memory_without_room_has_a_status_of_its_own() {
     }
 }
 
-/// A call that is put in place isn't counted while it runs, so the last one may be refused though the program would allow it; never
-/// the other way round.
+/// An inlined call isn't counted while it runs, so the last call may be refused although the program would allow it;
+/// never the other way round.
 #[test]
 fn calls_in_place_are_within_the_limit_too() {
     let program = program(&with_leaf());

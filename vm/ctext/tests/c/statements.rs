@@ -1,4 +1,5 @@
-//! Comments in the text: which statement of the program the lines behind them are, in the order in which they are carried out.
+//! Comments with statements: each names the program's statement that the following lines execute, in the order of
+//! execution.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ fn module() -> Module {
     assemble("p.rasm", TEXT.into(), &files).module.unwrap()
 }
 
-/// The comments of the function of this name that name lines.
+/// Returns the comments with line numbers in the function of this name.
 fn comments(module: Module, function: &str) -> Vec<String> {
     let program = Arc::new(Program::new(module, 0).unwrap());
     let source = CText::of(&program, "p", None, CheckLevel::Checked).unwrap().source();
@@ -59,9 +60,9 @@ fn lines_say_which_statement_they_are() {
     ] {
         assert!(found.iter().any(|comment| comment == expected), "{expected} in {found:#?}");
     }
-    // No statement is named again and again while it is carried out.
+    // A statement isn't named repeatedly while it is executed.
     assert!(found.windows(3).all(|three| three[0] != three[1] || three[1] != three[2]), "{found:#?}");
-    // What goes back says what it does, not what is undone.
+    // In the backward direction, a comment has the original statement, not its inverse.
     let back = comments(module(), "back");
     assert!(back.iter().any(|comment| comment == "/* line 6: add y, A[i%2] * 0.5 + 1.0 */"), "{back:#?}");
 }

@@ -1,5 +1,5 @@
-//! The text as users compile it: each compiler that is there, at the highest level, has nothing to say; nor where every function
-//! is called, in either width of floats, nor whatever cells are called. Nobody fuses or reorders operations on floats.
+//! Compiles the text as users do. No available compiler warns of it at its highest level, with all functions, in each
+//! number system, and with any names of cells. No compiler fuses or reorders operations on floats.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use reviver_lab::c_programs::compile;
 use reviver_lab::subject::Subject;
 use reviver_vm::CheckLevel;
 
-/// A program that calls every function of reals.
+/// Returns a program that calls every function of reals.
 fn all_functions(system: &str) -> String {
     let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
     let lines = of_reals.map(|function| {
@@ -30,7 +30,7 @@ fn is_there(compiler: &str) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// The compilers that are there.
+/// Returns the compilers that are installed.
 fn compilers() -> impl Iterator<Item = &'static str> {
     ["gcc", "clang"].into_iter().filter(|compiler| {
         let found = is_there(compiler);
@@ -55,7 +55,7 @@ fn compilers_have_nothing_to_say() {
             let options = ["-O3", "-c", "-Wshadow"];
             compile(compiler, &options, &source, &library)
                 .unwrap_or_else(|said| panic!("{compiler}: {said}"));
-            // The header alone, before and behind the source's own copy of it.
+            // The header is included alone, before and after the source's own copy of it.
             let user = folder.path().join("user.c");
             std::fs::write(
                 &user,
@@ -68,7 +68,7 @@ fn compilers_have_nothing_to_say() {
     }
 }
 
-/// All words of a text by which a cell may be called. Of the many that are numbered there are the first ones.
+/// Returns all words of a text that are valid names of cells, but only the first ones of those with large numbers.
 fn words(text: &str) -> BTreeSet<String> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let words =
@@ -78,7 +78,7 @@ fn words(text: &str) -> BTreeSet<String> {
     others.into_iter().chain(numbered.into_iter().take(40)).map(str::to_owned).collect()
 }
 
-/// A program whose cells have these names, each of which is read and changed.
+/// Returns a program with cells of these names, all of which are read and changed.
 fn called(names: &BTreeSet<String>) -> String {
     let names: Vec<&String> = names.iter().collect();
     let declared: String = names
@@ -108,7 +108,7 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
     let subject = Subject::new(".in a: real = 0.5, n = 3\n.out y: real, z: real\nrot a, z, y\nadd y, tanh(a)\nadd.powi y, a, n\nadd z, log(a)\n").unwrap();
     let first = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
     let mut names = words(&first.source());
-    // Words of C that the text doesn't have, and macros that compilers and headers bring along.
+    // C keywords that the text doesn't contain, and macros of compilers and headers.
     names.extend(words(
         "asm auto bool class delete double_t errno fmax linux long M_PI M_PI_2 new nullptr NULL register restrict signed this \
          UINT64_MAX union unix volatile functions_begin functions_there FUNCTIONS_DONE rv_exp_f64 I complex",
@@ -127,7 +127,7 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
         ],
         &["size_t_", "DBL_MAX_", "a__"],
     ];
-    // Once more with the names that these become.
+    // The second round uses the identifiers that these names become.
     for (round, expected) in expected.iter().enumerate() {
         assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
         let subject = Subject::new(&called(&names)).unwrap_or_else(|error| panic!("{error:?}"));
@@ -181,7 +181,7 @@ fn operations_are_neither_fused_nor_reordered() {
                 text.matches("fmadd").count() + text.matches("fmsub").count() + text.matches("fnmadd").count()
             })
         };
-        // Where a compiler fuses what says nothing of it.
+        // First a check that the compiler fuses code without pragmas.
         let options = ["-mfma", "-ffp-contract=fast"];
         match build(&one, &options) {
             Some(1..) if compiler == "gcc" => assert_eq!(build(&source, &options), Some(0)),

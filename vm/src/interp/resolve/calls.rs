@@ -1,5 +1,5 @@
-//! Calls: which of the references that a call passes are known as soon as its caller runs, and which of them may
-//! share cells. Knows no state.
+//! Resolution of calls: which references are known once the caller's frame exists, and which arguments must
+//! be checked for overlap. The module knows no state.
 
 use reviver_flow::alias::Aliases;
 use reviver_flow::call::Array;
@@ -10,36 +10,36 @@ use reviver_isa::module::Module;
 use crate::interp::distinct::Distinct;
 use crate::state::{Frame, Part, Reference};
 
-/// A call, resolved.
+/// A call with its resolved references and overlap checks.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedCall {
-    /// The procedure that it stands in.
+    /// The number of the procedure that contains the call.
     pub caller: u32,
     pub callee: u32,
-    /// The callee's rule, if it has one.
+    /// The callee's derivative rule, if it has one.
     pub rule: Option<u32>,
-    /// What is passed, one for each argument; none where cells are read to find it.
+    /// The known reference of each argument; none if cells must be read to find it.
     pub known: Vec<Option<KnownReference>>,
-    /// The arguments for which cells are read.
+    /// The numbers of the arguments with references that depend on cells.
     pub computed: Vec<u32>,
-    /// Whether it stands between a `fork` and its `join`.
+    /// True if the call is between a `fork` and its `join`.
     pub is_task: bool,
-    /// Which arguments may share no cells, as far as that isn't known already.
+    /// The arguments that must be checked for overlap at run time.
     pub distinct: Distinct,
 }
 
-/// A reference that is the same as long as the caller's frame is there.
+/// A reference that is constant during the lifetime of the caller's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KnownReference {
     Fixed(Reference),
-    /// Its base counts from the frame's first cell of the class.
+    /// A reference with a base relative to the frame's first cell of the class.
     Frame(Class, Reference),
-    /// What the caller was passed for a parameter of its own.
+    /// The argument that was passed to the caller for this parameter.
     Parameter(u32),
 }
 
 impl ResolvedCall {
-    /// The procedure that a part of the call executes.
+    /// Returns the procedure that a part of the call executes.
     pub fn executed(&self, part: Part) -> usize {
         let rule = if part == Part::Rule { self.rule } else { None };
         rule.unwrap_or(self.callee) as usize
@@ -47,7 +47,7 @@ impl ResolvedCall {
 }
 
 impl KnownReference {
-    /// What it is in a call of the caller, which was passed these references.
+    /// Returns the reference for a caller with this frame; `references` are those of all open calls.
     #[inline]
     pub fn of(self, frame: Frame, references: &[Reference]) -> Option<Reference> {
         match self {
@@ -61,7 +61,7 @@ impl KnownReference {
 
     fn passed(passed: &Passed) -> Option<KnownReference> {
         match *passed {
-            // An adjoint may be that of a parameter.
+            // An adjoint may belong to a parameter, so its reference depends on the call.
             Passed::Cell(slot) if slot.adjoint => None,
             Passed::Cell(slot) => match slot.location {
                 Location::Cell(anchor) => Some(KnownReference::at(anchor, 1, 1)),
@@ -82,7 +82,7 @@ impl KnownReference {
         }
     }
 
-    /// So many cells from an anchor on, this far from each other. A parameter brings its own.
+    /// Returns a reference to `length` cells from an anchor on. A parameter has its own length and stride.
     fn at(anchor: Anchor, length: u32, stride: u32) -> KnownReference {
         let at = |base| Reference { base, length, stride };
         match anchor {

@@ -1,4 +1,4 @@
-//! From the flow to ops, block by block, once in each direction. Knows no state.
+//! Translation of the flow to ops, block by block, once for each direction. The module knows no state.
 
 pub(crate) mod calls;
 mod windows;
@@ -19,15 +19,15 @@ use crate::interp::window::{Entry, Indexing, Lookup};
 use calls::ResolvedCall;
 use windows::Windows;
 
-/// A flow, resolved.
+/// The interpreter's code of a program.
 pub(crate) struct Resolved {
-    /// The steps in order; and the inverse of each, in the opposite order.
+    /// The ops of all steps in order, and the inverse of each in the opposite order.
     pub code: [Vec<Op>; 2],
-    /// One for each call of the flow.
+    /// One entry for each call site of the flow.
     pub calls: Vec<ResolvedCall>,
-    /// How the operands of each op are found; empty where no step needs a window.
+    /// The operand lookup of each op; empty if no step needs a window.
     pub lookups: [Vec<Lookup>; 2],
-    /// Of each procedure; empty where none of its steps needs one.
+    /// The window entries of each procedure; empty if none of its steps needs a window.
     pub windows: Vec<Vec<Entry>>,
     pub indexings: Vec<Indexing>,
 }
@@ -44,7 +44,7 @@ pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
     Resolved { code, calls: calls::calls(module, flow), lookups, windows, indexings }
 }
 
-/// The same code, whose steps know which of their sources carry derivatives.
+/// Returns the code with the flags that mark the activity of each step's sources.
 pub(crate) fn with_activity(code: &[Vec<Op>; 2], activity: &Activity) -> [Vec<Op>; 2] {
     let known = |at: usize, op: &Op| {
         let is_carrier = op.operation().is_some_and(|operation| operation.class() == Class::Real);
@@ -63,11 +63,11 @@ pub(crate) fn with_activity(code: &[Vec<Op>; 2], activity: &Activity) -> [Vec<Op
     ]
 }
 
-/// The operands of a step: their addresses, or their numbers in the window.
+/// The operands of a step, as addresses or as indices into the window.
 #[derive(Clone, Copy, Default)]
 struct Numbered {
     operands: [u32; 3],
-    /// None where the operands are addresses.
+    /// The lookup in the window; none if the operands are addresses.
     lookup: Option<Lookup>,
 }
 
@@ -79,8 +79,8 @@ fn lookups(numbered: &[Numbered], way: Way) -> Vec<Lookup> {
     }
 }
 
-/// The operands of every step that the loop itself makes, and of moves. What names an adjoint, prints or calls is
-/// resolved when it is made.
+/// Resolves the operands of all steps of the hot loop and of moves. Steps that name an adjoint, print or call
+/// are resolved when they are executed.
 fn numbered(module: &Module, flow: &Flow, windows: &mut Windows) -> Vec<Numbered> {
     let mut all = Vec::with_capacity(flow.steps().len());
     for (number, procedure) in module.procedures.iter().enumerate() {
@@ -108,7 +108,7 @@ fn operands(procedure: usize, step: &Step, windows: &mut Windows) -> Numbered {
     }
 }
 
-/// Whether the operands of an action's steps are found by windows.
+/// Returns true if the operands of steps with this action are located by windows.
 fn is_found_ahead(action: Action) -> bool {
     match action {
         Action::Accumulate
@@ -132,7 +132,7 @@ fn is_found_ahead(action: Action) -> bool {
     }
 }
 
-/// Goes through the blocks one way, and makes ops of their steps.
+/// The translation of blocks to ops in one direction.
 struct Emitter<'a> {
     flow: &'a Flow,
     numbered: &'a [Numbered],
@@ -150,8 +150,8 @@ impl Emitter<'_> {
         code
     }
 
-    /// The bound that is passed when the block is entered by a call, if there is one; the steps; and what is at
-    /// the end.
+    /// Emits the bound that a call passes on entry to the block, if there is one, then the block's steps, and
+    /// the gate at its end.
     fn block(&self, block: usize, code: &mut Vec<Op>) {
         let Some(own) = self.flow.graph().blocks().get(block).cloned() else { return };
         let near = match self.way {
@@ -174,7 +174,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is done this way over a step.
+    /// Returns the operation of a step in the emitter's direction.
     fn operation(&self, step: &Step) -> Operation {
         match self.way {
             Way::Along => step.operation,
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A step within a block.
+    /// Returns the op of a step within a block.
     fn step(&self, at: u32) -> Op {
         let kind = |step: &Step| match step.operation.update.action() {
             Action::Accumulate
@@ -223,7 +223,7 @@ impl Emitter<'_> {
             },
             Action::Show => Kind::Show,
             Action::Tasks(_) => Kind::Tasks,
-            // At the ends of blocks.
+            // These actions occur only at the ends of blocks.
             Action::Jump
             | Action::Join
             | Action::Begin
@@ -235,7 +235,7 @@ impl Emitter<'_> {
         self.op(at, kind)
     }
 
-    /// The step at the end of a block.
+    /// Returns the op of the gate at the end of a block.
     fn gate(&self, end: BlockEnd) -> Op {
         match end {
             BlockEnd::Go { next: Edge { join, .. } } => self.half(join.unwrap_or(0), None),
@@ -249,8 +249,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calling is the same in both directions: the callee is entered from the near side. `verify` refuses calls that name
-    /// no procedure, or several.
+    /// Returns the op of a call, which is the same in both directions: the callee is entered at its near end.
+    /// `verify` rejects calls without a procedure, or with several.
     fn call(&self, at: u32) -> Op {
         let step = self.flow.step(at);
         let turns =
@@ -263,7 +263,7 @@ impl Emitter<'_> {
         Op { a: number, ..self.op(at, kind) }
     }
 
-    /// A branch half, and where it leads if it is taken.
+    /// Returns the op of a branch half, with its jump target if it is taken.
     fn half(&self, at: u32, taken: Option<Edge>) -> Op {
         let Some(step) = self.flow.step(at) else { return self.op(at, Kind::Bound) };
         let of_class = |int, real| if step.class() == Class::Int { int } else { real };
@@ -281,7 +281,7 @@ impl Emitter<'_> {
         Op { flags: op.flags | marked | orderings << op::ORDERINGS, c: lands, ..op }
     }
 
-    /// Where the code of this way has the first op of a block.
+    /// Returns the index of a block's first op in the code of this direction.
     fn landing(&self, edge: Edge) -> u32 {
         let steps = self.flow.steps().len() as u32;
         let block = self.flow.graph().blocks().get(edge.to as usize);
@@ -293,7 +293,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Notes on each jumping half how its partner's condition is tested.
+/// Marks each jumping half with the way in which its partner's condition is evaluated.
 fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     for at in 0..code.len() {
         let op = code[at];
@@ -304,8 +304,9 @@ fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     code
 }
 
-/// A jumping half that knows its partner. The way back to the head of a loop tests nothing of its own: it gets the
-/// partner's condition, unless elements must be looked up for it.
+/// Adds the evaluation of the partner's condition to a jumping half. The unconditional jump to the head of a
+/// loop has no condition, so it takes over the partner's condition and operands, unless those need an element
+/// lookup.
 fn landing(op: Op, join: Op) -> Op {
     let flag = match join {
         Op { function: Function::Always, .. } => op::LANDS_ALWAYS,

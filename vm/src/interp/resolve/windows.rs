@@ -1,5 +1,5 @@
-//! The windows of procedures: which numbers the operands of each step have there, and how its elements are found.
-//! Knows no state.
+//! Construction of windows: which entry of a procedure's window each operand has, and how array elements are
+//! located. The module knows no state.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Step};
 
 use crate::interp::window::{Entry, Indexing, Lookup};
 
-/// The windows of a program, while its code is resolved.
+/// The windows of a program under construction.
 pub(super) struct Windows<'f> {
     flow: &'f Flow,
-    /// The address of the constant 0, which is the index cell of an index without one.
+    /// The address of the constant 0, used as the index cell of an index without one.
     zero: u32,
     procedures: Vec<Numbers>,
     indexings: Vec<Indexing>,
 }
 
-/// The entries of one procedure's window.
+/// The window entries of one procedure, and their numbers.
 #[derive(Clone, Default)]
 struct Numbers {
     entries: Vec<Entry>,
@@ -47,12 +47,13 @@ impl<'f> Windows<'f> {
         Windows { flow, zero, procedures: vec![Numbers::default(); procedures], indexings: Vec::new() }
     }
 
-    /// The entries of each procedure's window, none where it needs no window; and how elements are found.
+    /// Returns the window entries of each procedure, empty if it needs no window, and the indexings of all
+    /// steps.
     pub fn finish(self) -> (Vec<Vec<Entry>>, Vec<Indexing>) {
         (self.procedures.into_iter().map(|numbers| numbers.entries).collect(), self.indexings)
     }
 
-    /// The numbers of a step's operands in the window of its procedure, and how they are found there.
+    /// Returns the window indices of a step's operands, and the lookup that the step needs first.
     pub fn number(&mut self, procedure: usize, step: &Step) -> Option<([u32; 3], Lookup)> {
         let numbers = self.procedures.get_mut(procedure)?;
         let first = self.indexings.len();
@@ -75,7 +76,7 @@ impl<'f> Windows<'f> {
     }
 }
 
-/// Finds the number of one operand in the window.
+/// The translation of one operand to its window index.
 struct Finder<'n> {
     numbers: &'n mut Numbers,
     indexings: &'n mut Vec<Indexing>,
@@ -83,13 +84,13 @@ struct Finder<'n> {
     operand: u8,
 }
 
-/// Where the window has the length of an array, and the distance of its elements.
+/// The window indices of an array's length and stride.
 struct Size {
     length: u32,
     stride: u32,
 }
 
-/// The number of rows and of columns.
+/// Returns the entries for the number of rows and of columns of a matrix.
 fn of_matrix(matrix: Matrix) -> (Entry, Entry) {
     match (matrix.base, matrix.size) {
         (Anchor::Parameter(n), _) => (Entry::Length(n), Entry::Stride(n)),
@@ -134,7 +135,7 @@ impl Finder<'_> {
         Size { length, stride }
     }
 
-    /// An index from a base on: the number of what is found.
+    /// Adds an indexing from a base on, and returns the window index of its result.
     fn index(&mut self, base: u32, size: Size, (dimension, subscript): (u8, ArrayIndex)) -> u32 {
         let out = self.numbers.of(Entry::Found(self.operand));
         let cell = self.numbers.of_anchor(subscript.cell.unwrap_or(Anchor::Constant(self.zero)));

@@ -1,6 +1,7 @@
-//! The history of tasks that are made at the same time: each has a history of its own, of records that are numbered as if the tasks were made
-//! one after the other. Leading away from the start, that is put right when they are put together; leading back, it must be known before how
-//! many steps each took. Knows no thread.
+//! Histories of tasks that run in parallel. Each task has its own history, with records numbered as if the
+//! tasks ran one after the other. Away from the start, the numbers are corrected when the histories are
+//! joined. Toward the start, the number of steps of each task must be known in advance. The module knows no
+//! thread.
 
 use std::sync::Arc;
 
@@ -10,19 +11,19 @@ use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::travel::{Interval, Track, Travel};
 
-/// How many steps tasks took that threads have made, by the number of the step behind them.
+/// The numbers of steps of tasks that ran in parallel, by the step number at the end of their region.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepsOfTasks {
     taken: Vec<(i64, Arc<[u64]>)>,
-    /// How many tasks that are.
+    /// The total number of tasks.
     tasks: usize,
 }
 
-/// So many tasks are remembered; those before are made by one thread on the way back.
+/// Upper bound on the tasks that are remembered. Earlier ones run on a single thread in a backward run.
 const MOST_TASKS: usize = 1 << 20;
 
 impl StepsOfTasks {
-    /// What the tasks took that ended at a step, in the order in which they were made.
+    /// Records the numbers of steps of tasks that ended at step `end`, in the order of execution.
     pub fn note(&mut self, end: i64, steps: Vec<u64>) {
         if self.tasks + steps.len() > MOST_TASKS {
             (self.taken, self.tasks) = (Vec::new(), 0);
@@ -31,25 +32,27 @@ impl StepsOfTasks {
         self.taken.push((end, steps.into()));
     }
 
-    /// What is known of the tasks that ended at a step; what was noted behind it is of another run.
+    /// Returns the numbers of steps of the tasks that last ended at step `end`. The list may also hold
+    /// entries of other runs.
     fn find(&self, end: i64) -> Option<Arc<[u64]>> {
         self.taken.iter().rev().find(|(number, _)| *number == end).map(|(_, steps)| Arc::clone(steps))
     }
 }
 
-/// What there is to know of the history that the tasks at hand find, or leave behind.
+/// The history that the tasks of a region read or write.
 #[derive(Debug)]
 pub(super) enum TaskHistory<'m, B> {
-    /// None is kept.
+    /// No history is kept.
     Unkept,
-    /// What they lose is recorded, as here.
+    /// Losses of the tasks are recorded, in histories like this one.
     Recorded(&'m Residues<B>),
-    /// What they lost is restored, of the steps that each took, in the order in which they are made now.
+    /// Losses are restored from `records`. `steps` are the numbers of steps of each task, in the current
+    /// order of execution.
     Restored { records: &'m Residues<B>, steps: Vec<u64> },
 }
 
 impl<B: Interpreted> TaskHistory<'_, B> {
-    /// How many steps a task takes, if that must be known.
+    /// Returns the number of steps of a task, if it must be known in advance.
     pub fn steps_of(&self, task: u32) -> Option<u64> {
         match self {
             TaskHistory::Unkept | TaskHistory::Recorded(_) => None,
@@ -57,10 +60,11 @@ impl<B: Interpreted> TaskHistory<'_, B> {
         }
     }
 
-    /// What a task's machine has of the history where the task begins.
+    /// Returns the history for a task's machine at the start of the task.
     ///
     /// # Errors
-    /// There is no memory for it, or it says of adjoints what depends on the other tasks.
+    /// Fails if there is no memory, or if the records hold deferred adjoints, which depend on the other
+    /// tasks.
     pub fn of_task(&self, task: u32, first: i64, travel: Travel) -> Result<Option<Residues<B>>, Unfinished> {
         match self {
             TaskHistory::Unkept => Ok(None),
@@ -80,12 +84,12 @@ impl<B: Interpreted> TaskHistory<'_, B> {
 }
 
 impl<B: Interpreted> Machine<B> {
-    /// Whether histories of tasks can be put together.
+    /// Returns true if histories of tasks can be separated and joined.
     pub(super) fn can_part_history(&self) -> bool {
         self.residues.as_ref().is_none_or(|residues| residues.can_be_parted() && !self.program.has_rules)
     }
 
-    /// What the tasks find of a history that begin where the machine stands.
+    /// Returns the history for the tasks that begin at the current position.
     pub(super) fn task_history(&self, travel: Travel) -> Result<TaskHistory<'_, B>, Unfinished> {
         let Some(records) = &self.residues else { return Ok(TaskHistory::Unkept) };
         let here = self.state.own_steps();
@@ -94,7 +98,8 @@ impl<B: Interpreted> Machine<B> {
             let steps = self.threads.tasks.find(here).ok_or(Unfinished::ByOneThread)?;
             return Ok(TaskHistory::Restored { records, steps: steps.iter().rev().copied().collect() });
         }
-        // What adjoints were is recorded beside what waited for the other tasks.
+        // In gradient mode adjoints are recorded together with deferred adjoints, which depend on the other
+        // tasks.
         if self.state.mode() { Err(Unfinished::ByOneThread) } else { Ok(TaskHistory::Recorded(records)) }
     }
 }

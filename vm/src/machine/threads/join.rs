@@ -1,4 +1,5 @@
-//! What threads have made of tasks, put together in the order of the tasks. Knows no thread.
+//! Joining of parallel tasks: their results are combined in the order of the tasks. The module knows no
+//! thread.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,12 @@ use crate::machine::Machine;
 use crate::state::Reference;
 use crate::travel::{Interval, Track, Travel};
 
-/// A task, and the number of the thread that has made it.
+/// A finished task, and the number of the thread that executed it.
 type TaskOfThread<'f, B> = (usize, &'f FinishedTask<B>);
 
 impl<B: Interpreted> Machine<B> {
-    /// Goes to the bound that closes the tasks; how many steps that were. Nothing has changed where that can't be done.
+    /// Moves the machine to the closing bound of the tasks, and returns the number of steps. On failure
+    /// nothing is changed.
     pub(super) fn put_together(
         &mut self,
         fork: &TaskFork,
@@ -56,7 +58,7 @@ impl<B: Interpreted> Machine<B> {
         Ok(steps)
     }
 
-    /// The adjoints that several tasks may have added to.
+    /// Returns the adjoints that several tasks may have added to, with all shares added.
     fn joined_adjoints(&self, made: &[TaskOfThread<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
         let mut joined = BTreeMap::new();
         let Some(own) = &self.state.adjoints else { return Ok(joined) };
@@ -68,7 +70,7 @@ impl<B: Interpreted> Machine<B> {
         Ok(joined)
     }
 
-    /// What a task may have changed.
+    /// Copies the cells that a task may have changed.
     fn take_cells(&mut self, thread: &Machine<B>, task: &FinishedTask<B>) {
         let from = &thread.state;
         for cell in task.ints.iter().copied().flat_map(Reference::cells) {
@@ -82,7 +84,7 @@ impl<B: Interpreted> Machine<B> {
         }
     }
 
-    /// What the steps between the tasks have changed, which each thread has made.
+    /// Copies the cells changed by the steps between the tasks, which every thread has executed.
     fn take_counted(&mut self, fork: &TaskFork, from: &Machine<B>) {
         let flow = self.program.flow();
         let scope = Addresses { flow, frame: self.state.frame, references: &self.state.references };
@@ -96,7 +98,8 @@ impl<B: Interpreted> Machine<B> {
         changed.into_iter().for_each(|cell| self.state.ints[cell] = from.state.ints[cell]);
     }
 
-    /// What was recorded, by the numbers of the steps as they are one after the other; or nothing is left of what was restored.
+    /// Appends the records of the tasks, renumbered as if the tasks had run one after the other. If the run
+    /// restores records, the used ones are deleted instead.
     fn join_histories(
         &mut self,
         made: &[TaskOfThread<'_, B>],
@@ -115,7 +118,7 @@ impl<B: Interpreted> Machine<B> {
         residues.reserve(records.map(Residues::len).sum()).map_err(|_| Unfinished::ByOneThread)?;
         let (mut all, mut by_thread) = (0, BTreeMap::new());
         for &(thread, task) in made {
-            // In the thread, the tasks of others took no steps.
+            // Within its thread's numbering, tasks of other threads took no steps.
             let own = by_thread.entry(thread).or_insert(0);
             if let Some(records) = &task.records {
                 residues.append(records, sign * (all - *own));

@@ -1,9 +1,11 @@
-//! Tasks at the same time: where a run comes to a `fork`, each of several threads goes over what is up to the `join` with a copy of
-//! the state, and makes the tasks that no other one has begun. Behind the last one, what they have changed is put together as if they had
-//! been made one after the other: cells, adjoints, histories, counts and step numbers are the same.
+//! Parallel execution of tasks. At a `fork`, each of several threads runs through the region up to the `join`
+//! with its own copy of the state. A thread executes each task that no other thread has begun. After the last
+//! task, the changes are combined as if the tasks had run one after the other: cells, adjoints, histories,
+//! counters and step numbers are the same.
 //!
-//! What can't be put together like that is made again by one thread: a task that traps, so that the trap is the first one in their order, and
-//! reports that depend on the numbers of steps. Knows no instruction but the bounds of tasks and their calls.
+//! If this isn't possible, one thread executes the region again. Examples are a task that traps, where the
+//! first trap in the order of the tasks must be found, and reports that depend on step numbers. The module
+//! knows no instruction except the bounds of tasks and their calls.
 
 mod history;
 mod join;
@@ -30,21 +32,22 @@ use places::TaskPlaces;
 use unfinished::Unfinished;
 use worker::{Finished, Worker};
 
-/// How many threads a machine may use, and what it has found out about tasks.
+/// The number of threads that a machine may use, and statistics on task regions.
 #[derive(Clone, Debug)]
 pub(super) struct Threads {
-    /// At least 1.
+    /// The number of threads, at least 1.
     pub count: u32,
-    /// Tasks that take fewer steps together aren't worth threads.
+    /// Minimum number of steps of a task region for parallel execution.
     pub worth: u64,
-    /// Where tasks begin, with the places at which the run at hand is to stop.
+    /// Breakpoints at the starts of task regions, together with those of the current run.
     places: Option<Arc<TaskPlaces>>,
-    /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
+    /// The number of steps of each region in its last execution, by its `fork`; 0 if the tasks couldn't be
+    /// joined.
     steps: HashMap<u32, u64>,
     tasks: StepsOfTasks,
-    /// Words copied for tasks that were too short, minus [`WORDS_PER_STEP`] for each step since.
+    /// Words copied for regions that were too short, minus [`WORDS_PER_STEP`] for each step since.
     unpaid: u64,
-    /// The most memory that copies of the state took which threads had at the same time.
+    /// The peak memory use of the threads' state copies, in bytes.
     bytes: usize,
 }
 
@@ -54,38 +57,42 @@ impl Threads {
         Threads { count, worth, places: None, steps, tasks, unpaid: 0, bytes: 0 }
     }
 
-    /// As many threads, which know nothing of tasks yet.
+    /// Returns settings with the same number of threads, and without statistics.
     pub fn anew(&self) -> Threads {
         Threads::new(self.count, self.worth)
     }
 }
 
-/// Tasks that take fewer steps of the interpreter together aren't worth threads: beginning these would take a good part of that time.
+/// Minimum number of interpreted steps in a task region for parallel execution. Below it, starting threads
+/// would take a considerable part of the time.
 pub const STEPS_WORTH_THREADS: u64 = 100_000;
-/// Nor are those that take fewer steps than there are cells to copy, up to so many times as many as are worth it anyway.
+/// Upper bound on the factor by which the minimum grows with the number of cells to copy. A region needs at
+/// least as many steps as there are cells, but no more than this multiple of the minimum.
 const MOST_WORTH: u64 = 64;
-/// Native code makes about so many steps in the time that the interpreter takes for one.
+/// Estimated number of native steps in the time of one interpreted step.
 const NATIVE: u64 = 16;
-/// Tasks that take on average less than this part of the steps that are worth threads are too short: to begin one, or to pass over one of
-/// another thread, takes about as long.
+/// The minimum average length of a task is the minimum length of a region divided by this number. Starting a
+/// shorter task, or skipping one of another thread, would take about as long as the task itself.
 const SHORTEST: u64 = 200;
-/// Number of words copied for tasks that were too short beyond which no new `fork` is tried on threads: a few milliseconds.
+/// Upper bound on the words copied for short regions, beyond which no new `fork` is tried on threads. It
+/// corresponds to a few milliseconds.
 const MOST_UNPAID: u64 = 1 << 20;
-/// Words that can be copied in the time of one interpreted step. Therefore failed trials take at most as long as the steps, however many
-/// `fork`s there are.
+/// Number of words that can be copied in the time of one interpreted step. Failed trials thus take at most as
+/// long as the steps, regardless of the number of `fork`s.
 const WORDS_PER_STEP: u64 = 4;
 
 impl<B: Interpreted> Machine<B> {
-    /// Has tasks of the program made by `count` threads, where they took no fewer than `worth` steps the last time
-    /// ([`STEPS_WORTH_THREADS`]). There is at least one thread and at most [`MOST_THREADS`], and fewer than `count` where the system
-    /// starts no more. No result of a run depends on the number.
+    /// Executes tasks on `count` threads if they took at least `worth` steps in their last execution
+    /// ([`STEPS_WORTH_THREADS`]). The count is limited to 1 up to [`MOST_THREADS`], and the system may start
+    /// fewer threads. No result of a run depends on the number of threads.
     pub fn run_on_threads(&mut self, count: u32, worth: u64) {
         self.threads = Threads::new(count.clamp(1, MOST_THREADS), worth);
     }
 
-    /// Whether tasks may be made at the same time in a run that stops at these places.
+    /// Returns true if a run with these breakpoints may execute tasks in parallel.
     pub fn has_threads(&self, stops: Option<&Stops>) -> bool {
-        // Places within tasks, or between them, are come to one after the other; main is no task.
+        // Breakpoints in main outside of task regions are harmless, because main is no task. All others need
+        // sequential execution.
         let flow = self.program.flow();
         let is_in_main = |node: Node| {
             let at = node.instruction();
@@ -96,15 +103,15 @@ impl<B: Interpreted> Machine<B> {
             && stops.is_none_or(|stops| stops.nodes().all(is_in_main))
     }
 
-    /// The most memory that threads took for copies of the state, as far as tasks were made by them.
+    /// Returns the peak memory use of the state copies for threads, in bytes.
     pub fn thread_bytes(&self) -> usize {
         self.threads.bytes
     }
 
-    /// Makes steps as [`Machine::run_heeding`], of which tasks are made at the same time.
+    /// Executes steps as [`Machine::run_heeding`], with tasks in parallel.
     ///
     /// # Errors
-    /// A trap, as [`Machine::run`].
+    /// Returns a trap, as [`Machine::run`].
     pub(super) fn run_threaded(
         &mut self,
         stops: Option<&Stops>,
@@ -123,7 +130,7 @@ impl<B: Interpreted> Machine<B> {
             if stop != Stop::Budget || left == 0 || stops.is_some_and(|stops| stops.contains(here)) {
                 return Ok(stop);
             }
-            // The bound is a step of its own, which finds out whether the tasks are apart.
+            // The bound is a separate step, which checks the tasks for conflicts.
             let bound = here.instruction();
             let stop = self.interpret(None, Leg { travel, budget: 1 })?;
             left -= 1;
@@ -133,13 +140,13 @@ impl<B: Interpreted> Machine<B> {
             match self.make_tasks(bound, travel, left) {
                 Ok(made) => left -= made,
                 Err(Unfinished::Interrupted) => return Ok(Stop::Interrupted),
-                // One after the other, then.
+                // The next round of the loop executes the tasks sequentially.
                 Err(Unfinished::ByOneThread) => {}
             }
         }
     }
 
-    /// The places at which a run stops that may use threads.
+    /// Returns the breakpoints of a run that may use threads.
     fn task_places(&mut self, stops: Option<&Stops>) -> Arc<TaskPlaces> {
         if let Some(places) = self.threads.places.as_ref().filter(|places| places.are_for(stops)) {
             return Arc::clone(places);
@@ -149,12 +156,12 @@ impl<B: Interpreted> Machine<B> {
         places
     }
 
-    /// Makes all tasks that begin here, behind the bound that opens them, and goes to the bound that closes them; how many
-    /// steps that were.
+    /// Executes all tasks that begin after the bound `bound`, moves to the bound that closes them, and
+    /// returns the number of steps.
     fn make_tasks(&mut self, bound: u32, travel: Travel, left: u64) -> Result<u64, Unfinished> {
         let program = Arc::clone(&self.program);
         let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
-        // A run of few steps would end within the tasks.
+        // A run with fewer steps left would end within the tasks.
         if left < self.worth() || !self.is_worth_threads(fork) {
             return Err(Unfinished::ByOneThread);
         }
@@ -164,7 +171,7 @@ impl<B: Interpreted> Machine<B> {
             self.threads.bytes = self.threads.bytes.max(finished.iter().map(copies).sum());
             self.put_together(fork, travel, left, &finished)
         });
-        // Of a run that is interrupted nothing is known.
+        // An interrupted run says nothing about the length of the region.
         if outcome != Err(Unfinished::Interrupted) {
             let steps = outcome.unwrap_or(0);
             self.threads.steps.insert(fork.stretch.opens, steps);
@@ -175,14 +182,15 @@ impl<B: Interpreted> Machine<B> {
         outcome
     }
 
-    /// Number of words that are copied before threads can run the tasks of a `fork`: the code with its stops, and a state per thread.
+    /// Number of words that are copied before threads can run the tasks of a `fork`: the code with its stops,
+    /// and a state per thread.
     fn words_to_copy(&self, fork: &TaskFork) -> u64 {
         let cells = self.state.ints.len() + self.state.reals.len();
         let code = self.program.module().code.len();
         (code + cells * self.threads_for(fork) as usize) as u64
     }
 
-    /// Steps that are worth threads, by those who make them here.
+    /// Returns the minimum number of steps for parallel execution with the current engine.
     fn worth(&self) -> u64 {
         let is_native = self.runner.as_ref().is_some_and(|runner| runner.steps_made() > 0);
         self.threads.worth.saturating_mul(if is_native { NATIVE } else { 1 })
@@ -195,7 +203,7 @@ impl<B: Interpreted> Machine<B> {
         let last = self.threads.steps.get(&fork.stretch.opens);
         let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
-        // Lines that are printed come in the order of the tasks.
+        // Printed lines must come in the order of the tasks.
         !last.is_some_and(is_short)
             && may_be_tried
             && !is_in_rule
@@ -204,8 +212,9 @@ impl<B: Interpreted> Machine<B> {
             && self.can_part_history()
     }
 
-    /// Returns true if a task may add to an adjoint that an earlier task has changed. With the mode off a program does so that names adjoints,
-    /// in gradient mode one whose adjoints are exact and thus not deferred. An intermediate exact sum may overflow in one order only.
+    /// Returns true if a task may add to an adjoint that an earlier task has changed. With the mode off, this
+    /// needs a program that names adjoints. In gradient mode, it needs exact numbers, with adjoints that
+    /// aren't deferred. An intermediate exact sum may overflow in one order only.
     fn adjoints_depend_on_order(&self, fork: &TaskFork) -> bool {
         let (flow, module) = (self.program.flow(), self.program.module());
         let are_direct =
@@ -216,13 +225,13 @@ impl<B: Interpreted> Machine<B> {
     /// Number of threads that can run the tasks of a `fork` at the same time.
     fn threads_for(&self, fork: &TaskFork) -> u32 {
         match fork.calls.len() as u32 {
-            // A single call may be made by many rounds.
+            // A single call may be executed in many iterations.
             1 => self.threads.count,
             calls => self.threads.count.min(calls),
         }
     }
 
-    /// What each thread has made.
+    /// Runs all threads and returns their results.
     fn finished(&self, fork: &TaskFork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
         let most = self.threads_for(fork);
         if most < 2 {
@@ -247,14 +256,14 @@ impl<B: Interpreted> Machine<B> {
         };
         let all: Vec<_> =
             share(most, worker).into_iter().map(|one| one.unwrap_or(Err(Unfinished::ByOneThread))).collect();
-        // A request to stop the machine comes before what the other threads came to.
+        // A request to stop takes precedence over the results of the other threads.
         match all.iter().any(|one| matches!(one, Err(Unfinished::Interrupted))) {
             true => Err(Unfinished::Interrupted),
             false => all.into_iter().collect(),
         }
     }
 
-    /// A machine for a thread, which may use so many itself.
+    /// Creates a machine for one thread, which may use `threads` threads itself.
     fn for_tasks(&self, threads: u32) -> Result<Machine<B>, Unfinished> {
         let state = self.state.try_clone().map_err(|_| Unfinished::ByOneThread)?;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);

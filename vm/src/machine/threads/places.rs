@@ -1,4 +1,5 @@
-//! Places at which runs stop that tasks are made in at the same time: where tasks begin, and behind each call of one. Knows no state.
+//! Breakpoints for parallel tasks: the start of each task region, and the position after each call of a task.
+//! The module knows no state.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,18 +9,19 @@ use reviver_flow::TaskFork;
 use crate::program::Program;
 use crate::stops::{Node, Stops};
 
-/// Where a run stops that may use threads.
+/// The breakpoints of a run that may use threads.
 #[derive(Debug)]
 pub(crate) struct TaskPlaces {
-    /// At each bound of tasks from which they begin, and at the places that are asked for.
+    /// Breakpoints at the opening bounds of task regions, and those that the caller asked for.
     pub stops: Stops,
     asked: Vec<Node>,
-    /// Behind each call, by the `fork`: made where threads first come there.
+    /// Breakpoints after each call of a region, by its `fork`. They are created when threads first reach the
+    /// region.
     behind: Mutex<HashMap<u32, Arc<Stops>>>,
 }
 
 impl TaskPlaces {
-    /// With the places at which a run stops anyway.
+    /// Creates the breakpoints, including those that the caller asked for.
     pub fn new(program: &Program, asked: Option<&Stops>) -> TaskPlaces {
         let opens = program.flow().forks().iter().flat_map(|fork| {
             let before_fork = Node { position: fork.stretch.opens, backward: false };
@@ -30,12 +32,12 @@ impl TaskPlaces {
         TaskPlaces { stops, asked, behind: Mutex::default() }
     }
 
-    /// Whether they were made for a run with these places.
+    /// Returns true if the breakpoints were created for a run with these stops.
     pub fn are_for(&self, asked: Option<&Stops>) -> bool {
         self.asked == sorted(asked)
     }
 
-    /// Behind each of the calls, in either direction.
+    /// Returns the breakpoints after each call of a region, in either direction.
     pub fn behind(&self, program: &Program, fork: &TaskFork) -> Arc<Stops> {
         let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
         let made = behind.entry(fork.stretch.opens).or_insert_with(|| {
@@ -48,7 +50,7 @@ impl TaskPlaces {
     }
 }
 
-/// The places in an order of their own.
+/// Returns the breakpoints in a canonical order.
 fn sorted(stops: Option<&Stops>) -> Vec<Node> {
     let mut nodes: Vec<Node> = stops.into_iter().flat_map(Stops::nodes).collect();
     nodes.sort_unstable_by_key(|node| (node.position, node.backward));

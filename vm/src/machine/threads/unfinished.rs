@@ -1,10 +1,10 @@
-//! Why threads don't make tasks. Knows no task.
+//! Reasons why a task region isn't executed by threads. The module knows no task.
 
-/// Why tasks weren't all made by threads. The state is the one before the first of them.
+/// The reason why threads didn't execute all tasks. The state is the one before the first task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfinished {
-    /// Somebody has asked the machine to stop.
+    /// The machine's interrupt flag is set.
     Interrupted,
-    /// One thread is to make them: one of them traps, they can't be put together, or they are too short.
+    /// One thread must execute the tasks: one of them traps, they can't be joined, or they are too short.
     ByOneThread,
 }

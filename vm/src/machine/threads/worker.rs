@@ -1,5 +1,6 @@
-//! One of the threads that make tasks: it goes from one bound to the other, makes each task that no other thread has begun, and passes over
-//! the calls of the others. So it needs to know neither how many there are nor how long they take. Knows no other thread.
+//! A worker thread for parallel tasks. It runs from one bound of the region to the other, executes each task
+//! that no other thread has begun, and skips the calls of the others. So it needs to know neither the number
+//! of tasks nor their length. The module knows no other thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,56 +19,56 @@ use crate::state::{Part, Reference};
 use crate::stops::{Node, Stops};
 use crate::travel::{Leg, Stop, Travel};
 
-/// What a thread has made.
+/// The results of a thread.
 #[derive(Debug)]
 pub(super) struct Finished<B> {
-    /// Where it has come to the bound that closes the tasks.
+    /// The thread's machine, at the closing bound of the tasks.
     pub machine: Machine<B>,
-    /// In their order.
+    /// The thread's tasks, in their order.
     pub tasks: Vec<FinishedTask<B>>,
-    /// Steps between the tasks.
+    /// The number of steps between the tasks.
     pub between: u64,
 }
 
-/// What one task has done.
+/// The results of one task.
 #[derive(Debug)]
 pub(super) struct FinishedTask<B> {
-    /// Counts the tasks from 0, in the direction of travel.
+    /// The task's number, counted from 0 in the direction of travel.
     pub number: u32,
     pub steps: u64,
-    /// The same without those in rules.
+    /// The number of steps without those in derivative rules.
     pub own_steps: u64,
-    /// The cells that it may have changed.
+    /// The cells that the task may have changed.
     pub ints: Vec<Reference>,
     pub reals: Vec<Reference>,
-    /// What it has added to adjoints of cells that it only reads.
+    /// The shares that the task accumulated for adjoints of cells that it only reads.
     pub shares: Vec<(u32, B)>,
-    /// What it has recorded, by the numbers of the thread's steps.
+    /// The task's records, with step numbers of the thread.
     pub records: Option<Residues<B>>,
 }
 
-/// A thread's part.
+/// The context of one worker thread.
 pub(super) struct Worker<'w, B> {
     pub fork: &'w TaskFork,
     pub travel: Travel,
-    /// All tasks together may take so many steps.
+    /// Upper bound on the steps of all tasks together.
     pub left: u64,
-    /// Behind each call.
+    /// Breakpoints after each call.
     pub stops: &'w Stops,
-    /// How many tasks were begun by all threads.
+    /// The number of tasks begun by all threads.
     pub begun: &'w AtomicU32,
-    /// Whether one of the threads can't go on.
+    /// True once one of the threads can't continue.
     pub gives_up: &'w AtomicBool,
     pub history: &'w TaskHistory<'w, B>,
-    /// Steps of a task, on average: where they are fewer, all of them are made sooner by one thread.
+    /// Minimum average number of steps of a task. Shorter tasks are faster on one thread.
     pub shortest: u64,
 }
 
-/// Tasks that a thread has made before it judges them by their length.
+/// Number of tasks that a thread executes before it compares their average length with the minimum.
 const SAMPLE: usize = 512;
 
 impl<B: Interpreted> Worker<'_, B> {
-    /// Goes over all tasks with a machine of its own, which stands behind the bound that opens them.
+    /// Runs through all tasks. The machine is after the opening bound of the region.
     pub fn run(self, mut machine: Machine<B>) -> Result<Finished<B>, Unfinished> {
         let outcome = self.go(&mut machine);
         if outcome.is_err() {
@@ -103,7 +104,7 @@ impl<B: Interpreted> Worker<'_, B> {
         }
     }
 
-    /// Goes behind a call that another thread makes.
+    /// Skips a call that another thread executes.
     fn pass_over(&self, machine: &mut Machine<B>, number: u32, at: u32) {
         let is_backward = Node::of(&machine.state, self.travel).backward;
         machine.state.position = if is_backward { at } else { at + 1 };
@@ -117,7 +118,7 @@ impl<B: Interpreted> Worker<'_, B> {
         }
     }
 
-    /// Makes a task, from in front of its call to behind it.
+    /// Executes a task, from before its call to after it.
     fn task(&self, machine: &mut Machine<B>, number: u32, at: u32) -> Result<FinishedTask<B>, Unfinished> {
         let (depth, step, first) = (machine.state.calls.len(), machine.state.step, machine.state.own_steps());
         machine.residues = self.history.of_task(number, first, self.travel)?;
@@ -146,7 +147,7 @@ impl<B: Interpreted> Worker<'_, B> {
         })
     }
 
-    /// Comes back from the call that was entered.
+    /// Runs until the call that was entered has returned.
     fn go_behind(&self, machine: &mut Machine<B>, depth: usize) -> Result<(), Unfinished> {
         let first = machine.state.step;
         while machine.state.calls.len() > depth {
@@ -157,7 +158,7 @@ impl<B: Interpreted> Worker<'_, B> {
             };
             let is_there = || self.stops.contains(Node::of(&machine.state, self.travel));
             match stop {
-                // The same place in a deeper call.
+                // The breakpoint was reached in a deeper call.
                 Ok(Stop::Budget) if machine.state.calls.len() > depth && is_there() => {
                     self.one_step(machine)?
                 }
@@ -172,7 +173,8 @@ impl<B: Interpreted> Worker<'_, B> {
         Ok(())
     }
 
-    /// What waits of adjoints for the task that was entered, of each cell that it only reads. Nothing is to be added to it here.
+    /// Removes the deferred adjoints of the current task, and returns them for each cell that it only reads.
+    /// The thread doesn't add shares to them.
     fn take_waiting(
         &self,
         machine: &mut Machine<B>,
@@ -197,12 +199,12 @@ impl<B: Interpreted> Worker<'_, B> {
     }
 }
 
-/// Steps of all of them.
+/// Returns the total number of steps of the tasks.
 fn steps<B>(tasks: &[FinishedTask<B>]) -> u64 {
     tasks.iter().map(|task| task.steps).sum()
 }
 
-/// What a task has added to adjoints, which become what they were before it.
+/// Returns the shares that a task has accumulated, and restores the adjoints from before the task.
 fn take_shares<B: Interpreted>(machine: &mut Machine<B>, waiting: &[(u32, B)]) -> Vec<(u32, B)> {
     let Some(adjoints) = &mut machine.state.adjoints else { return Vec::new() };
     let mut shares = Vec::new();

@@ -1,4 +1,4 @@
-//! What happened, above the time bar: one sign for a column, and the names of marks beside theirs.
+//! The events above the timeline bar: one sign per column, and the names of marks beside theirs.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,12 +11,12 @@ use crate::tui::panes::text::Pen;
 use crate::tui::theme::Theme;
 use crate::view::timeline::Column;
 
-/// Whether there is anything above the bar.
+/// Returns true if there are events above the bar.
 pub(super) fn has_events(columns: &[Column]) -> bool {
     columns.iter().any(|column| event(column).is_some())
 }
 
-/// What stands for an event: above the bar, and for a call in it.
+/// Returns the sign of an event. Calls are drawn in the bar itself, all other events above it.
 fn sign(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Trap => "×",
@@ -39,7 +39,7 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
     }
 }
 
-/// What stands above a column of the bar.
+/// The events above one column of the bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnEvents {
     One(EventKind),
@@ -62,7 +62,7 @@ impl ColumnEvents {
     }
 }
 
-/// The signs of all that there is, calls too.
+/// Returns the legend of all signs that occur, including calls.
 pub(super) fn legend(columns: &[Column]) -> String {
     let is_there = |kind: &EventKind| columns.iter().any(|column| has(column, *kind));
     let kinds = EventKind::ALL.into_iter().filter(is_there);
@@ -71,7 +71,7 @@ pub(super) fn legend(columns: &[Column]) -> String {
     kinds + if several { "  ◆ several" } else { "" }
 }
 
-/// Whether a column has something of a kind.
+/// Returns true if a column has an event of a kind.
 fn has(column: &Column, kind: EventKind) -> bool {
     match kind {
         EventKind::Trap => column.trap,
@@ -83,8 +83,8 @@ fn has(column: &Column, kind: EventKind) -> bool {
     }
 }
 
-/// What stands above a column of the bar: a trap in any case, then what the user has put there. One has
-/// mostly been stopped where one puts something, so a stop is seen where there is nothing else.
+/// Returns the events above a column: first a trap, then the user's items. A run usually has stopped where
+/// the user sets an item, so stops are shown only without other events.
 fn event(column: &Column) -> Option<ColumnEvents> {
     if column.trap {
         return Some(ColumnEvents::One(EventKind::Trap));
@@ -106,7 +106,7 @@ pub(super) fn draw(context: &Context<'_>, columns: &[Column], label: Rect, bar: 
         let Some(event) = event(column) else { continue };
         Pen::new(Rect { x, width: 1, ..bar }, buffer).write(event.sign(), event.style(theme));
     }
-    // Marks have names, and those are worth the room to the right of them, where nothing else is.
+    // Names of marks use the free room to the right of their signs.
     for (n, column) in columns.iter().enumerate() {
         let Some(name) = column.marks.first() else { continue };
         let next = columns.iter().skip(n + 1).position(|column| event(column).is_some());

@@ -1,5 +1,5 @@
-//! The plots below the time bar: for each cell a band of rows, in which each column reaches from the least to the
-//! greatest value.
+//! The plots below the timeline bar: one band of rows for each cell. Each column of a band extends from the
+//! minimum to the maximum of its values.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use crate::session::{Sample, SampleRange};
 use crate::tui::panes::Context;
 use crate::tui::panes::text::{Pen, cut};
 
-/// One band of rows for each plotted cell, and one for the depth of calls, as many as fit.
+/// Draws one band of rows for each plotted cell, and one for the call depth, as many as fit.
 pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     let plots = &context.choices.plots;
     if areas.bar.height == 0 || plots.cells.is_empty() {
@@ -35,14 +35,15 @@ pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     }
     bands.truncate(areas.bar.height.into());
     let count = bands.len().max(1) as u16;
-    // The first ones get the rows that are left.
+    // Remaining rows are given to the first bands.
     let start = |n: u16| (areas.bar.height * n).div_ceil(count);
     for (n, band) in (0..).zip(&bands) {
         band.draw(context, areas, start(n), start(n + 1) - start(n), buffer);
     }
 }
 
-/// What is missing from the plots in so many rows: values, or whole cells.
+/// Describes what is missing from the plots in the given number of rows: values that weren't sampled, or
+/// whole cells.
 pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
     let plots = &context.choices.plots;
     let is_sampled = !plots.samples.columns.is_empty() && !plots.samples.is_exact;
@@ -54,8 +55,8 @@ pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
     }
 }
 
-/// What the samples hold in each column of the bar: in one that has no step of its own, what the step before
-/// it holds.
+/// Returns the range of samples in each column of the bar. A column without a step has the values of the
+/// step before it.
 fn ranges(
     context: &Context<'_>,
     width: usize,
@@ -81,17 +82,17 @@ fn ranges(
     (0..width).map(|column| part(column).and_then(range)).collect()
 }
 
-/// A cell over time.
+/// A plot of one cell or of the call depth.
 struct Band<'a> {
     name: &'a str,
     style: Style,
     ranges: Vec<Option<SampleRange>>,
 }
 
-/// Eighths of a row.
+/// Characters for eighths of a row.
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// What lies below all values.
+/// Character for the part below all values.
 const BELOW: &str = "░";
 
 impl Band<'_> {
@@ -116,7 +117,7 @@ impl Band<'_> {
         }
     }
 
-    /// The name above, and the greatest and the least value.
+    /// Draws the name at the top, and the maximum and the minimum.
     fn draw_label(
         &self,
         context: &Context<'_>,
@@ -143,7 +144,7 @@ impl Band<'_> {
     }
 }
 
-/// What stands in a row for the values from one level to another one, in eighths; rows count from the
+/// Returns the character of a row for the values between two levels in eighths. Rows are counted from the
 /// lowest one.
 fn part(low: u32, high: u32, row: u16) -> &'static str {
     let below = u32::from(row) * 8;
@@ -153,7 +154,7 @@ fn part(low: u32, high: u32, row: u16) -> &'static str {
     }
 }
 
-/// How high a value is, in eighths of a row; at least one, so that the least value can be seen.
+/// Returns the height of a value in eighths of a row; at least one, so that the minimum is visible.
 fn eighths(value: f64, whole: SampleRange, height: u16) -> u32 {
     let most = f64::from(height) * 8.0;
     let part = (value - whole.low) / (whole.high - whole.low);
@@ -161,7 +162,7 @@ fn eighths(value: f64, whole: SampleRange, height: u16) -> u32 {
     level.round() as u32
 }
 
-/// A number in few characters.
+/// Renders a number in few characters.
 fn short(value: f64) -> String {
     let (exact, rounded) = (value.to_string(), format!("{value:.4}"));
     match value.abs() {

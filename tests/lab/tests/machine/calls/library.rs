@@ -1,4 +1,4 @@
-//! Engines that answer calls through the library: native code one lane after the other, SIMD groups of lanes, and shaders on a device.
+//! Engines that answer calls through the library: single lanes of native code, SIMD groups, and shaders on a device.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,22 +14,22 @@ use reviver_isa::module::RealSystem;
 use reviver_lab::calls::subject::{CallKind, CallSubject, LaneWords, MOST_STEPS};
 use reviver_lab::calls::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls, TrapSeen};
 
-/// Instructions of a program whose shaders are compiled outside of campaigns, at most: the compiler of a software device takes many seconds
-/// for more.
+/// Maximum number of instructions of programs with shaders outside of campaigns. A software device's compiler takes
+/// many seconds for longer ones.
 const MOST_INSTRUCTIONS: usize = 100;
 
-/// The part of the library that answers.
+/// Part of the library that answers calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryPart {
-    /// A batch of one lane at a time, by native code.
+    /// Batch of single lanes in native code.
     Native,
     /// Derivatives of lanes in SIMD groups.
     Groups,
-    /// Lanes of a device.
+    /// Lanes on a device.
     Shaders,
 }
 
-/// An engine behind the library.
+/// Engine that calls the library.
 #[derive(Clone, Debug)]
 pub struct LibraryCalls {
     pub part: LibraryPart,
@@ -52,7 +52,7 @@ impl CallEngine for LibraryCalls {
 
 impl LibraryCalls {
     fn ready<'s>(&self, subject: &'s CallSubject) -> Option<Box<dyn ReadyCalls + 's>> {
-        // Groups have floats of 64 bits.
+        // Groups only support 64-bit floats.
         if self.part == LibraryPart::Groups && subject.program.module().real != RealSystem::F64 {
             return None;
         }
@@ -85,7 +85,7 @@ struct LibraryReady<'s> {
     subject: &'s CallSubject,
     executable: Executable,
     batch: Batch,
-    /// By kind; none where the device refuses it.
+    /// Batches by kind of call; `None` if the device refuses one.
     prepared: RefCell<BTreeMap<CallKind, Option<Rc<PreparedBatch>>>>,
 }
 
@@ -129,7 +129,7 @@ impl LibraryReady<'_> {
         let task = match kind {
             CallKind::Forward => LaneTask::Run,
             CallKind::Backward => LaneTask::Back,
-            // A batch for one gradient sums its loss over all lanes, which may be too large.
+            // A batch for a single gradient would sum its loss over all lanes, which may overflow.
             CallKind::Gradient | CallKind::Jacobian => {
                 let losses = self.subject.losses_of(kind);
                 let module = &self.subject.program;
@@ -151,7 +151,7 @@ impl LibraryReady<'_> {
     }
 }
 
-/// Carries out lanes as one block.
+/// Executes lanes as one block.
 fn carried_out(prepared: &PreparedBatch, lanes: &[LaneWords]) -> (Vec<CallOutcome>, BlockOutcome) {
     let cells = prepared.plan().inputs.len();
     let inputs: Vec<Vec<u64>> =

@@ -1,8 +1,8 @@
-//! Calls on every engine that answers them: the laws of calls over random programs. A failure prints the law, the engine, the seed and a
-//! small program.
+//! Laws of calls over random programs, on every engine for calls. A failure prints law, engine, seed and a shrunk
+//! program.
 //!
-//! `REVIVER_CAMPAIGN=2000 cargo test --workspace --test machine calls::` judges so many programs on each engine, and
-//! `REVIVER_CAMPAIGN=20000..21000` those of these seeds.
+//! `REVIVER_CAMPAIGN=2000 cargo test --workspace --test machine calls::` checks that many programs on each engine;
+//! `REVIVER_CAMPAIGN=20000..21000` checks the programs of these seeds.
 
 mod library;
 
@@ -16,17 +16,17 @@ use reviver_lab::campaign::seeds;
 
 use library::{LibraryCalls, LibraryPart};
 
-/// How many programs an engine is asked to call, and what it must answer at least.
+/// Number of programs for an engine, and lower bounds on its answers.
 struct Expected {
-    /// Programs in an ordinary run.
+    /// Number of programs outside of campaigns.
     programs: u64,
-    /// Besides the first law a program is judged by one law in so many.
+    /// Each program is checked by the first law, and by every `each`-th of the other laws.
     each: usize,
-    /// Percentage of programs that the engine doesn't refuse.
+    /// Minimum percentage of programs that the engine accepts.
     ready: usize,
-    /// Of the calls that arrive without a note, the percentage that the engine answers by itself.
+    /// Minimum percentage of calls that the engine answers by itself, of those that complete without a remark.
     own: usize,
-    /// Laws that compare something on this engine.
+    /// Minimum number of laws with comparisons on this engine.
     laws: usize,
 }
 
@@ -35,7 +35,7 @@ fn hold(engine: &dyn CallEngine, expected: &Expected) {
     let is_large = seeds.end.saturating_sub(seeds.start) >= expected.programs;
     let tally = judge(engine, seeds, expected.each);
     println!("{}: {tally:#?}", engine.name());
-    // A few programs may be unlike the others.
+    // Bounds don't apply to a few programs.
     if !is_large {
         return;
     }
@@ -80,8 +80,8 @@ fn shaders() {
     hold(&engine, &Expected { programs: 24, each: 4, ready: 30, own: 90, laws: 4 });
 }
 
-/// The device of `REVIVER_DEVICE`, by a part of its name. None where nobody names one, unless `REVIVER_NEEDS_DEVICE` says that there must be
-/// one.
+/// Returns the device of `REVIVER_DEVICE`, a part of its name. `None` if the variable isn't set, unless
+/// `REVIVER_NEEDS_DEVICE` requires a device.
 fn device() -> Option<Device> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {

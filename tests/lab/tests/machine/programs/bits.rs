@@ -1,7 +1,7 @@
-//! The same bits everywhere: what each program with reals ends with, in f64 and in f32, is recorded once per release,
-//! as a digest of all its numbers; and so is what it comes back with, adjoints carried. Every platform is held to it.
+//! Bit reproducibility on all platforms. Final numbers of each program with reals, in f64 and f32, are recorded as a
+//! digest for each release. So are the numbers after the backward run with adjoints.
 //!
-//! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records them for the version that Cargo.toml names.
+//! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records them for the version in Cargo.toml.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ fn path() -> PathBuf {
     in_tree(&format!("tests/lab/tests/machine/programs/bits/{version}.txt"))
 }
 
-/// The words of the runs that a program's header lists, but for those that can't begin, and those that say a number system
-/// themselves.
+/// Returns the words of the runs in a program's header, except those with an error before the start, and those that
+/// set a number system.
 fn runs(text: &str) -> Vec<Vec<&str>> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";! run "));
     let begun = lines.filter_map(|line| line.split_once("->"));
@@ -35,7 +35,7 @@ fn runs(text: &str) -> Vec<Vec<&str>> {
     words.filter(|words| !words.iter().any(|word| word.starts_with("real="))).collect()
 }
 
-/// The digest at the end of a run, and that of the way back from there; or that it ended by a trap.
+/// Returns the digests at the end of a run and of the backward run, or notes of traps.
 fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> String {
     let real = format!("real={system}");
     let words = words.iter().copied().filter(|word| *word != GivenWords::EXACT).chain([real.as_str()]);
@@ -51,13 +51,13 @@ fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> Str
     format!("{there} {back}")
 }
 
-/// The digest where a run arrives, or is trapped.
+/// Returns the digest at the end of a run, or at its trap.
 fn leg(machine: &mut Machine, travel: Travel) -> String {
     let trapped = arrives(machine, travel).is_err();
     format!("{}{}", if trapped { "trapped:" } else { "" }, state_digest(machine.state()))
 }
 
-/// More steps than any example takes.
+/// Step limit, above the steps of any example.
 const STEP_LIMIT: u64 = 200_000_000;
 
 fn arrives(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
@@ -70,7 +70,7 @@ fn arrives(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
     Ok(())
 }
 
-/// From now on adjoints are carried; those of all globals are 1.
+/// Switches gradient mode on, with adjoints of 1 for all globals.
 fn carry(machine: &mut Machine) {
     let program = machine.program().clone();
     let Ok(Value::Real(one)) = program.parse(Class::Real, "1.0") else { panic!("1.0 is a real") };

@@ -1,6 +1,6 @@
-//! Every program in `programs/` meets the expectations in its header, there and back, on every engine.
+//! Every program in `programs/` meets the expectations in its header, forward and backward, on every engine.
 //!
-//! What a line means is explained in `docs/test.md`, and carried out by the crate `reviver-expectations`.
+//! `docs/test.md` explains the lines; the crate `reviver-expectations` checks them.
 
 mod bits;
 mod strategies;

@@ -1,15 +1,15 @@
-//! Every gradient of the programs is the same, bit for bit, by a history, by a tape, and from 1 to 8 kept states.
+//! Gradients of the programs are the same, bit for bit, with a history, with a tape, and with 1 to 8 snapshots.
 
 use reviver_expectations::assessment::Mismatch;
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
 use reviver_vm::strategy::{Retention, Strategy};
 
-/// A way is cut into so many leaves: enough that each number of slots has a schedule of its own.
+/// Number of leaves of a run; large enough that each number of slots has its own schedule.
 const LEAVES: u64 = 40;
-/// Of gradients of more steps than this only some slots are tried, with fewer leaves.
+/// Gradients with more steps than this are only tried with some numbers of slots, and fewer leaves.
 const LONG: u64 = 300_000;
 
-/// Compares with what a history of everything gives, which is looked at once more where the gradient had none.
+/// Compares a gradient with that of other strategies. If it had no complete history, first recomputes it with one.
 pub fn disagreement(subject: &Subject, loss: &Variable, found: &Gradient) -> Option<Mismatch> {
     let is_long = found.steps > LONG;
     let leaves = if is_long { LEAVES / 8 } else { LEAVES };
@@ -34,7 +34,7 @@ fn gradient_by(
     gradient(&Subject { runner, retention, ..plain }, loss)
 }
 
-/// Everything of a gradient that its strategy has no part in, or why there is none.
+/// Formats everything of a gradient that mustn't depend on the strategy, or the error.
 fn told(gradient: Result<Gradient, DifferentiateError>) -> String {
     match gradient {
         Ok(Gradient { values, adjoints, steps, turned, steps_back, drops, trust, .. }) => {

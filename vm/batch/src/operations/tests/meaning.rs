@@ -1,4 +1,4 @@
-//! What each operation gives on the processor, by the rows' own arithmetic.
+//! The expected result of each operation, computed on the CPU by the arithmetic of the instruction rows.
 
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::{Coordinate, OpKind};
@@ -7,13 +7,13 @@ use reviver_isa::fault::Eval;
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 
-/// What becomes of operands.
+/// The expected result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedMeaning {
     Value(u64),
     Holds,
     Fails,
-    /// It is no operation on values.
+    /// The operation involves more than values.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Every operation on a device and on the processor: the same bits, and the same failures.
+//! Compares every operation on a device and on the CPU: the same bits, and the same failures.
 
 mod meaning;
 mod operands;
@@ -63,7 +63,7 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
-/// The shader of an operation: it is given three operands, and finds a value and whether the operation has failed.
+/// Returns the shader of an operation. Its inputs are three operands; its outputs are the value and a failure flag.
 fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let mut operations = Operations::new(numbers);
     let facts = kind.facts();
@@ -108,7 +108,7 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     })
 }
 
-/// Whether two words are the same number: one that is no number has any bits.
+/// Returns true if two words are the same number; all NaNs are the same.
 fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
     let is_nan = |bits: u64| match (kind.facts().gives, numbers.system) {
         (Some(Class::Real), RealSystem::F64) => f64::from_bits(bits).is_nan(),
@@ -118,7 +118,8 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
     a == b || is_nan(a) && is_nan(b)
 }
 
-/// Whether an operation is left to the processor for some operands: waves of angles that are hardly ever met.
+/// Returns true if an operation is left to the CPU for these operands: trigonometric functions of huge angles, which
+/// are rare.
 fn is_left(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> bool {
     let angle = match kind {
         OpKind::Elementary(Elementary::Sin | Elementary::Cos | Elementary::Tan) => operands[0],
@@ -130,11 +131,11 @@ fn is_left(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> bool {
         RealSystem::F32 => (f32::from_bits(angle as u32).into(), 1e5),
         RealSystem::Fixed(_) => return false,
     };
-    // Those that are no numbers, too.
+    // NaN is left to the CPU, too.
     angle.is_nan() || angle.abs() >= most
 }
 
-/// What differs of an operation.
+/// Describes the results of an operation that differ from the CPU's.
 fn differences(
     device: &BatchDevice,
     numbers: NumberKinds,
@@ -195,7 +196,7 @@ fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: u
 #[test]
 fn integers_of_every_width() {
     for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
-        // Any reals that devices without 64-bit floats have, too.
+        // The reals are of a type that devices without 64-bit floats have, too.
         check(kinds(RealSystem::F32, word), integers(word), 1 << 14);
     }
 }
@@ -211,7 +212,8 @@ fn pairs_are_exact_where_results_are_decorated() {
     }
 }
 
-/// In each way to compute with them but the device's own, where it gets the answers right: multiply-adds are fused on few devices that are software.
+/// Tests each implementation of 32-bit floats except the native one, if its probe is exact: few software devices fuse
+/// multiply-adds.
 #[test]
 fn singles_are_right_in_every_way_in_which_the_device_says_so() {
     let numbers = kinds(RealSystem::F32, Word::W64);

@@ -1,4 +1,4 @@
-//! Operands at the edges of a number system, and random ones.
+//! Operands of tests: edge cases of a number system, and random ones.
 
 use reviver_compile::form::NumberKinds;
 use reviver_isa::instruction::Class;
@@ -20,13 +20,13 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// From 0 to 1.
+    /// Returns a number in [0, 1).
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// The word that an integer is congruent to.
+/// Wraps an integer to the program's word.
 pub fn wrapped(numbers: NumberKinds, value: i64) -> i64 {
     let above = 64 - numbers.word.bits();
     value << above >> above
@@ -42,7 +42,7 @@ fn integer(numbers: NumberKinds, random: &mut Random) -> i64 {
         _ => random.next() as i64,
     };
     let most = numbers.word.bits() - 1;
-    // The ends of the word, too.
+    // One of eight is an end of the word's range.
     match random.below(16) {
         0 => -1 << most,
         1 => !(-1 << most),
@@ -136,7 +136,7 @@ fn fixed(fraction: u8, random: &mut Random) -> u64 {
     value as u64
 }
 
-/// The bits of an operand.
+/// Returns the bits of an operand.
 pub fn operand(numbers: NumberKinds, class: Class, random: &mut Random) -> u64 {
     match (class, numbers.system) {
         (Class::Int, _) => integer(numbers, random) as u64,
