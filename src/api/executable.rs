@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reviver_compile::call::GradientCall;
-use reviver_compile::group::routes::GroupRoutes;
+use reviver_compile::group::call::GroupCall;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
@@ -46,8 +46,8 @@ pub(super) struct Shared {
     /// Gradient routes by turning point. There are few, so they stay as long as the executable. Callers wait for a
     /// route that another thread is compiling.
     turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
-    /// Routes of SIMD groups; `None` for groups that have no code.
-    groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupRoutes>>>>,
+    /// Code of SIMD groups; `None` for groups that have none.
+    groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupCall>>>>,
     /// Functions of Jacobians; `None` for losses whose sweeps need a machine.
     jacobians: Mutex<BTreeMap<JacobianKey, Option<Arc<GradientCall>>>>,
 }
@@ -70,6 +70,7 @@ pub(super) struct JacobianKey {
 /// Key of compiled code for SIMD groups.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
+    pub turn: u32,
     /// Seeded cells of each loss.
     pub rows: Vec<Vec<usize>>,
     /// Cells of the lane inputs.
@@ -107,18 +108,19 @@ impl Shared {
         made
     }
 
-    /// The ways of groups for some losses, whose gradients of one lane go these ways, compiled when they are first asked for.
-    pub fn groups(&self, alone: &Arc<TurningRoutes>, key: GroupKey) -> Option<Arc<GroupRoutes>> {
+    /// Returns the code of SIMD groups, compiled on first use.
+    pub fn group_call(&self, key: &GroupKey) -> Option<Arc<GroupCall>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = all.get(&key) {
+        if let Some(found) = all.get(key) {
             return found.clone();
         }
         if all.len() >= MOST_GROUPS {
             all.clear();
         }
-        let made = GroupRoutes::new(&self.program, backend, alone, &key.rows, &key.given).map(Arc::new);
-        all.insert(key, made.clone());
+        let place = (key.turn, self.level);
+        let made = GroupCall::new(&self.program, backend, place, (&key.rows, &key.given)).map(Arc::new);
+        all.insert(key.clone(), made.clone());
         made
     }
 }

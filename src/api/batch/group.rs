@@ -4,17 +4,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use reviver_compile::group::room::GroupRoom;
-use reviver_compile::group::routes::{GroupEnd, GroupRoutes};
+use reviver_compile::group::call::{GroupCall, GroupEnd, GroupRoom};
 use reviver_isa::instruction::Class;
 use reviver_memory::ask;
+use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 use reviver_vm::room::{self, OutOfMemory};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
 use crate::api::executable::GroupKey;
-use crate::api::gradient::SLACK;
 use crate::api::loss::LossCell;
 use crate::api::trip::in_one_go;
 use crate::api::workspace::Workspace;
@@ -33,7 +32,7 @@ const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 }
 #[derive(Debug)]
 pub(super) struct PlanGroups {
     /// For each run of consecutive losses: the index of the first loss, and its group routes.
-    ways: Vec<(usize, Arc<GroupRoutes>)>,
+    ways: Vec<(usize, Arc<GroupCall>)>,
     /// Input columns, in the order of their cells.
     columns: Vec<usize>,
 }
@@ -47,7 +46,7 @@ impl PlanGroups {
     /// Compiles the code. Returns `None` if groups can't run the plan, or need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
-        let together: Vec<(usize, &[LossCell])> = plan.together(LossCell::turns_with).collect();
+        let together: Vec<(usize, &[LossCell])> = plan.together(LossCell::turns_with).flat_map(in_rows).collect();
         let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
         let numbers = |(_, losses): &(usize, &[LossCell])| GROUP * (2 * ints + reals * (2 + losses.len()));
         if !(1..=MOST_WAYS).contains(&together.len())
@@ -63,9 +62,9 @@ impl PlanGroups {
         let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
         let mut ways = Vec::new();
         for (first, losses) in together {
-            let alone = losses.first()?.shared.routes()?;
+            let turn = losses.first()?.shared.turn;
             let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
-            ways.push((first, shared.groups(alone, GroupKey { rows, given: given.clone() })?));
+            ways.push((first, shared.group_call(&GroupKey { turn, rows, given: given.clone() })?));
         }
         Some(PlanGroups { ways, columns })
     }
@@ -103,7 +102,7 @@ impl<'g> ThreadGroups<'g> {
     /// Creates groups that start with the state of `call`, except for lane inputs. Returns `None` if groups can't
     /// start there, or there is no memory for them.
     pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
-        let room = |(first, ways): &(usize, Arc<GroupRoutes>)| {
+        let room = |(first, ways): &(usize, Arc<GroupCall>)| {
             let own = plan.losses.get(*first..*first + ways.rows())?;
             let seeds = own.iter().map(|loss| loss.seeds.to_vec()).collect();
             ways.room(&call.inputs.start, seeds).ok().flatten()
@@ -179,7 +178,7 @@ impl<'g> ThreadGroups<'g> {
                 room.give(n, in_group(self.given.of(column, place, lanes)));
             }
             let kept = &mut self.kept;
-            let end = ways.run(room, (self.most_steps, SLACK), |n, gradient| {
+            let end = ways.run(room, self.most_steps, |n, gradient| {
                 for &(column, source) in plan.columns_of(first + n) {
                     kept.put(
                         column,
@@ -208,6 +207,11 @@ impl<'g> ThreadGroups<'g> {
     pub fn write(&mut self, results: &mut [&mut [u64]]) {
         self.kept.write(&self.order, results);
     }
+}
+
+/// Splits losses that turn at one position into those of one call each, with the number of the first.
+fn in_rows((first, losses): (usize, &[LossCell])) -> impl Iterator<Item = (usize, &[LossCell])> {
+    (first..).step_by(MOST_ROWS).zip(losses.chunks(MOST_ROWS))
 }
 
 /// Returns the numbers of a group, with the last number repeated for missing lanes.

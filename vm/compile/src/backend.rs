@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use reviver_vm::differentiate::group::{InGroup, SeenInGroup};
-use reviver_vm::watch::Watcher;
+use reviver_vm::differentiate::group::{GroupEvidence, InGroup};
 
 use crate::form::SsaForm;
 use crate::group::form::GroupForm;
@@ -15,29 +14,31 @@ pub trait Code: Debug + Send + Sync {
     fn run(&self, job: Job) -> CodeOutcome;
 }
 
-/// What a group is asked to do.
+/// A gradient call of a group.
 #[derive(Debug)]
-pub struct GroupJob<'c, 'w> {
+pub struct GroupJob<'c> {
     pub ints: &'c mut [InGroup<i64>],
     pub reals: &'c mut [InGroup<u64>],
-    /// Of each real as many as the form has rows.
     pub adjoints: &'c mut [InGroup<u64>],
-    /// How many steps may be made: at least [`SsaForm::first_steps`].
+    /// The cells of the starts.
+    pub start_ints: &'c [InGroup<i64>],
+    pub start_reals: &'c [InGroup<u64>],
+    pub results: &'c mut [InGroup<u64>],
+    /// Steps that the primal sweep may make: at least [`SsaForm::first_steps`].
     pub left: u64,
-    /// Who watches the jumps, if the version is watched.
-    pub watcher: Option<&'c mut Watcher<'w>>,
-    /// What was seen so far of what is freed, as many errors as the form has rows.
-    pub seen: &'c mut SeenInGroup,
+    /// Receives the evidence for verification.
+    pub evidence: &'c mut GroupEvidence,
 }
 
-/// What has become of a group. Unless it has arrived its cells hold anything.
+/// How a group's call ends. Unless it has arrived its cells hold anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
-    /// It has arrived, so many steps later.
-    Arrived(u64),
-    /// So many lanes, the first ones, take another way than the next one.
+    /// At the end of the function. The reverse sweep was the primal sweep's way if it made as many steps and took the same branches, as far as
+    /// these are watched.
+    Arrived { is_same_way: bool },
+    /// So many lanes, the first ones, take another branch than the next one.
     Parted(usize),
-    /// Something can't be made in some lane, or perhaps not.
+    /// A check fails in some lane, or may fail.
     Failed,
 }
 

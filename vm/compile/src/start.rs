@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use reviver_vm::{Program, State, checkpoint};
 
-use crate::form::{FrameZeros, Version};
+use crate::form::{Demands, FrameZeros, Version};
 use crate::frames;
+use crate::route::RoutePlan;
 
 /// A state of a program in which no call is open.
 #[derive(Debug)]
@@ -49,6 +50,16 @@ impl RouteStart {
     /// What is known of its cells.
     pub(crate) fn zeros(&self) -> FrameZeros {
         self.zeros
+    }
+
+    /// Checks that a call function finds what it takes for granted: the beginning of its program, no adjoints, and room for its calls.
+    pub(crate) fn begins_calls(&self, program: &Program, primal: &RoutePlan, demands: Demands) -> bool {
+        let state = &self.state;
+        (state.position, state.inverted, state.mode()) == (primal.from, false, false)
+            && std::ptr::eq(program.flow(), self.program.flow())
+            && state.adjoints.is_none()
+            && self.zeros.include(primal.zeros(program))
+            && frames::levels(program, state, demands, 0).is_some()
     }
 
     /// Integers of a global, by their addresses, to give them others, which must be words of the program; none where other cells lie.

@@ -5,6 +5,7 @@ use std::ptr::{null, null_mut};
 
 use reviver_isa::module::RealSystem;
 use reviver_vm::differentiate::evidence::{MOST_ROWS, RowErrors, SweepEvidence};
+use reviver_vm::differentiate::group::GroupEvidence;
 use reviver_vm::watch::{FreedSoFar, Rounding, Watcher};
 
 /// The memory that native code works on. Its fields are found by their offsets.
@@ -134,10 +135,8 @@ impl ContextField {
 pub struct GroupContext<'c, 'w> {
     /// What code for one lane is given, where that finds it. A cell's numbers lie side by side there.
     pub lane: CodeContext<'c, 'w>,
-    /// The greatest magnitude that each lane has freed.
-    pub largest: *mut f64,
-    /// The error of each row and lane.
-    pub errors: *mut f64,
+    /// Evidence for verification.
+    pub evidence: GroupEvidence,
     /// Where a branch parts lanes a bit for each lane, the first one's last, that says which way it takes; else 0.
     pub ways: u64,
 }
@@ -147,7 +146,10 @@ pub struct GroupContext<'c, 'w> {
 pub struct GroupField;
 
 impl GroupField {
-    pub const LARGEST: ContextField = ContextField(offset_of!(GroupContext, largest) as i32);
-    pub const ERRORS: ContextField = ContextField(offset_of!(GroupContext, errors) as i32);
+    pub const LARGEST: ContextField = ContextField(offset_of!(GroupContext, evidence.largest) as i32);
+    pub const FREED: ContextField = ContextField(offset_of!(GroupContext, evidence.freed) as i32);
+    pub const MISSED: ContextField = ContextField(offset_of!(GroupContext, evidence.missed) as i32);
+    pub const FREED_ERRORS: ContextField = ContextField(offset_of!(GroupContext, evidence.freed_errors) as i32);
+    pub const MISSED_ERRORS: ContextField = ContextField(offset_of!(GroupContext, evidence.missed_errors) as i32);
     pub const WAYS: ContextField = ContextField(offset_of!(GroupContext, ways) as i32);
 }

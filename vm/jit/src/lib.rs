@@ -165,6 +165,6 @@ impl Backend for Jit {
         let (module, function) = made(&self.target_of_groups, |function, config| {
             translate::translate_for_group(form, function, config)
         })?;
-        Some(Box::new(NativeGroup::new(module, function)))
+        Some(Box::new(NativeGroup::new(module, function, form.form().version.is_watched)))
     }
 }

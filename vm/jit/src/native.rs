@@ -9,7 +9,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use reviver_compile::backend::{Code, GroupCode, GroupJob, GroupOutcome};
 use reviver_compile::run::{CodeOutcome, Counts, Job};
-use reviver_vm::differentiate::group::{GROUP, SeenInGroup};
+use reviver_vm::differentiate::group::{GROUP, GroupEvidence};
 
 use crate::context::{CodeContext, GroupContext};
 
@@ -109,40 +109,47 @@ type GroupFormCode = extern "C" fn(&mut GroupContext) -> i64;
 #[derive(Debug)]
 pub struct NativeGroup {
     entry: GroupFormCode,
+    /// True if branches are marked, and steps counted for comparison.
+    is_watched: bool,
     _code: OwnedCode,
 }
 
 impl NativeGroup {
     /// The code of a function that a module has finished.
-    pub fn new(module: JITModule, function: FuncId) -> NativeGroup {
+    pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
         // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`.
         let entry = unsafe { transmute::<*const u8, GroupFormCode>(address) };
-        NativeGroup { entry, _code: OwnedCode(Some(module)) }
+        NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl GroupCode for NativeGroup {
     /// Addresses are those of cells, as for one lane ([`Native::run`]): a room has as many of them as the form demands, which is looked at before each run, each
     /// with a number for every lane, and of adjoints for every row; so there are errors.
-    fn run(&self, GroupJob { ints, reals, adjoints, left, mut watcher, seen }: GroupJob) -> GroupOutcome {
-        let SeenInGroup { largest, errors } = seen;
+    fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {
-                ints: ints.as_mut_ptr().cast(),
-                reals: reals.as_mut_ptr().cast(),
-                adjoints: adjoints.as_mut_ptr().cast(),
-                ..CodeContext::begun(left, watcher.as_deref())
+                ints: job.ints.as_mut_ptr().cast(),
+                reals: job.reals.as_mut_ptr().cast(),
+                adjoints: job.adjoints.as_mut_ptr().cast(),
+                start_ints: job.start_ints.as_ptr().cast(),
+                start_reals: job.start_reals.as_ptr().cast(),
+                results: job.results.as_mut_ptr().cast(),
+                // The number of the last interval; only differences of marks count.
+                last_interval: job.left as i64 - 1,
+                per_step_left: -1,
+                ..CodeContext::begun(job.left, None)
             },
-            largest: largest.as_mut_ptr(),
-            errors: errors.as_mut_ptr().cast(),
+            evidence: GroupEvidence::default(),
             ways: 0,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return failure(context.ways);
         }
-        watcher.iter_mut().for_each(|watcher| watcher.marked(context.lane.marks));
-        GroupOutcome::Arrived(left - context.lane.left)
+        *job.evidence = context.evidence;
+        let CodeContext { marks, budget, left, primal_steps, .. } = context.lane;
+        GroupOutcome::Arrived { is_same_way: !self.is_watched || marks == 0 && budget - left == primal_steps }
     }
 }
 

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
-use reviver_compile::bare::BareRoom;
-use reviver_compile::group::routes::{GroupEnd, GroupRoutes};
+use reviver_compile::call::{CallRoom, GradientCall};
+use reviver_compile::group::call::{GroupCall, GroupEnd};
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::{BareEnd, TurningRoutes};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
 use reviver_jit::Jit;
@@ -26,7 +25,6 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 /// Step limit that suffices for most lanes.
 const MOST: u64 = 2_000_000;
-const SLACK: u64 = 1 << 16;
 
 /// Input cell of lanes, with its global.
 #[derive(Clone, Copy)]
@@ -41,8 +39,9 @@ struct Trial {
     start: RouteStart,
     given: Vec<Given>,
     losses: Vec<usize>,
-    alone: Arc<TurningRoutes>,
-    group: Option<GroupRoutes>,
+    /// The gradient of each loss, if a single lane needs no machine.
+    alone: Vec<GradientCall>,
+    group: Option<GroupCall>,
     /// True if a group may be abandoned although all its lanes complete.
     may_be_needless: bool,
 }
@@ -74,10 +73,12 @@ impl Trial {
         });
         let given: Vec<Given> = given.collect();
         let jit = Jit::new().unwrap();
-        let alone = Arc::new(TurningRoutes::new(program, &jit, first, level));
+        let place = (first, level);
+        let alone = losses.iter().filter_map(|&loss| GradientCall::new(program, &jit, place, (&[loss], 1)));
+        let alone = alone.collect();
         let cells: Vec<(Class, usize)> = given.iter().map(|given| (given.class, given.cell)).collect();
         let rows: Vec<Vec<usize>> = losses.iter().map(|&loss| vec![loss]).collect();
-        let group = GroupRoutes::new(program, &jit, &alone, &rows, &cells);
+        let group = GroupCall::new(program, &jit, place, (&rows, &cells));
         Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
@@ -112,7 +113,7 @@ impl Trial {
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
-            end = routes.run(&mut room, (MOST, SLACK), |_, gradient| {
+            end = routes.run(&mut room, MOST, |_, gradient| {
                 let mut row: InGroup<Vec<u64>> = gradient.values[0].map(|value| vec![value]);
                 for given in self.given.iter().filter(|given| given.class == Class::Real) {
                     let adjoints = gradient.adjoint(given.cell);
@@ -133,17 +134,15 @@ impl Trial {
                 Class::Real => self.start.reals_mut(given.global, cells).fill(bits),
             }
         }
-        let mut room = BareRoom::default();
-        let mut found = Vec::new();
-        let seeds = self.seeds();
-        let losses = seeds.iter().map(Vec::as_slice);
+        let mut room = CallRoom::default();
         let reals: Vec<Given> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
-        let progress = self.alone.run_bare((&self.start, losses), &mut room, (MOST, SLACK), |_, _, room| {
-            let own = reals.iter().map(|given| room.adjoints()[given.cell]);
-            found.push(room.values().iter().copied().chain(own).collect::<Vec<u64>>());
-        });
-        (progress.end == BareEnd::Done).then_some(found)
+        let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
+            call.run(&self.start, &[seeds], &mut room, MOST).ok()?;
+            let adjoints = reals.iter().map(|given| room.adjoints(0)[given.cell]);
+            Some(room.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())
+        };
+        self.alone.iter().zip(&self.seeds()).map(own).collect()
     }
 
     /// Compares a group with its single lanes, and returns how the group ended.
@@ -420,7 +419,7 @@ fn lanes_are_judged_by_numbers_of_their_own() {
 
 #[test]
 fn numbers_whose_sum_is_infinite_give_a_group_up_that_would_arrive() {
-    let mut own = trial(".inout x: real\n.out y: real, z: real\nadd y, x\nadd z, x\n", 2);
+    let mut own = trial(".inout x: real\n.out y: real, z: real\nadd y, x * 1.1\nadd z, x * 0.9\n", 2);
     assert_eq!(own.held("large", &[reals([1e307, 1.0, 1.0, 1.0])]), Some(GroupEnd::Done));
     own.may_be_needless = true;
     assert_eq!(own.held("large", &[reals([1e308, 1.0, 1.0, 1.0])]), Some(GroupEnd::GivenUp));

@@ -245,18 +245,11 @@ impl GradientCall {
 
     /// Checks that a start has all that the code takes for granted, and that the seeds are those of the cells that it was compiled for.
     fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
-        let state = start.state();
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds
                 .iter()
                 .all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
-        let is_begin = (state.position, state.inverted, state.mode()) == (self.plan.from, false, false);
-        is_seeded
-            && is_begin
-            && std::ptr::eq(self.program.flow(), start.program().flow())
-            && state.adjoints.is_none()
-            && start.zeros().include(self.plan.zeros(&self.program))
-            && frames::levels(&self.program, state, self.demands, 0).is_some()
+        is_seeded && start.begins_calls(&self.program, &self.plan, self.demands)
     }
 
     /// The number of the result that a seeded cell has; it is the seed of this number in its list.
@@ -367,7 +360,7 @@ impl CallRoom {
 }
 
 /// Makes some cells those of a start, and 0 behind it.
-fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
+pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
     let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);
     let (there, behind) = (cells.start..split, split..cells.end);

@@ -18,6 +18,7 @@ mod memory;
 mod verify;
 
 pub use gradient::{CallRoom, FoundGradients, GradientCall};
+pub(crate) use gradient::renew;
 
 use std::ops::Range;
 

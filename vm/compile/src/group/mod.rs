@@ -1,13 +1,5 @@
-//! Gradients of several lanes side by side: a *group*, whose lanes make the same steps, each on cells of its own. One piece of code makes a step for
-//! all of them, and for several losses at once on the way back. Where lanes would part, or anything is wrong with one of them, a group is given up, and
-//! its lanes go alone.
-//!
-//! | module | what it is |
-//! |---|---|
-//! | [`form`] | a form with what differs between lanes, and between losses |
-//! | [`room`] | the cells of a group |
-//! | [`routes`] | both ways, and the judge |
+//! SIMD groups: lanes that execute one call function side by side, each on cells of its own. The results of a lane don't depend on its
+//! neighbours: code does the same operations in the same order, and the bounds of verification are the same.
 
+pub mod call;
 pub mod form;
-pub mod room;
-pub mod routes;

@@ -2,7 +2,10 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_frontend::Variable;
 use reviver_compile::op::{OpKind, SsaOp};
+use reviver_isa::module::RealSystem;
+use reviver_vm::watch::Rounding;
 
 use super::{ALL, GroupTranslation, VECTORS};
 
@@ -49,7 +52,7 @@ impl GroupTranslation<'_> {
                 self.lane.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)
             }
             _ if op.guard.is_none() => {
-                let (a, sum) = (self.vector(first, n)?, *self.sums.get(n % VECTORS)?);
+                let (a, sum) = (self.vector(first, n)?, *self.sums.get(n)?);
                 let before = self.lane.builder.use_var(sum);
                 let after = self.lane.builder.ins().fadd(before, a);
                 self.lane.builder.def_var(sum, after);
@@ -85,28 +88,71 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.found, found);
     }
 
-    /// Remembers the largest number that two lanes free, and by how much that changes a row's loss.
-    pub(super) fn freed(&mut self, op: &SsaOp, n: usize) -> Option<()> {
+    /// Records the greatest magnitude at the turning point of two lanes.
+    pub(super) fn record_largest(&mut self, op: &SsaOp, n: usize) -> Option<()> {
+        let number = self.vector(*op.operands.first()?, n)?;
+        let (magnitude, variable) = (self.magnitude(number), *self.largest.get(n)?);
+        self.keep_greater(variable, magnitude);
+        Some(())
+    }
+
+    /// Records the largest number that two lanes free, and what that changes of a row's loss.
+    pub(super) fn freed(&mut self, op: &SsaOp, row: u32, n: usize) -> Option<()> {
         let &[value, adjoint] = op.operands.as_slice() else { return None };
         let number = self.vector(value, n)?;
-        if n < VECTORS {
-            let (magnitude, variable) = (self.magnitude(number), *self.largest.get(n)?);
-            let largest = self.lane.builder.use_var(variable);
-            let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, largest, magnitude);
-            let largest = self.chosen(is_larger, [magnitude, largest], types::F64X2);
-            self.lane.builder.def_var(variable, largest);
+        if row == 0 {
+            let (magnitude, variable) = (self.magnitude(number), *self.freed.get(n)?);
+            self.keep_greater(variable, magnitude);
         }
         // Times 0 it is nothing.
         if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
             return Some(());
         }
         let adjoint = self.vector(adjoint, n)?;
-        let product = self.lane.builder.ins().fmul(number, adjoint);
-        let product = self.magnitude(product);
-        let variable = *self.errors.get(n)?;
-        let error = self.lane.builder.use_var(variable);
-        let error = self.lane.builder.ins().fadd(error, product);
-        self.lane.builder.def_var(variable, error);
+        let variable = *self.freed_errors.get(row as usize * VECTORS + n)?;
+        self.add_product(variable, [number, adjoint]);
         Some(())
+    }
+
+    /// Compares a real at the start with the same cell after the reverse sweep in two lanes: records the difference, and a failure where
+    /// rounding doesn't explain it.
+    pub(super) fn missed(&mut self, op: &SsaOp, row: u32, n: usize) -> Option<()> {
+        let &[from, to, adjoint] = op.operands.as_slice() else { return None };
+        let (from, to) = (self.vector(from, n)?, self.vector(to, n)?);
+        let difference = self.lane.builder.ins().fsub(to, from);
+        if row == 0 {
+            let (by, size) = (self.magnitude(difference), self.magnitude(from));
+            let part = self.constant(types::F64X2, Rounding::of(RealSystem::F64).part.to_bits());
+            let zero = self.constant(types::F64X2, 0);
+            let bound = self.lane.builder.ins().fmul(size, part);
+            let is_beyond = self.lane.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, by, bound);
+            let counts = self.lane.builder.ins().fcmp(FloatCC::NotEqual, from, zero);
+            let fails = self.lane.builder.ins().band(is_beyond, counts);
+            self.find(fails);
+            self.keep_greater(*self.missed.get(n)?, by);
+        }
+        if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
+            return Some(());
+        }
+        let adjoint = self.vector(adjoint, n)?;
+        let variable = *self.missed_errors.get(row as usize * VECTORS + n)?;
+        self.add_product(variable, [difference, adjoint]);
+        Some(())
+    }
+
+    fn keep_greater(&mut self, variable: Variable, magnitude: ir::Value) {
+        let before = self.lane.builder.use_var(variable);
+        let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, before, magnitude);
+        let after = self.chosen(is_larger, [magnitude, before], types::F64X2);
+        self.lane.builder.def_var(variable, after);
+    }
+
+    /// Adds the magnitude of a product.
+    fn add_product(&mut self, variable: Variable, [a, b]: [ir::Value; 2]) {
+        let product = self.lane.builder.ins().fmul(a, b);
+        let product = self.magnitude(product);
+        let sum = self.lane.builder.use_var(variable);
+        let sum = self.lane.builder.ins().fadd(sum, product);
+        self.lane.builder.def_var(variable, sum);
     }
 }

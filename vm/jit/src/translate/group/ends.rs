@@ -138,11 +138,11 @@ impl GroupTranslation<'_> {
     fn leave(&mut self) -> Option<()> {
         self.look()?;
         self.lane.store_held()?;
-        for (field, variables) in self.seen() {
-            let memory = self.lane.load(self.lane.pointer, field)?;
-            for (offset, variable) in (0..).step_by(VECTOR_BYTES).zip(variables) {
-                let seen = self.lane.builder.use_var(variable);
-                self.lane.builder.ins().store(unaligned(), seen, memory, offset);
+        let context = self.lane.context?;
+        for (ContextField(first), variables) in self.evidence() {
+            for (offset, variable) in (first..).step_by(VECTOR_BYTES).zip(variables) {
+                let found = self.lane.builder.use_var(variable);
+                self.lane.builder.ins().store(unaligned(), found, context, offset);
             }
         }
         let answer = self.lane.builder.ins().iconst(types::I64, 1 - FAILED);

@@ -44,8 +44,7 @@ impl GroupTranslation<'_> {
 
     /// Bytes from a cell to the next one.
     fn distance(&self, space: Space) -> i64 {
-        let rows = if space == Space::Adjoints { self.group.rows() } else { 1 };
-        CELL * (GROUP * rows) as i64
+        if space == Space::References { CELL } else { CELL * GROUP as i64 }
     }
 
     /// Where the first number of a cell lies.
@@ -140,7 +139,7 @@ pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
         .flat_map(|(_, block)| block.ops.iter().filter_map(|&value| form.op(value)))
         .map(|op| op.kind)
         .collect();
-    let spaces = [Space::Ints, Space::Reals, Space::Adjoints];
+    let spaces = [Space::Ints, Space::Reals, Space::Adjoints, Space::StartInts, Space::StartReals];
     spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
 }
 

@@ -21,8 +21,9 @@ use std::collections::{HashMap, HashSet};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlags, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use reviver_compile::form::SsaForm;
 use reviver_compile::group::form::{GroupForm, Spread};
-use reviver_compile::op::{Space, SsaValue};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::differentiate::group::GROUP;
@@ -50,7 +51,7 @@ const VECTOR_BYTES: usize = 16;
 /// How many vectors the operations of a form make at most.
 pub fn vectors_of(group: &GroupForm) -> usize {
     let ops: usize = group.form().blocks.iter().map(|block| block.ops.len()).sum();
-    ops.saturating_mul(VECTORS * group.rows())
+    ops.saturating_mul(VECTORS)
 }
 
 /// Writes the code of a form for a group into a function of [`super::signature`], which takes a [`crate::context::GroupContext`]. `None` where it has something that there
@@ -67,8 +68,9 @@ pub fn translate_for_group(
     let reals = |lane: &mut Translation<'_>| lane.builder.declare_var(types::F64X2);
     let found = lane.builder.declare_var(types::I64X2);
     let unlooked = lane.builder.declare_var(types::I64);
-    let errors = (0..VECTORS * group.rows()).map(|_| reals(&mut lane)).collect();
-    let [sums, largest] = [(); 2].map(|()| [(); VECTORS].map(|()| reals(&mut lane)));
+    let [freed_errors, missed_errors] =
+        [(); 2].map(|()| (0..VECTORS * rows(form)).map(|_| reals(&mut lane)).collect());
+    let [sums, largest, freed, missed] = [(); 4].map(|()| [(); VECTORS].map(|()| reals(&mut lane)));
     let (count, unchanged) = (form.definitions.len(), unchanged(group));
     let mut translation = GroupTranslation {
         group,
@@ -82,14 +84,27 @@ pub fn translate_for_group(
         unlooked,
         sums,
         largest,
-        errors,
+        freed,
+        missed,
+        freed_errors,
+        missed_errors,
     };
     translation.write()?;
     translation.lane.finish();
     Some(())
 }
 
-/// The vectors of a number, all lanes of a row before those of the next one.
+/// The number of rows of adjoints in a call function.
+fn rows(form: &SsaForm) -> usize {
+    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+    let row = |op: &SsaOp| match op.kind {
+        OpKind::Freed { row, .. } | OpKind::Missed { row } => Some(row as usize + 1),
+        _ => None,
+    };
+    ops.filter_map(row).max().unwrap_or(0)
+}
+
+/// The vectors of a number.
 type Vectors = Vec<ir::Value>;
 
 struct GroupTranslation<'a> {
@@ -112,10 +127,13 @@ struct GroupTranslation<'a> {
     unlooked: Variable,
     /// Sums of numbers that may be neither infinite nor none: then they aren't either, unless they are so large that nothing is lost by giving a group up.
     sums: [Variable; VECTORS],
-    /// The greatest magnitudes that were freed.
+    /// Greatest magnitudes at the turning point, of freed cells, and of differences from the start.
     largest: [Variable; VECTORS],
-    /// The error of each row and lane.
-    errors: Vec<Variable>,
+    freed: [Variable; VECTORS],
+    missed: [Variable; VECTORS],
+    /// By row the errors of freed cells, and of differences: all vectors of a row before those of the next one.
+    freed_errors: Vec<Variable>,
+    missed_errors: Vec<Variable>,
 }
 
 impl GroupTranslation<'_> {
@@ -160,7 +178,6 @@ impl GroupTranslation<'_> {
         match spread {
             Spread::Common => None,
             Spread::ByLane => Some(VECTORS),
-            Spread::ByRow => Some(VECTORS * self.group.rows()),
         }
     }
 
@@ -178,20 +195,22 @@ impl GroupTranslation<'_> {
         for sum in self.sums {
             self.lane.builder.def_var(sum, zero);
         }
-        for (field, variables) in self.seen() {
-            let memory = self.lane.load(self.lane.pointer, field)?;
-            for (offset, variable) in (0..).step_by(VECTOR_BYTES).zip(variables) {
-                let seen = self.lane.builder.ins().load(types::F64X2, unaligned(), memory, offset);
-                self.lane.builder.def_var(variable, seen);
-            }
+        for (_, variables) in self.evidence() {
+            variables.into_iter().for_each(|variable| self.lane.builder.def_var(variable, zero));
         }
         self.lane.builder.ins().jump(*self.lane.blocks.first()?, &[]);
         Some(())
     }
 
-    /// What is seen of freed numbers: where that lies before and after, and what it is meanwhile.
-    fn seen(&self) -> [(ContextField, Vec<Variable>); 2] {
-        [(GroupField::LARGEST, self.largest.to_vec()), (GroupField::ERRORS, self.errors.clone())]
+    /// Evidence for verification: its fields, and the variables that hold it while the code runs.
+    fn evidence(&self) -> [(ContextField, Vec<Variable>); 5] {
+        [
+            (GroupField::LARGEST, self.largest.to_vec()),
+            (GroupField::FREED, self.freed.to_vec()),
+            (GroupField::MISSED, self.missed.to_vec()),
+            (GroupField::FREED_ERRORS, self.freed_errors.clone()),
+            (GroupField::MISSED_ERRORS, self.missed_errors.clone()),
+        ]
     }
 
     fn block(&mut self, number: u32) -> Option<()> {

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::InstBuilder;
 use reviver_compile::group::form::Spread;
-use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, VECTORS, put};
 
@@ -49,20 +49,18 @@ impl GroupTranslation<'_> {
             // Nobody is told of these counts.
             OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => DoneBy::Nobody,
             OpKind::Load(_) if self.steady.contains(&value) => DoneBy::Nobody,
-            OpKind::Store(_) if self.group.is_idle(value) => DoneBy::Nobody,
             OpKind::Store(space) if self.unchanged.contains(&space) => DoneBy::EachVector,
             OpKind::Load(_) | OpKind::Store(_) => DoneBy::AllVectors,
-            OpKind::Freed { .. } => DoneBy::EachVector,
+            OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => DoneBy::EachVector,
             _ if is_common => DoneBy::Once,
             OpKind::RequireTrue | OpKind::RequireApart | OpKind::Powi => DoneBy::AllVectors,
             _ => DoneBy::EachVector,
         }
     }
 
-    /// Some of the operations, by their places, for each vector: of the first lanes all rows, and then of the others.
+    /// Some of the operations, by their places, for each vector: of the first lanes, and then of the others.
     fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
-        let rows = self.group.rows();
-        for n in (0..VECTORS).flat_map(|first| (0..rows).map(move |row| first + row * VECTORS)) {
+        for n in 0..VECTORS {
             for &place in places {
                 let value = *ops.get(place)?;
                 let op = self.group.form().op(value)?;
@@ -81,8 +79,7 @@ impl GroupTranslation<'_> {
     /// How many vectors an operation is done for.
     pub(super) fn vectors_of(&self, op: &SsaOp) -> usize {
         match op.kind {
-            OpKind::Store(Space::Adjoints) | OpKind::Freed { .. } => VECTORS * self.group.rows(),
-            OpKind::Store(_) => VECTORS,
+            OpKind::Store(_) | OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => VECTORS,
             _ => self.count(self.group.spread_of(op)).unwrap_or(0),
         }
     }
@@ -91,7 +88,9 @@ impl GroupTranslation<'_> {
     fn vector_op(&mut self, value: SsaValue, op: &SsaOp, n: usize) -> Option<()> {
         match op.kind {
             OpKind::Store(space) => self.store(op, space, n)?,
-            OpKind::Freed { .. } => self.freed(op, n)?,
+            OpKind::Freed { row, .. } => self.freed(op, row, n)?,
+            OpKind::Missed { row } => self.missed(op, row, n)?,
+            OpKind::Largest => self.record_largest(op, n)?,
             OpKind::RequireAdmitted | OpKind::RequireVacant => self.require(op, n)?,
             OpKind::Test(_) | OpKind::IntTest(_) => {
                 let mask = self.test(op, n)?;

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlags, types};
 use reviver_compile::group::form::Spread;
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
-use super::{GroupTranslation, IN_VECTOR, VECTORS, vector_type};
+use super::{GroupTranslation, IN_VECTOR, vector_type};
 
 /// A vector that is made once in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,8 +23,7 @@ impl GroupTranslation<'_> {
     pub(super) fn vector(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         let own = match self.group.spread(value) {
             Spread::Common => return self.copies(value),
-            Spread::ByLane => n % VECTORS,
-            Spread::ByRow => n,
+            Spread::ByLane => n,
         };
         match self.vectors.get(value.0 as usize)?.get(own).copied().flatten() {
             Some(vector) => Some(vector),
@@ -72,8 +71,7 @@ impl GroupTranslation<'_> {
 
     /// All bits of the lanes where an integer isn't 0.
     pub(super) fn mask(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
-        let own = if self.group.spread(value) == Spread::ByRow { n } else { n % VECTORS };
-        if let Some(mask) = self.masks.get(value.0 as usize)?.get(own).copied().flatten() {
+        if let Some(mask) = self.masks.get(value.0 as usize)?.get(n).copied().flatten() {
             return Some(mask);
         }
         let (vector, zero) = (self.vector(value, n)?, self.constant(types::I64X2, 0));

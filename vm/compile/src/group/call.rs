@@ -1,0 +1,290 @@
+//! Gradient calls of a group of lanes, on memory that serves again and again.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::SeededCell;
+use reviver_vm::differentiate::evidence::MOST_ROWS;
+use reviver_vm::differentiate::group::{GROUP, GroupEvidence, InGroup, sum_sizes};
+use reviver_vm::room::{self, OutOfMemory};
+use reviver_vm::{CheckLevel, Program};
+
+use crate::backend::{Backend, GroupCode, GroupJob, GroupOutcome};
+use crate::call::{GradientFunction, GradientTask, renew};
+use crate::form::Demands;
+use crate::route::{MOST_STEPS, RoutePlan};
+use crate::rows::AdjointRows;
+use crate::start::RouteStart;
+
+use super::form::GroupForm;
+
+/// The compiled gradients of a group of lanes.
+#[derive(Debug)]
+pub struct GroupCall {
+    program: Program,
+    plan: RoutePlan,
+    /// The seeded cells of each row.
+    rows: Vec<Vec<usize>>,
+    /// The cells that lanes are given.
+    given: Vec<(Class, usize)>,
+    working: Vec<(Class, Range<u32>)>,
+    adjoints: Vec<Range<u32>>,
+    layout: AdjointRows,
+    demands: Demands,
+    first_steps: u64,
+    /// Rooms of this call have the same token: native code checks no cells.
+    rooms: Arc<RoomToken>,
+    code: Box<dyn GroupCode>,
+}
+
+/// The identity of a call and its rooms.
+#[derive(Debug)]
+struct RoomToken;
+
+/// How a group ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupEnd {
+    /// All lanes have their gradients.
+    Done,
+    /// So many lanes, the first ones, take another branch than the next one.
+    Parted(usize),
+    /// Each lane has to be called alone.
+    GivenUp,
+}
+
+/// The gradient of a row in each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupGradient<'g> {
+    /// The bits of the row's seeded cells in each lane.
+    pub values: &'g [InGroup<u64>],
+    adjoints: &'g [InGroup<u64>],
+}
+
+impl GroupGradient<'_> {
+    /// The bits of the adjoint of a real, in each lane.
+    #[inline]
+    pub fn adjoint(&self, cell: usize) -> InGroup<u64> {
+        self.adjoints.get(cell).copied().unwrap_or_default()
+    }
+}
+
+/// The memory of a group's calls.
+#[derive(Debug)]
+pub struct GroupRoom {
+    made_for: Arc<RoomToken>,
+    given: Vec<(Class, usize)>,
+    /// The greatest magnitude at the start of the reals that all lanes have in common.
+    largest: f64,
+    start_ints: Vec<InGroup<i64>>,
+    start_reals: Vec<InGroup<u64>>,
+    ints: Vec<InGroup<i64>>,
+    reals: Vec<InGroup<u64>>,
+    adjoints: Vec<InGroup<u64>>,
+    results: Vec<InGroup<u64>>,
+    seeds: Vec<Vec<SeededCell>>,
+    evidence: GroupEvidence,
+}
+
+impl GroupCall {
+    /// Compiles the gradients of some seeded cells, a list for each of at most [`MOST_ROWS`] rows, that turn at a position, for lanes that are given
+    /// some cells. None if a group can't execute them.
+    pub fn new(
+        program: &Program,
+        backend: &impl Backend,
+        (turn, level): (u32, CheckLevel),
+        (rows, given): (&[Vec<usize>], &[(Class, usize)]),
+    ) -> Option<GroupCall> {
+        if !(1..=MOST_ROWS).contains(&rows.len()) {
+            return None;
+        }
+        let seeded: Vec<u32> =
+            rows.iter().flatten().map(|&cell| u32::try_from(cell).ok()).collect::<Option<_>>()?;
+        let task = GradientTask { turn, level, seeded: &seeded, rows: rows.len() as u32 };
+        let GradientFunction { form, end, working, adjoints, rows: layout, .. } =
+            GradientFunction::build(program, task)?;
+        let (demands, first_steps) = (form.demands, form.first_steps.into());
+        let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
+        let code = backend.compile_group(&GroupForm::new(form, end, ints)?)?;
+        let [plan, _] = RoutePlan::gradient(program, turn, level);
+        let (program, rows, given) = (program.clone(), rows.to_vec(), given.to_vec());
+        let rooms = Arc::new(RoomToken);
+        Some(GroupCall {
+            program,
+            plan,
+            rows,
+            given,
+            working,
+            adjoints,
+            layout,
+            demands,
+            first_steps,
+            rooms,
+            code,
+        })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Makes a room for lanes that begin as a start does, but for what they are given, with the seeds of each row, which are of the cells that the call was
+    /// compiled for. None if lanes can't begin there.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn room(
+        &self,
+        start: &RouteStart,
+        seeds: Vec<Vec<SeededCell>>,
+    ) -> Result<Option<GroupRoom>, OutOfMemory> {
+        let own = self.rows.iter().map(|cells| cells.iter().copied());
+        let is_own = seeds.len() == self.rows.len()
+            && own.zip(&seeds).all(|(cells, seeds)| cells.eq(seeds.iter().map(|seed| seed.cell)));
+        let begins = start.begins_calls(&self.program, &self.plan, self.demands);
+        if is_own && begins { GroupRoom::new(self, start, seeds).map(Some) } else { Ok(None) }
+    }
+
+    /// Makes the call with at most so many steps before the turning point: `each` receives the gradient of each row, by its number.
+    pub fn run(
+        &self,
+        room: &mut GroupRoom,
+        most_steps: u64,
+        mut each: impl FnMut(usize, GroupGradient<'_>),
+    ) -> GroupEnd {
+        assert!(Arc::ptr_eq(&room.made_for, &self.rooms), "a room serves the call that it was made for");
+        if most_steps < self.first_steps {
+            return GroupEnd::GivenUp;
+        }
+        room.begin(self);
+        match self.code.run(room.job(most_steps.min(MOST_STEPS))) {
+            GroupOutcome::Arrived { is_same_way: true } if self.is_verified(room) => {}
+            GroupOutcome::Arrived { .. } | GroupOutcome::Failed => return GroupEnd::GivenUp,
+            GroupOutcome::Parted(first) => return GroupEnd::Parted(first),
+        }
+        for row in 0..self.rows.len() {
+            each(row, GroupGradient { values: room.values(row), adjoints: self.adjoints_of(room, row) });
+        }
+        GroupEnd::Done
+    }
+
+    fn adjoints_of<'r>(&self, room: &'r GroupRoom, row: usize) -> &'r [InGroup<u64>] {
+        let first = row * self.layout.stride as usize;
+        room.adjoints.get(first..first + room.start_reals.len()).unwrap_or_default()
+    }
+
+    fn is_verified(&self, room: &GroupRoom) -> bool {
+        let largest = room.largest();
+        !self.plan.level.is_checked()
+            || room.seeds.iter().enumerate().all(|(row, seeds)| {
+                let sums = sum_sizes(seeds, room.values(row));
+                let reals = (&room.start_reals[..], self.adjoints_of(room, row));
+                room.evidence.is_verified(largest, reals, (row, sums))
+            })
+    }
+}
+
+impl GroupRoom {
+    fn new(
+        call: &GroupCall,
+        start: &RouteStart,
+        seeds: Vec<Vec<SeededCell>>,
+    ) -> Result<GroupRoom, OutOfMemory> {
+        let state = start.state();
+        let (ints, reals) = (state.ints.len(), state.reals.len());
+        let mut room = GroupRoom {
+            made_for: Arc::clone(&call.rooms),
+            given: call.given.clone(),
+            largest: largest_but(&call.given, &state.reals),
+            start_ints: room::zeros(ints)?,
+            start_reals: room::zeros(reals)?,
+            ints: room::zeros(ints + call.demands.frame_ints as usize)?,
+            reals: room::zeros(reals + call.demands.frame_reals as usize)?,
+            adjoints: room::zeros((call.layout.count * call.layout.stride) as usize)?,
+            results: room::zeros(seeds.iter().map(Vec::len).sum::<usize>() + 1)?,
+            seeds,
+            evidence: GroupEvidence::default(),
+        };
+        room.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
+        room.start_reals.iter_mut().zip(&state.reals).for_each(|(own, &bits)| *own = [bits; GROUP]);
+        Ok(room)
+    }
+
+    /// Gives a cell, by its place among those that lanes are given, a number in each lane, as bits.
+    #[inline]
+    pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
+        match self.given.get(n) {
+            Some(&(Class::Int, cell)) => {
+                let there = self.start_ints.get_mut(cell);
+                there.into_iter().for_each(|own| *own = bits.map(|bits| bits as i64));
+            }
+            Some(&(Class::Real, cell)) => {
+                self.start_reals.get_mut(cell).into_iter().for_each(|own| *own = bits);
+            }
+            None => {}
+        }
+    }
+
+    /// Makes the memory that code changes that of the starts, and seeds the adjoints.
+    fn begin(&mut self, call: &GroupCall) {
+        for (class, cells) in &call.working {
+            let cells = cells.start as usize..cells.end as usize;
+            match class {
+                Class::Int => renew(&mut self.ints, &self.start_ints, cells),
+                Class::Real => renew(&mut self.reals, &self.start_reals, cells),
+            }
+        }
+        for cells in &call.adjoints {
+            let end = self.adjoints.len().min(cells.end as usize);
+            room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
+        }
+        let stride = call.layout.stride as usize;
+        for row in 0..self.seeds.len() {
+            // Any row's seeded cell is loaded in each row.
+            for seed in self.seeds.iter().flatten() {
+                let there = self.adjoints.get_mut(row * stride + seed.cell);
+                there.into_iter().for_each(|adjoint| *adjoint = [0; GROUP]);
+            }
+            for seed in self.seeds.get(row).into_iter().flatten() {
+                let there = self.adjoints.get_mut(row * stride + seed.cell);
+                there.into_iter().for_each(|adjoint| *adjoint = [seed.seed; GROUP]);
+            }
+        }
+    }
+
+    fn job(&mut self, left: u64) -> GroupJob<'_> {
+        GroupJob {
+            ints: &mut self.ints,
+            reals: &mut self.reals,
+            adjoints: &mut self.adjoints,
+            start_ints: &self.start_ints,
+            start_reals: &self.start_reals,
+            results: &mut self.results,
+            left,
+            evidence: &mut self.evidence,
+        }
+    }
+
+    /// The bits of a row's seeded cells at the turning point.
+    fn values(&self, row: usize) -> &[InGroup<u64>] {
+        let first: usize = self.seeds.iter().take(row).map(Vec::len).sum();
+        let count = self.seeds.get(row).map_or(0, Vec::len);
+        self.results.get(first..first + count).unwrap_or_default()
+    }
+
+    /// The greatest magnitude of each lane's reals at the start.
+    fn largest(&self) -> InGroup<f64> {
+        let reals = self.given.iter().filter(|(class, _)| *class == Class::Real);
+        let given = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
+        given.fold([self.largest; GROUP], |most, bits| {
+            std::array::from_fn(|lane| most[lane].max(f64::from_bits(bits[lane]).abs()))
+        })
+    }
+}
+
+/// The greatest magnitude of reals, but for those that lanes are given.
+fn largest_but(given: &[(Class, usize)], reals: &[u64]) -> f64 {
+    let others = reals.iter().enumerate().filter(|&(cell, _)| !given.contains(&(Class::Real, cell)));
+    others.fold(0.0, |most, (_, &bits)| f64::from_bits(bits).abs().max(most))
+}
