@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reviver_compile::call::GradientCall;
 use reviver_compile::group::call::GroupCall;
 use reviver_compile::route::{Route, RoutePlan};
-use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::Variable;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
@@ -43,9 +42,6 @@ pub(super) struct Shared {
     pub back: Option<Route>,
     /// State of a run before any inputs.
     pub begin: State,
-    /// Gradient routes by turning point. There are few, so they stay as long as the executable. Callers wait for a
-    /// route that another thread is compiling.
-    turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
     /// Code of SIMD groups; `None` for groups that have none.
     groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupCall>>>>,
     /// Functions of Jacobians; `None` for losses whose sweeps need a machine.
@@ -78,15 +74,7 @@ pub(super) struct GroupKey {
 }
 
 impl Shared {
-    /// The ways of gradients that turn at a position, compiled when they are first asked for; none where no native code is wanted.
-    pub fn turning(&self, turn: u32) -> Option<Arc<TurningRoutes>> {
-        let backend = self.backend.as_ref()?;
-        let mut all = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = || Arc::new(TurningRoutes::new(&self.program, backend, turn, self.level));
-        Some(Arc::clone(all.entry(turn).or_insert_with(made)))
-    }
-
-    /// The gradients of so many sums of some cells as one function, where native code is wanted.
+    /// Compiles the gradients of `rows` sums of some cells as one function, if the executable has native code.
     pub fn gradient_call(&self, turn: u32, cells: &[usize], rows: u32) -> Option<GradientCall> {
         GradientCall::new(&self.program, self.backend.as_ref()?, (turn, self.level), (cells, rows))
     }
@@ -150,21 +138,9 @@ impl Executable {
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let (turning, groups, jacobians) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let shared = Shared {
-            id,
-            name,
-            program,
-            level,
-            backend,
-            runner,
-            there,
-            back,
-            begin,
-            turning,
-            groups,
-            jacobians,
-        };
+        let (groups, jacobians) = (Mutex::default(), Mutex::default());
+        let shared =
+            Shared { id, name, program, level, backend, runner, there, back, begin, groups, jacobians };
         Ok(Executable { shared: Arc::new(shared) })
     }
 

@@ -7,20 +7,16 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use reviver_compile::call::{FoundGradients, GradientCall};
-use reviver_compile::route::{RouteEnd, RouteRoom};
-use reviver_compile::start::RouteStart;
-use reviver_compile::turning::BareEnd;
+use reviver_vm::Program;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
-use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, Trust, TurnedPass};
-use reviver_vm::reports::{Loss, Reports};
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, Trust};
+use reviver_vm::reports::Reports;
 use reviver_vm::values::Value;
-use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
 use super::cells::RealCells;
 use super::error::Error;
 use super::executable::{JacobianKey, Shared};
-use super::loss::{CompiledLoss, LossCell};
+use super::loss::LossCell;
 use super::numbers::take_reals;
 use super::places::place_of;
 use super::trip::in_one_go;
@@ -49,12 +45,6 @@ pub(super) struct JacobianCall {
     call: Option<Arc<GradientCall>>,
 }
 
-/// Number of steps in rules, which only the reverse sweep executes, between two progress checks.
-const RULE_STEPS: u64 = 1024;
-/// Steps that reverse-sweep code may execute beyond those of the forward sweep before it pauses. A sweep that needs
-/// more has diverged.
-pub(super) const SLACK: u64 = 1 << 16;
-
 impl Workspace {
     /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is
     /// verified. If rounding makes it diverge, it is recomputed with a history, and [`Derivative::trust`] says so. In
@@ -77,10 +67,7 @@ impl Workspace {
     /// # Errors
     /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        let found = match self.gradient_by_function(loss)? {
-            Ok(found) => found,
-            Err(end) => return self.gradient_by_machine(loss, end),
-        };
+        let Some(found) = self.gradient_by_function(loss)? else { return self.gradient_by_machine(loss) };
         let FoundGradients { steps, steps_back, loss_errors } = found;
         let loss_error = loss_errors.first().copied().flatten();
         self.held = Readable::AdjointsOfCall;
@@ -90,25 +77,12 @@ impl Workspace {
         Ok(Derivative { value, steps, steps_back, trust })
     }
 
-    /// By the call function of the loss, if there is one and it comes to a verified gradient.
-    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Result<FoundGradients, BareEnd>, Error> {
+    /// Calls the function of the loss, if there is one. Returns `None` if the machine has to compute the gradient.
+    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<FoundGradients>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
-        let call = loss.shared.call(&loss.seeds).filter(|_| self.may_go_in_place());
-        let Some(call) = call else { return Ok(Err(BareEnd::NeedsMachine)) };
+        let call = loss.shared.call(&loss.seeds).filter(|_| self.may_call_functions());
         let most = in_one_go(&self.machine, self.most_steps);
-        Ok(call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most))
-    }
-
-    /// Leaves the bits of the seeded cells in `turned`.
-    fn gradient_by_machine(&mut self, loss: &LossCell, after: BareEnd) -> Result<Derivative, Error> {
-        let is_in_place = self.may_go_in_place() && after != BareEnd::Refused;
-        let in_place = if is_in_place { self.in_place(loss, after)? } else { None };
-        let found = match in_place {
-            Some(found) => found,
-            None => self.by_passes(loss)?,
-        };
-        self.held = Readable::Adjoints;
-        Ok(found)
+        Ok(call.and_then(|call| call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most)))
     }
 
     /// Computes several gradients in order. `each` receives a loss's index, the bits of its cells, and the adjoints
@@ -129,7 +103,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// The same of losses that turn at one position, the first of which has this number. Gives the number of the losses.
+    /// Computes the gradients of losses with one turning point. `first` is the index of the first loss; returns their number.
     fn gradients_together(
         &mut self,
         losses: &[LossCell],
@@ -138,26 +112,25 @@ impl Workspace {
         trusted: &mut impl FnMut(&Trust) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         self.begin_gradients(losses)?;
-        let call = if self.may_go_in_place() { self.jacobian_call(losses) } else { None };
+        let call = if self.may_call_functions() { self.jacobian_call(losses) } else { None };
         let most_steps = in_one_go(&self.machine, self.most_steps);
         let mut done = 0;
         while let Some(rest) = losses.get(done..).filter(|rest| !rest.is_empty()) {
             let rows = call.as_ref().map_or(1, |call| call.rows());
             let seeds: ArrayVec<&[SeededCell], MOST_ROWS> =
                 rest.iter().take(rows).map(|loss| &loss.seeds[..]).collect();
-            let found = match &call {
-                Some(call) => call.run(&self.inputs.start, &seeds, &mut self.calls, most_steps),
-                None => Err(BareEnd::NeedsMachine),
-            };
-            match found {
-                Ok(found) => {
+            let called = call
+                .as_ref()
+                .and_then(|call| call.run(&self.inputs.start, &seeds, &mut self.calls, most_steps));
+            match called {
+                Some(found) => {
                     for row in 0..found.loss_errors.len() {
                         each(first + done, self.calls.values(row), self.calls.adjoints(row));
                         done += 1;
                     }
                 }
-                Err(end) => {
-                    let found = rest.first().map(|loss| self.gradient_by_machine(loss, end)).transpose()?;
+                None => {
+                    let found = rest.first().map(|loss| self.gradient_by_machine(loss)).transpose()?;
                     found.iter().try_for_each(|found| trusted(&found.trust))?;
                     each(first + done, &self.turned, self.found_adjoints().unwrap_or_default());
                     done += 1;
@@ -167,7 +140,7 @@ impl Workspace {
         Ok(done)
     }
 
-    /// The function for losses that turn at one position: the one that was called last, if it is theirs.
+    /// Returns the function of losses with one turning point: the one that was called last, if it is theirs.
     fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<GradientCall>> {
         let cells = || losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell));
         let turn = losses.first()?.shared.turn;
@@ -186,7 +159,8 @@ impl Workspace {
         self.jacobian.as_ref()?.call.clone()
     }
 
-    /// Checks that losses are of the own executable, and that all inputs are given. Nothing can be read until the call has ended.
+    /// Checks that losses belong to this executable, and that all inputs are given. Nothing can be read until the call has
+    /// ended.
     fn begin_gradients(&mut self, losses: &[LossCell]) -> Result<(), Error> {
         self.held = Readable::Nothing;
         let shared = &*self.executable.shared;
@@ -247,57 +221,14 @@ impl Workspace {
         Ok(())
     }
 
-    /// Computes a gradient in the workspace's machine after code without a machine failed with `after`. Returns
-    /// `None` if the sweeps diverge or can't be verified.
-    fn in_place(&mut self, loss: &LossCell, after: BareEnd) -> Result<Option<Derivative>, Error> {
-        let (compiled, seeds) = (&*loss.shared, &loss.seeds[..]);
-        let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
-        let turned = &mut self.turned;
-        let Shared { program, level, .. } = &*self.executable.shared;
-        let slack = (in_one_go(machine, self.most_steps), SLACK);
-        let routes = compiled.routes().filter(|_| after != BareEnd::Stranded);
-        let by_code =
-            routes.map(|routes| routes.run((start, seeds), (&mut *machine, &mut *room), turned, slack));
-        let pass = match by_code.transpose()?.flatten() {
-            Some(pass) => pass,
-            None => {
-                let is_watched = level.is_checked() && !program.module().real.is_exact();
-                if !there((&mut *machine, &mut *room), (start, is_watched), compiled, self.most_steps)? {
-                    return Ok(None);
-                }
-                let pass = TurnedPass::new(machine, start.state(), seeds, turned)?;
-                if !back((&mut *machine, room), compiled, start.state().own_steps(), self.most_steps) {
-                    return Ok(None);
-                }
-                pass
-            }
-        };
-        // The program is prepared for every loss. Separate passes, prepared for this loss alone, determine its lost
-        // values.
-        if machine.reports().iter().any(|(_, kind, _)| kind == Loss::Hidden) {
-            return Ok(None);
-        }
-        let start = start.state();
-        let loss_error = match level {
-            CheckLevel::Unchecked => None,
-            CheckLevel::Checked => match pass.judged(machine, start) {
-                Ok(loss_error) => Some(loss_error),
-                Err(_) => return Ok(None),
-            },
-        };
-        let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
-        let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
-        let value = loss.sum(turned);
-        Ok(Some(Derivative { value, steps, steps_back, trust }))
-    }
-
-    /// Returns true if the caller needs neither a history nor shown values; code without a machine provides neither.
-    fn may_go_in_place(&self) -> bool {
+    /// Returns true if the caller needs neither a history nor shown values; call functions provide neither.
+    fn may_call_functions(&self) -> bool {
         !self.keeps_history && self.shows.is_none()
     }
 
-    /// Computes the gradient by separate passes of the machine.
-    fn by_passes(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
+    /// Computes the gradient by passes of a machine ([`differentiate::seeded_gradient`]), which repeat a reverse sweep that
+    /// diverges. Leaves the bits of the seeded cells in `turned`.
+    fn gradient_by_machine(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
@@ -308,6 +239,7 @@ impl Workspace {
         let (steps, steps_back, trust) = (found.steps, found.steps_back, found.trust);
         let value = loss.sum(&found.values);
         self.turned = found.values;
+        self.held = Readable::Adjoints;
         Ok(Derivative { value, steps, steps_back, trust })
     }
 
@@ -319,72 +251,6 @@ impl Workspace {
         let shows = self.shows.as_ref().map(|sink| Arc::new(Shows::new(Arc::clone(sink))));
         Ok(Subject { interrupt: self.interrupt.clone(), shows, ..subject })
     }
-}
-
-/// Runs a machine from a start to the turning point. Returns true if it got there.
-fn there(
-    (machine, room): (&mut Machine, &mut RouteRoom),
-    (start, is_watched): (&RouteStart, bool),
-    loss: &CompiledLoss,
-    most_steps: u64,
-) -> Result<bool, OutOfMemory> {
-    let budget = in_one_go(machine, most_steps);
-    let route = loss.routes().and_then(|routes| routes.there());
-    let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
-    match ended {
-        Some(RouteEnd::Arrived) => return Ok(true),
-        Some(RouteEnd::Failed) => return Ok(false),
-        Some(RouteEnd::Underway) => {}
-        None => {
-            machine.renew(start.state())?;
-            if is_watched {
-                machine.watch();
-            }
-        }
-    }
-    let left = most_steps.saturating_sub(machine.state().step.unsigned_abs());
-    Ok(match machine.run_heeding(loss.stops.as_ref(), Travel::Forward, left) {
-        Ok(Stop::Bound) => true,
-        Ok(Stop::Budget) => is_at(machine, loss.turn),
-        Ok(Stop::Shown { .. } | Stop::Interrupted) | Err(_) => false,
-    })
-}
-
-/// Runs the machine back to the start. Returns true if it got there. A reverse sweep with more program steps than the
-/// forward sweep has diverged, and might never end.
-fn back(
-    (machine, room): (&mut Machine, &mut RouteRoom),
-    loss: &CompiledLoss,
-    first: i64,
-    most_steps: u64,
-) -> bool {
-    let turn = machine.state().step;
-    let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
-    let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
-    let route = loss.routes().and_then(|routes| routes.back());
-    if let (Some(route), Some(ahead)) = (route, ahead(machine)) {
-        // Code pauses if fewer steps are left than it may execute without a pause.
-        let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));
-        match route.run(machine, room, in_one_go(machine, budget)) {
-            RouteEnd::Arrived => return true,
-            RouteEnd::Failed => return false,
-            RouteEnd::Underway => {}
-        }
-    }
-    while let Some(ahead) = ahead(machine) {
-        let left = most_steps.saturating_sub(turn.abs_diff(machine.state().step));
-        match machine.run(Travel::Backward, enough(ahead).min(left)) {
-            Ok(Stop::Bound) => return true,
-            Ok(Stop::Budget) if is_at(machine, machine.program().begin()) => return true,
-            Ok(Stop::Budget) if left > 0 => {}
-            Ok(Stop::Budget | Stop::Shown { .. } | Stop::Interrupted) | Err(_) => return false,
-        }
-    }
-    false
-}
-
-fn is_at(machine: &Machine, position: u32) -> bool {
-    machine.state().position == position && machine.state().calls.is_empty()
 }
 
 pub(super) fn approximate(program: &Program, bits: u64) -> f64 {

@@ -4,7 +4,6 @@
 use std::sync::{Arc, OnceLock};
 
 use reviver_compile::call::GradientCall;
-use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_memory::ask;
@@ -33,21 +32,13 @@ pub(super) struct CompiledLoss {
     /// Executable in which the cells were looked up.
     pub of: Arc<Shared>,
     pub variables: Vec<Variable>,
-    /// Position of the turning point. `stops` makes a run stop there; it is `None` at the end of the program.
+    /// Position of the turning point.
     pub turn: u32,
-    pub stops: Option<Stops>,
-    /// Code of each sweep, compiled on first use; shared by all losses with this turning point.
-    routes: OnceLock<Option<Arc<TurningRoutes>>>,
     /// Call function of both sweeps, compiled on first use.
     call: OnceLock<Option<GradientCall>>,
 }
 
 impl CompiledLoss {
-    /// The sweeps by code, if the executable has native code.
-    pub fn routes(&self) -> Option<&Arc<TurningRoutes>> {
-        self.routes.get_or_init(|| self.of.turning(self.turn)).as_ref()
-    }
-
     /// Both sweeps as one function, if they need no machine. `seeds` are those of the loss.
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
         let made = || {
@@ -76,8 +67,8 @@ impl LossCell {
         }
         let stops = early_turn(program, &ask::collected(seeded.iter().map(|seed| seed.cell))?);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
-        let (of, routes, call) = (Arc::clone(of), OnceLock::new(), OnceLock::new());
-        let shared = Arc::new(CompiledLoss { of, variables, turn, stops, routes, call });
+        let shared = CompiledLoss { of: Arc::clone(of), variables, turn, call: OnceLock::new() };
+        let shared = Arc::new(shared);
         Ok(LossCell { shared, seeds: seeded.into() })
     }
 
@@ -122,8 +113,7 @@ impl LossCell {
     /// Returns true if native code covers both sweeps. Gradients then interpret nothing, unless a reverse sweep is
     /// recomputed with a history.
     pub fn is_native(&self) -> bool {
-        let is_native = |routes: &Arc<TurningRoutes>| routes.there().is_some() && routes.back().is_some();
-        self.shared.call(&self.seeds).is_some() || self.shared.routes().is_some_and(is_native)
+        self.shared.call(&self.seeds).is_some()
     }
 }
 

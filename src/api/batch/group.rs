@@ -46,7 +46,8 @@ impl PlanGroups {
     /// Compiles the code. Returns `None` if groups can't run the plan, or need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
-        let together: Vec<(usize, &[LossCell])> = plan.together(LossCell::turns_with).flat_map(in_rows).collect();
+        let together: Vec<(usize, &[LossCell])> =
+            plan.together(LossCell::turns_with).flat_map(in_rows).collect();
         let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
         let numbers = |(_, losses): &(usize, &[LossCell])| GROUP * (2 * ints + reals * (2 + losses.len()));
         if !(1..=MOST_WAYS).contains(&together.len())

@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use reviver_vm::travel::Leg;
-use reviver_vm::watch::Watcher;
 use reviver_vm::{Machine, Program, State};
 
 use crate::backend::{Backend, Code};
@@ -141,31 +140,6 @@ impl Compiled {
         state.counters.drops += counts.drops;
         state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
         Some(steps)
-    }
-
-    /// Whether it may run on cells alone.
-    pub fn is_plain(&self) -> bool {
-        self.is_plain
-    }
-
-    /// What it needs besides the cells that it names.
-    pub fn demands(&self) -> Demands {
-        self.demands
-    }
-
-    /// Moves cells alone, if it is plain: by so many steps at most, with somebody who watches them. Where it is left, and how many steps it has made;
-    /// none where a check has failed, and the cells hold anything.
-    pub fn run_bare(
-        &self,
-        cells: CellMemory<'_>,
-        left: u64,
-        watcher: Option<&mut Watcher<'_>>,
-    ) -> Option<(&FormExit, u64)> {
-        debug_assert!(self.is_plain, "whoever asks for calls is told of them by a machine");
-        match self.code.run(Job { inputs: &[], cells, left, watcher, evidence: None }) {
-            CodeOutcome::Exit { exit, steps, .. } => Some((self.exits.get(exit as usize)?, steps)),
-            CodeOutcome::Failed => None,
-        }
     }
 
     fn run_plainly(

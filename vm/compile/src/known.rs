@@ -20,15 +20,6 @@ impl KnownCells {
         cells.get(found).map(|(_, bits)| *bits)
     }
 
-    /// Those of them that fulfil a condition.
-    pub(crate) fn filtered(&self, fits: impl Fn(CellPlace, u64) -> bool) -> KnownCells {
-        self.0
-            .iter()
-            .flat_map(|cells| cells.iter().copied())
-            .filter(|&(place, bits)| fits(place, bits))
-            .collect()
-    }
-
     /// Whether a state's cells hold that.
     pub fn hold_in(&self, state: &State) -> bool {
         let holds = |&((class, cell), bits): &(CellPlace, u64)| match class {

@@ -48,7 +48,6 @@
 //! ```
 
 pub mod backend;
-pub mod bare;
 pub mod bounded;
 mod build;
 pub mod call;
@@ -71,7 +70,6 @@ pub mod rows;
 pub mod run;
 pub mod start;
 mod text;
-pub mod turning;
 mod versions;
 pub mod written;
 

@@ -6,17 +6,14 @@ use reviver_flow::Activity;
 use reviver_flow::graph::Way;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::travel::{Leg, Travel};
-use reviver_vm::watch::{Rounding, Watcher};
 use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 
 use crate::backend::Backend;
-use crate::bare::BareRoom;
 use crate::build::build_within;
 use crate::compiled::{Compiled, MOST_WORK};
-use crate::form::{Demands, FrameZeros, Observed, SsaForm, StopPlace, Version};
+use crate::form::{FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::known::KnownCells;
-use crate::left::left_by;
 use crate::passes::{PASSES, improved};
 use crate::start::RouteStart;
 
@@ -102,10 +99,6 @@ pub struct Route {
     plan: RoutePlan,
     /// What the plan says of cells where it begins.
     zeros: FrameZeros,
-    /// What it takes for granted of cells besides.
-    known: KnownCells,
-    /// What cells hold where it has arrived.
-    left: KnownCells,
     compiled: Compiled,
 }
 
@@ -133,25 +126,9 @@ pub(crate) const MOST_STEPS: u64 = 1 << 62;
 impl Route {
     /// Compiles a route. None where no code leads there without somebody's help, or where none can be made.
     pub fn new(program: &Program, backend: &impl Backend, plan: RoutePlan) -> Option<Route> {
-        Route::knowing(KnownCells::default(), program, backend, plan)
-    }
-
-    /// The route of a machine of which more is known where it begins.
-    pub(crate) fn knowing(
-        known: KnownCells,
-        program: &Program,
-        backend: &impl Backend,
-        plan: RoutePlan,
-    ) -> Option<Route> {
-        let form = plan.form(program, known.clone())?;
-        let left = left_by(&form, plan.to);
+        let form = plan.form(program, KnownCells::default())?;
         let compiled = Compiled::of(form, backend)?;
-        Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), known, left, compiled })
-    }
-
-    /// What cells hold where it has arrived, as far as that is the same for every run.
-    pub(crate) fn left(&self) -> KnownCells {
-        self.left.clone()
+        Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }
 
     /// The most steps that may be made before it looks how many are left.
@@ -196,36 +173,7 @@ impl Route {
     /// Whether a start of its program lacks nothing of what its code takes for granted.
     #[inline]
     pub(crate) fn begins_from(&self, start: &RouteStart) -> bool {
-        self.stands_at_its_place(start.state())
-            && start.zeros().include(self.zeros)
-            && self.known.hold_in(start.state())
-    }
-
-    /// Whether somebody watches its way.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.plan.is_watched
-    }
-
-    /// What its code demands, if that needs nothing of a machine but its cells.
-    pub(crate) fn bare_demands(&self) -> Option<Demands> {
-        self.compiled.is_plain().then(|| self.compiled.demands())
-    }
-
-    /// Moves cells as [`Route::go`] moves those of a machine, where so many steps were made before. How many further ones it has made, if it
-    /// has arrived.
-    #[inline]
-    pub(crate) fn go_bare(&self, room: &mut BareRoom, budget: u64, made: i64) -> Option<u64> {
-        // Native code asks nothing of cells.
-        assert!(
-            room.has_room_for(self.compiled.demands()),
-            "cells are made for the ways that lead over them"
-        );
-        let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
-        let rounding = Rounding::of(self.program.module().real);
-        let (cells, watch) = room.memory();
-        let mut watcher = watch.map(|watch| Watcher::new(watch, leg, made, rounding));
-        let (exit, steps) = self.compiled.run_bare(cells, leg.budget, watcher.as_mut())?;
-        (exit.position == self.plan.to && exit.calls.is_empty()).then_some(steps)
+        self.stands_at_its_place(start.state()) && start.zeros().include(self.zeros)
     }
 
     /// Moves a machine that stands where the route begins, and lacks nothing of what code takes for granted.
@@ -264,7 +212,6 @@ impl Route {
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
             && frames::are_known(&self.program, state, self.zeros)
-            && self.known.hold_in(state)
     }
 }
 

@@ -149,7 +149,9 @@ impl GroupField {
     pub const LARGEST: ContextField = ContextField(offset_of!(GroupContext, evidence.largest) as i32);
     pub const FREED: ContextField = ContextField(offset_of!(GroupContext, evidence.freed) as i32);
     pub const MISSED: ContextField = ContextField(offset_of!(GroupContext, evidence.missed) as i32);
-    pub const FREED_ERRORS: ContextField = ContextField(offset_of!(GroupContext, evidence.freed_errors) as i32);
-    pub const MISSED_ERRORS: ContextField = ContextField(offset_of!(GroupContext, evidence.missed_errors) as i32);
+    pub const FREED_ERRORS: ContextField =
+        ContextField(offset_of!(GroupContext, evidence.freed_errors) as i32);
+    pub const MISSED_ERRORS: ContextField =
+        ContextField(offset_of!(GroupContext, evidence.missed_errors) as i32);
     pub const WAYS: ContextField = ContextField(offset_of!(GroupContext, ways) as i32);
 }

@@ -119,28 +119,6 @@ pub(super) fn judge<B: Interpreted>(
     })
 }
 
-/// Whether cells that no machine has came back to those of a start, with no call open and the tapes and stacks as they were: then by how much the
-/// loss of another start may differ, as [`judge`] says.
-pub(super) fn vouched(
-    program: &Program,
-    start: &State,
-    (ints, reals, adjoints): (&[i64], &[u64], &[u64]),
-    watch: Option<&Watch>,
-    (largest, sum): (f64, SumSize),
-) -> Option<f64> {
-    let own_ints = ints.get(MODE + 1..).unwrap_or_default();
-    if !same_ints(own_ints, start.own_ints()) || reals.len() != start.reals.len() {
-        return None;
-    }
-    let Some(watch) = watch else { return (start.reals == reals).then_some(0.0) };
-    if !watch.is_same_way() {
-        return None;
-    }
-    let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
-    let misses = Misses { program, start: &start.reals, end: reals, adjoints, rounding, ulp };
-    misses.judged(watch, std::iter::empty(), sum).ok()
-}
-
 /// The greatest magnitude of some reals.
 pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     let system = program.module().real;

@@ -53,7 +53,8 @@ impl GroupEvidence {
             let terms = || size(start, adjoints, lane);
             // Only a single lane tells freed numbers with few digits from others.
             missed <= rounding.ulps * ulp
-                && (freed <= rounding.few_ulps * ulp || is_outweighed(rounding.of_freed, error, sum.terms, terms))
+                && (freed <= rounding.few_ulps * ulp
+                    || is_outweighed(rounding.of_freed, error, sum.terms, terms))
                 && is_small(rounding, ulp, error, sum, terms)
         })
     }

@@ -6,8 +6,6 @@
 //! Language" (2020): no tape, because the inverse program finds the intermediate values again.
 
 pub mod astray;
-pub mod bare;
-mod by_hand;
 pub mod check;
 pub mod evidence;
 pub mod group;
@@ -39,7 +37,6 @@ use crate::state::values::plural;
 use crate::strategy::{MEMORY, Retention, Strategy, discards_information};
 
 pub use astray::Astray;
-pub use by_hand::TurnedPass;
 pub use matrices::Origin;
 pub use pass::Gradient;
 pub use seeds::SeededCell;

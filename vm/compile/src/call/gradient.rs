@@ -13,7 +13,7 @@ use reviver_vm::travel::{Leg, Travel};
 use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program, State};
 
-use super::{ARRIVAL_MARK, GradientFunction, GradientTask};
+use super::{GradientFunction, GradientTask};
 use crate::backend::{Backend, Code};
 use crate::form::{Demands, FIRST_RECORD};
 use crate::frames;
@@ -22,7 +22,6 @@ use crate::route::{MOST_STEPS, RoutePlan};
 use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RouteStart;
-use crate::turning::BareEnd;
 
 /// The compiled gradients of seeded sums, which share both sweeps.
 #[derive(Debug)]
@@ -50,11 +49,12 @@ pub struct GradientCall {
 const FEW_LEVELS: u32 = 16;
 const MOST_LEVEL_CELLS: u32 = 1 << 20;
 
-/// How a call ends that has found no gradient.
+/// Why a call has found no gradient.
 enum CallEnd {
     /// There was no room for one more call that isn't inlined.
     Full,
-    Other(BareEnd),
+    /// A machine has to make the call: a check failed, or the reverse sweep isn't verified.
+    NeedsMachine,
 }
 
 /// Gradients that a call has found; a [`CallRoom`] has their numbers.
@@ -75,13 +75,12 @@ pub struct CallRoom {
     reals: Vec<u64>,
     adjoints: Vec<u64>,
     references: Vec<i64>,
-    /// The bits of the seeded cells at the turning point, and the mark of the arrival behind them.
+    /// The bits of the seeded cells at the turning point.
     results: Vec<u64>,
     /// The bits of the cells of each row's seeds, one row after the other, and where each row begins.
     values: Vec<u64>,
     value_rows: ArrayVec<usize, MOST_ROWS>,
-    /// The number of seeded cells, and of the program's reals; the distance between rows of adjoints.
-    seeded: usize,
+    /// The number of the program's reals; the distance between rows of adjoints.
     own_reals: usize,
     stride: usize,
     /// Branches and freed cells, where the call was watched.
@@ -130,29 +129,26 @@ impl GradientCall {
 
     /// Makes the call for a list of seeds a row, of cells that it was compiled for, with at most so many steps before the turning point. Rows
     /// without a list have no seeds. The room has the adjoints then, and the values of the seeded cells.
-    ///
-    /// # Errors
-    /// Why the call has to be made otherwise.
+    /// None if a machine has to make the call.
     pub fn run(
         &self,
         start: &RouteStart,
         seeds: &[&[SeededCell]],
         room: &mut CallRoom,
         most_steps: u64,
-    ) -> Result<FoundGradients, BareEnd> {
+    ) -> Option<FoundGradients> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
-            return Err(BareEnd::NeedsMachine);
+            return None;
         }
         let mut levels = self.levels.load(Ordering::Relaxed);
         loop {
             match self.run_with(start, seeds, (room, levels), most_steps) {
                 Err(CallEnd::Full) => {
-                    let more = self.more_levels(levels).ok_or(BareEnd::NeedsMachine)?;
-                    self.levels.fetch_max(more, Ordering::Relaxed);
-                    levels = more;
+                    levels = self.more_levels(levels)?;
+                    self.levels.fetch_max(levels, Ordering::Relaxed);
                 }
-                Err(CallEnd::Other(end)) => return Err(end),
-                Ok(found) => return Ok(found),
+                Err(CallEnd::NeedsMachine) => return None,
+                Ok(found) => return Some(found),
             }
         }
     }
@@ -175,10 +171,10 @@ impl GradientCall {
     ) -> Result<FoundGradients, CallEnd> {
         let state = start.state();
         let levels = frames::levels(&self.program, state, self.demands, wanted);
-        let levels = levels.ok_or(CallEnd::Other(BareEnd::NeedsMachine))?;
+        let levels = levels.ok_or(CallEnd::NeedsMachine)?;
         if room.begin(self, (state, levels), seeds).is_err() {
             *room = CallRoom::default();
-            return Err(CallEnd::Other(BareEnd::NeedsMachine));
+            return Err(CallEnd::NeedsMachine);
         }
         let inputs: ArrayVec<u32, 2> =
             self.inputs.iter().map(|_| FIRST_RECORD + self.record * levels).collect();
@@ -198,21 +194,20 @@ impl GradientCall {
             {
                 return Err(CallEnd::Full);
             }
-            CodeOutcome::Failed if room.has_arrived() => return Err(CallEnd::Other(BareEnd::Refused)),
-            CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(CallEnd::Other(BareEnd::Stranded)),
+            CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(CallEnd::NeedsMachine),
         };
         let steps_back = steps - primal_steps;
         let is_unequal = watch.is_some() && steps_back != primal_steps;
         room.watch = watch;
         room.read_values(self, seeds);
         if self.plan.level.is_checked() && is_unequal {
-            return Err(CallEnd::Other(BareEnd::Refused));
+            return Err(CallEnd::NeedsMachine);
         }
         let mut found = FoundGradients { steps: primal_steps, steps_back, loss_errors: ArrayVec::new() };
         for (row, seeds) in seeds.iter().enumerate() {
             match self.verified(room, &evidence, state, (row, seeds)) {
                 Some(loss_error) => found.loss_errors.push(loss_error),
-                None if row == 0 => return Err(CallEnd::Other(BareEnd::NeedsMachine)),
+                None if row == 0 => return Err(CallEnd::NeedsMachine),
                 None => break,
             }
         }
@@ -277,11 +272,10 @@ impl CallRoom {
             if call.rows.count > 1 { (call.rows.count * call.rows.stride) as usize } else { reals };
         room::resize(&mut self.adjoints, adjoints)?;
         room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
-        room::resize(&mut self.results, call.seeded.len() + 1)?;
+        room::resize(&mut self.results, call.seeded.len())?;
         room::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
-        (self.seeded, self.own_reals) = (call.seeded.len(), start.reals.len());
+        self.own_reals = start.reals.len();
         self.stride = call.rows.stride as usize;
-        self.results.iter_mut().for_each(|word| *word = 0);
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
             match class {
@@ -334,11 +328,6 @@ impl CallRoom {
             start_reals: &start.reals,
             results: &mut self.results,
         }
-    }
-
-    /// True if the reverse sweep of the last call has arrived, whatever verification found.
-    fn has_arrived(&self) -> bool {
-        self.results.get(self.seeded) == Some(&ARRIVAL_MARK)
     }
 
     /// The bits at the turning point of the cells of a row's seeds.

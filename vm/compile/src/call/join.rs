@@ -169,13 +169,6 @@ impl<'p> Joining<'p> {
         (block, met)
     }
 
-    /// Has the caller know that the reverse sweep has arrived, whatever verification finds.
-    pub fn mark_arrival(&mut self, block: u32) {
-        let word = self.literal(OpKind::Int(self.seeded.len() as i64));
-        let mark = self.literal(OpKind::Real(super::ARRIVAL_MARK));
-        self.put(block, OpKind::Store(Space::Results), &[word, mark]);
-    }
-
     /// A new block, which ends nowhere yet.
     pub fn block(&mut self, parameters: Vec<SsaValue>) -> u32 {
         let number = self.form.blocks.len() as u32;

@@ -17,8 +17,8 @@ mod join;
 mod memory;
 mod verify;
 
-pub use gradient::{CallRoom, FoundGradients, GradientCall};
 pub(crate) use gradient::renew;
+pub use gradient::{CallRoom, FoundGradients, GradientCall};
 
 use std::ops::Range;
 
@@ -41,9 +41,6 @@ const SLACK: u32 = 1 << 16;
 
 /// Upper bound on seeded cells: each has operations of its own at the turning point.
 const MOST_SEEDED: usize = 1 << 12;
-
-/// The bits of the result word behind those of the seeded cells, once the reverse sweep has arrived.
-const ARRIVAL_MARK: u64 = 1;
 
 /// A cell, by its space and address.
 type SpacedCell = (crate::op::Space, u32);

@@ -21,7 +21,6 @@ const SHORTEST_LOOP: u32 = 8;
 
 /// Compares all cells that either sweep changes, from a block on, where `cells` are those that are values. Gives the block in which verification ends.
 pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
-    joining.mark_arrival(block);
     let mut values: Vec<(SpacedCell, SsaValue)> = cells.iter().map(|(&cell, &value)| (cell, value)).collect();
     values.sort_unstable();
     for (cell @ (space, address), value) in values {

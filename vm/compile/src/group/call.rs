@@ -202,7 +202,7 @@ impl GroupRoom {
             ints: room::zeros(ints + call.demands.frame_ints as usize)?,
             reals: room::zeros(reals + call.demands.frame_reals as usize)?,
             adjoints: room::zeros((call.layout.count * call.layout.stride) as usize)?,
-            results: room::zeros(seeds.iter().map(Vec::len).sum::<usize>() + 1)?,
+            results: room::zeros(seeds.iter().map(Vec::len).sum())?,
             seeds,
             evidence: GroupEvidence::default(),
         };
