@@ -1,4 +1,5 @@
-//! What an engine that compiles has to have: code of forms, and a way to run it. Knows no engine and no machine.
+//! Interface of an engine that compiles: compiled code, and how it is run. This module knows neither an engine nor a
+//! machine.
 
 use std::fmt::Debug;
 
@@ -9,50 +10,50 @@ use crate::form::SsaForm;
 use crate::group::form::GroupForm;
 use crate::run::{CodeOutcome, Job};
 
-/// A version, as an engine runs it.
+/// Compiled code of one specialization.
 pub trait Code: Debug + Send + Sync {
-    /// Runs it.
+    /// Runs the code once.
     fn run(&self, job: Job) -> CodeOutcome;
 }
 
-/// What a group is asked to do.
+/// Request to run a SIMD group.
 #[derive(Debug)]
 pub struct GroupJob<'c, 'w> {
     pub ints: &'c mut [InGroup<i64>],
     pub reals: &'c mut [InGroup<u64>],
-    /// Of each real as many as the form has rows.
+    /// Adjoints of each real, as many as the function has rows (losses).
     pub adjoints: &'c mut [InGroup<u64>],
-    /// How many steps may be made: at least [`SsaForm::first_steps`].
+    /// Step budget: at least [`SsaForm::first_steps`].
     pub left: u64,
-    /// Who watches the jumps, if the version is watched.
+    /// Watcher of jumps, if the specialization reports to one.
     pub watcher: Option<&'c mut Watcher<'w>>,
-    /// What was seen so far of what is freed, as many errors as the form has rows.
+    /// Observations of freed cells so far, with as many errors as the function has rows.
     pub seen: &'c mut SeenInGroup,
 }
 
-/// What has become of a group. Unless it has arrived its cells hold anything.
+/// Outcome of a run of a SIMD group. The contents of its cells are defined only after [`GroupOutcome::Arrived`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
-    /// It has arrived, so many steps later.
+    /// All lanes arrived; the number of steps they executed.
     Arrived(u64),
-    /// So many lanes, the first ones, take another way than the next one.
+    /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
     Parted(usize),
-    /// Something can't be made in some lane, or perhaps not.
+    /// A check failed in some lane, perhaps without need.
     Failed,
 }
 
-/// A form, as an engine has a group go through it.
+/// Compiled code that runs a SIMD group.
 pub trait GroupCode: Debug + Send + Sync {
-    /// Runs it.
+    /// Runs the code once, for all lanes.
     fn run(&self, job: GroupJob) -> GroupOutcome;
 }
 
-/// What makes code of forms.
+/// Engine that compiles SSA functions.
 pub trait Backend: Debug + Send + Sync + 'static {
-    /// The code of a form, unless that is something it can't be made of.
+    /// Compiles a function; returns `None` if the engine can't compile it.
     fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
 
-    /// Code by which a group goes through a form, where the engine has such.
+    /// Compiles a function for SIMD groups; returns `None` if the engine has no such code.
     fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
         let _ = form;
         None
