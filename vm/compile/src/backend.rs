@@ -1,4 +1,5 @@
-//! What an engine that compiles has to have: code of forms, and a way to run it. Knows no engine and no machine.
+//! Interface of an engine that compiles: compiled code, and how it is run. This module knows neither an engine nor a
+//! machine.
 
 use std::fmt::Debug;
 
@@ -8,19 +9,19 @@ use crate::form::SsaForm;
 use crate::group::form::GroupForm;
 use crate::run::{CodeOutcome, Job};
 
-/// A version, as an engine runs it.
+/// Compiled code of one specialization.
 pub trait Code: Debug + Send + Sync {
-    /// Runs it.
+    /// Runs the code once.
     fn run(&self, job: Job) -> CodeOutcome;
 }
 
-/// A gradient call of a group.
+/// Request of a gradient call for a SIMD group.
 #[derive(Debug)]
 pub struct GroupJob<'c> {
     pub ints: &'c mut [InGroup<i64>],
     pub reals: &'c mut [InGroup<u64>],
     pub adjoints: &'c mut [InGroup<u64>],
-    /// The cells of the starts.
+    /// Cells of the starts.
     pub start_ints: &'c [InGroup<i64>],
     pub start_reals: &'c [InGroup<u64>],
     pub results: &'c mut [InGroup<u64>],
@@ -30,30 +31,30 @@ pub struct GroupJob<'c> {
     pub evidence: &'c mut GroupEvidence,
 }
 
-/// How a group's call ends. Unless it has arrived its cells hold anything.
+/// Outcome of a SIMD group's call. Its cells are defined only after [`GroupOutcome::Arrived`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
-    /// At the end of the function. The reverse sweep was the primal sweep's way if it made as many steps and took the same branches, as far as
-    /// these are watched.
+    /// All lanes reached the end of the function. If branches are watched, `is_same_way` is true if the reverse sweep made as many
+    /// steps as the primal sweep and took the same branches.
     Arrived { is_same_way: bool },
-    /// So many lanes, the first ones, take another branch than the next one.
+    /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
     Parted(usize),
-    /// A check fails in some lane, or may fail.
+    /// A check failed in some lane, perhaps without need.
     Failed,
 }
 
-/// A form, as an engine has a group go through it.
+/// Compiled code that runs a SIMD group.
 pub trait GroupCode: Debug + Send + Sync {
-    /// Runs it.
+    /// Runs the code once, for all lanes.
     fn run(&self, job: GroupJob) -> GroupOutcome;
 }
 
-/// What makes code of forms.
+/// Engine that compiles SSA functions.
 pub trait Backend: Debug + Send + Sync + 'static {
-    /// The code of a form, unless that is something it can't be made of.
+    /// Compiles a function; returns `None` if the engine can't compile it.
     fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
 
-    /// Code by which a group goes through a form, where the engine has such.
+    /// Compiles a function for SIMD groups; returns `None` if the engine has no such code.
     fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
         let _ = form;
         None

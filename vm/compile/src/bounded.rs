@@ -1,5 +1,5 @@
-//! Forms that open so many calls at most, for engines that give a run all of its memory before it begins: a call for which there is no room
-//! is a check that fails, and the form isn't left. Knows no engine.
+//! SSA functions with a bounded call depth, for engines that allocate all memory of a run in advance. Lack of space
+//! for a call becomes a failed check instead of a side exit. This module knows no engine.
 
 use reviver_vm::{Program, State};
 
@@ -8,21 +8,21 @@ use crate::frames;
 use crate::op::{Input, OpKind};
 use crate::order::drop_unreached;
 
-/// What a form may take for its calls.
+/// Space that an SSA function may use for its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BoundedCalls {
-    /// So many calls of functions may be open at once.
+    /// Largest number of out-of-line calls that may be open at once.
     pub functions: u32,
-    /// Cells of each class behind those of the state that it begins with; all of them hold 0 there.
+    /// Number of integer cells after those of the initial state; they must hold 0 at the start.
     pub ints: u32,
     pub reals: u32,
-    /// Words of [`crate::op::Space::References`]; none where the form calls no function.
+    /// Words of [`crate::op::Space::References`]; 0 if the function makes no out-of-line call.
     pub references: u32,
 }
 
 impl BoundedCalls {
-    /// Calls that take about so many words in all, if `least` of them don't take more. `is_doubled` says that each real has an adjoint. None
-    /// where the program's limits have no room for the calls that are put in place.
+    /// Computes bounds for calls that use about `words` words in total, but always allow `least` calls. `is_doubled`
+    /// is true if each real has an adjoint. Returns `None` if the program's limits don't allow the inlined calls.
     pub fn of(
         program: &Program,
         state: &State,
@@ -46,7 +46,7 @@ impl BoundedCalls {
     }
 }
 
-/// A form that begins in main, with a check where there may be no room for one more call.
+/// Replaces each exit for lack of space for a call by a check. The function must begin in main.
 pub fn bounded(mut form: SsaForm, calls: BoundedCalls) -> SsaForm {
     let end = FIRST_RECORD + calls.functions * form.demands.record;
     let given: Vec<_> = form.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();
@@ -72,7 +72,7 @@ pub fn bounded(mut form: SsaForm, calls: BoundedCalls) -> SsaForm {
     form
 }
 
-/// Whether a form is left in a block because there is no room for a call.
+/// Returns true if a block exits because there is no space for a call.
 fn is_full(form: &SsaForm, block: u32) -> bool {
     let Some(SsaEnd::Exit { exit }) = form.blocks.get(block as usize).map(|block| &block.end) else {
         return false;

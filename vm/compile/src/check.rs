@@ -1,5 +1,5 @@
-//! Whether a form is well made: what every engine takes for granted. Tests ask after building and after every pass. Knows
-//! no meaning of an operation.
+//! Well-formedness check of SSA functions: the properties that every engine relies on. Tests run it after construction
+//! and after every pass. This module knows no meaning of an operation.
 
 use reviver_isa::instruction::Class;
 
@@ -7,10 +7,10 @@ use crate::form::{Definition, SsaForm};
 use crate::op::{SsaOp, SsaValue};
 use crate::order::dominators;
 
-/// What is wrong with a form, in words for those who make forms.
+/// Checks that a function is well-formed.
 ///
 /// # Errors
-/// Something is.
+/// Describes the first fault, in words for compiler developers.
 pub fn check(form: &SsaForm) -> Result<(), String> {
     let made = places(form)?;
     let dominators = dominators(form);
@@ -27,7 +27,7 @@ pub fn check(form: &SsaForm) -> Result<(), String> {
     Ok(())
 }
 
-/// Where each value is made: the block, and how many operations of it are behind it.
+/// Returns where each value is defined: the block, and 0 for a parameter or the operation's position from 1 on.
 fn places(form: &SsaForm) -> Result<Vec<Option<(u32, usize)>>, String> {
     let mut made = vec![None; form.definitions.len()];
     for (number, block) in (0..).zip(&form.blocks) {
@@ -49,7 +49,7 @@ struct Checked<'f> {
 }
 
 impl Checked<'_> {
-    /// Whether a value is there at a place of a block.
+    /// Checks that a value has the class and that its definition dominates a place of a block.
     fn used(&self, value: SsaValue, (block, place): (u32, usize), class: Class) -> Result<(), String> {
         if self.form.class(value) != Some(class) {
             return Err(format!("{value:?} in block {block} is no {class:?}"));

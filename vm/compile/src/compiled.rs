@@ -1,5 +1,5 @@
-//! The code of a version, with what it asks of a machine and how that is moved by it. Knows no engine, and neither which version
-//! is wanted nor what follows a failure.
+//! Compiled code of a specialization, its demands on a machine, and how it moves the machine. This module knows no
+//! engine, neither chooses the specialization nor handles failed checks.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -12,50 +12,52 @@ use crate::frames::{self, CallsInPlace, FormFrames, OpenFrames};
 use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
-/// So many functions may be called at once at first, and so many of the calls that were open before does code know.
+/// Initial number of out-of-line calls that may be open at once, and initial number of call records written at entry.
 const FEW_CALLS: u32 = 16;
-/// The most of those.
+/// Upper bound on call records written at entry.
 const MOST_TOLD: u32 = 1 << 10;
-/// What the calls of functions may take: cells, and words of records. All of it is 0 before code is run.
+/// Upper bound on the size of out-of-line calls, in cells and words of records. All of it is zeroed before each run.
 const MOST_LEVEL_CELLS: u32 = 1 << 15;
 
-/// Upper bound on the values of a form that becomes code which is run here, and on the notes of what variables hold: compiling as
-/// many takes about a second.
+/// Upper bound on work of construction: values, plus notes of what variables hold. Compiling this amount takes about a
+/// second.
 pub(crate) const MOST_WORK: usize = 1 << 19;
-/// Runs after which code is judged.
+/// Number of runs after which code is judged slow or not.
 const JUDGED_RUNS: u64 = 1 << 10;
-/// Average number of steps below which entering and leaving code takes about twice as long as the steps take by the interpreter.
+/// Average steps per run below which code is slow: entering and leaving it then takes about twice as long as
+/// interpreting.
 const LEAST_STEPS_PER_RUN: u64 = 64;
 
-/// Code with what is asked before it is run.
+/// Compiled code with its requirements.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     inputs: Vec<Input>,
     exits: Vec<FormExit>,
     calls: Vec<FormCall>,
     demands: Demands,
-    /// How many functions it may call at once: more, once these were too few.
+    /// Number of out-of-line calls that may be open at once. It grows after an exit for lack of space.
     levels: AtomicU32,
-    /// How many of the calls that were open before it is told: more, once it has come back from all of them.
+    /// Number of call records written at entry. It grows after the code has returned from all of them.
     told: AtomicU32,
-    /// Whether it leaves checks out.
+    /// True if the code omits checks.
     is_unchecked: bool,
-    /// Whether it reads or changes adjoints.
+    /// True if the code reads or changes adjoints.
     needs_adjoints: bool,
-    /// Whether it begins in main and calls no function: nobody tells it of open calls then, and it needs nothing of a machine but its cells.
+    /// True if the code begins in main and makes no out-of-line call. It then needs no call records, only the
+    /// machine's cells.
     is_plain: bool,
-    /// The most steps before it can pause.
+    /// Largest number of steps before the first safepoint.
     pub first_steps: u64,
-    /// Runs that were noted, and their steps.
+    /// Number of recorded runs.
     runs: AtomicU64,
     steps: AtomicU64,
-    /// Whether its runs are so short that the interpreter is faster.
+    /// True once the interpreter was found to be faster, because runs are short.
     is_slow: AtomicBool,
     code: Box<dyn Code>,
 }
 
 impl Compiled {
-    /// The code that a backend makes of a form, if it makes any.
+    /// Compiles a function by a backend; returns `None` if the backend can't.
     pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let (exits, calls) = (form.exits.clone(), form.calls.clone());
@@ -84,12 +86,13 @@ impl Compiled {
         })
     }
 
-    /// Whether its runs were found to be so short that the interpreter is faster.
+    /// Returns true if runs were found to be so short that the interpreter is faster.
     pub fn is_slow(&self) -> bool {
         self.is_slow.load(Ordering::Relaxed)
     }
 
-    /// Notes the steps of a run that was left for another reason than their number. Whether that has shown that it is slow.
+    /// Records the steps of a run that ended before its budget. Returns true if this run is the first evidence of
+    /// slowness.
     pub fn is_slow_after(&self, steps: u64) -> bool {
         let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let steps = self.steps.fetch_add(steps, Ordering::Relaxed) + steps;
@@ -97,12 +100,12 @@ impl Compiled {
         is_slow && !self.is_slow.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether a program's limits have room for the calls that it may open.
+    /// Returns true if the program's limits allow the inlined calls.
     pub fn fits(&self, program: &Program, state: &State) -> bool {
         frames::levels(program, state, self.demands, 0).is_some()
     }
 
-    /// Has it call more functions at once the next time.
+    /// Allows more open out-of-line calls in the next run.
     fn deepen(&self) {
         let level = self.demands.level;
         let cells =
@@ -112,7 +115,8 @@ impl Compiled {
         self.levels.store(more, Ordering::Relaxed);
     }
 
-    /// Has it told more calls the next time, or fewer, by how many it was told, and how many were left.
+    /// Adapts the number of call records for the next run. `told` records were written at entry, and `left` remained
+    /// at the exit.
     fn tell_more(&self, told: u32, left: u32) {
         let most = self.told.load(Ordering::Relaxed);
         if told == most && left <= 1 {
@@ -122,8 +126,9 @@ impl Compiled {
         }
     }
 
-    /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed, or
-    /// the program's limits have no room, and the machine's cells hold anything. `references` is memory that it takes meanwhile.
+    /// Runs the code on a machine that is at the entry position. Returns the number of steps. Returns `None` if a
+    /// check failed or the program's limits leave no space; the machine's cells are then undefined. `references` is a
+    /// buffer for call records.
     pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
         if self.needs_adjoints {
             machine.state_mut().make_adjoints().ok()?;
@@ -177,7 +182,7 @@ impl Compiled {
         let told = self.told.load(Ordering::Relaxed);
         let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels, most_calls };
         let open = OpenFrames::new(of, state, references).ok()??;
-        // Main asks for none, as a rule.
+        // Code that begins in main usually has no inputs.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
         let outcome = self.code.run(Job {
@@ -198,14 +203,14 @@ impl Compiled {
     }
 }
 
-/// Whether a form reads or changes adjoints: then each real has one while its code is run.
+/// Returns true if a function reads or changes adjoints. Each real must then have one while the code runs.
 fn needs_adjoints(form: &SsaForm) -> bool {
     let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
     ops.into_iter()
         .any(|op| matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints)))
 }
 
-/// What a version asks for, as it is in the current call.
+/// Computes the inputs of a specialization from the machine's current call.
 fn inputs(wanted: &[Input], state: &State, open: &OpenFrames) -> Vec<u32> {
     let given = |input: &Input| match *input {
         Input::Frame(class) => state.frame.start(class),

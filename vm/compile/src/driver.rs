@@ -1,6 +1,6 @@
-//! Moves a machine by compiled code as far as there is some, and has the interpreter make the other steps. Code that
-//! fails is no answer: the run goes back to a copy of the machine, and the interpreter says what happens, at which step.
-//! Knows no form's meaning and no engine.
+//! Tiered runtime: moves a machine by compiled code where it exists, and interprets all other steps. When a check in
+//! compiled code fails, the runtime returns to a copy of the machine, and the interpreter repeats the steps to the
+//! exact trap. This module knows neither the meaning of an SSA function nor an engine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,26 +22,26 @@ use crate::known::KnownCells;
 use crate::passes::FormPass;
 use crate::versions::{CodeTiming, VersionCode, Versions};
 
-/// Runs one program by compiled code, of which each version is made when it is first needed.
+/// Tiered runtime of one program. It compiles each specialization when it is first needed.
 #[derive(Debug)]
 pub struct Driver<B> {
     versions: Versions<B>,
     level: CheckLevel,
     has_rules: bool,
-    /// Steps that are still the interpreter's before anything is compiled.
+    /// Number of steps that are still interpreted before anything is compiled.
     interpreted_first: AtomicU64,
-    /// Steps that code has made.
+    /// Number of steps executed by compiled code.
     made: AtomicU64,
-    /// Steps that the interpreter has made.
+    /// Number of steps executed by the interpreter.
     interpreted: AtomicU64,
-    /// Where versions with code begin that runs of one kind may enter.
+    /// Cached entry points of compiled code, for runs of one kind.
     entries: Mutex<Option<(EntryKind, Arc<Stops>)>>,
 }
 
-/// A kind of runs that enter the same code.
+/// Properties of a run that decide which compiled code it can enter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EntryKind {
-    /// How many versions had got code, or were given up, before.
+    /// Value of the change counter of the code cache when the entry points were collected.
     changes: u64,
     gradient: bool,
     activity: Activity,
@@ -49,25 +49,26 @@ struct EntryKind {
     places: StopPlaces,
 }
 
-/// Legs of fewer steps are the interpreter's.
+/// Least number of steps for which compiled code is used; shorter runs are interpreted.
 const SHORTEST_LEG: u64 = 16;
-/// Steps between two copies of the machine, or as many as it has cells.
+/// Number of steps between two copies of the machine; at least as many as the machine has cells.
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
-/// So many cells are copied in no time.
+/// Number of cells that can be copied at negligible cost.
 const FEW_CELLS: u64 = 1 << 12;
-/// Parts of a run, from one look of an onlooker to the next, are the interpreter's where they are shorter than so many steps
-/// for each open call, up to so many calls.
+/// Steps per open call below which a part of a run, from one call of the observer to the next, is interpreted: passing
+/// open calls to compiled code costs time. At most [`MOST_CALLS`] calls are counted.
 const STEPS_PER_CALL: u64 = 16;
 const MOST_CALLS: u64 = 1 << 10;
-/// The most places to stop at that versions are made for: each is an exit.
+/// Upper bound on stop places of a specialization: each becomes an exit.
 const MOST_STOPS: usize = 64;
-/// The most steps that are interpreted before code is looked for again.
+/// Upper bound on steps that are interpreted before compiled code is searched for again.
 const MOST_INTERPRETED: u64 = 1 << 12;
-/// Attempts to find code where the machine happens to stand, before the interpreter goes on to where code is known to begin.
+/// Number of attempts to find code at the machine's current position, before the interpreter runs on to a known entry
+/// point.
 const FEW_ATTEMPTS: u32 = 4;
 
 impl<B: Backend> Driver<B> {
-    /// For runs of a program. Machines of other programs are the interpreter's.
+    /// Creates a tiered runtime for runs of a program. Machines of other programs are interpreted.
     pub fn new(program: &Program, backend: B) -> Driver<B> {
         Driver {
             versions: Versions::new(program, backend),
@@ -80,49 +81,51 @@ impl<B: Backend> Driver<B> {
         }
     }
 
-    /// The same, but forms go through these passes only.
+    /// Returns the runtime with other optimization passes; used in tests.
     #[must_use]
     pub fn improving(mut self, passes: &'static [FormPass]) -> Driver<B> {
         self.versions.improve(passes);
         self
     }
 
-    /// The same, but code is compiled at another time than at once.
+    /// Returns the runtime with another time of compilation; the default is at once, on the run's thread.
     #[must_use]
     pub fn compiling(mut self, timing: CodeTiming) -> Driver<B> {
         self.versions.compile_at(timing);
         self
     }
 
-    /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
+    /// Returns the runtime with a number of steps that are interpreted before anything is compiled. Shorter runs cause
+    /// no compilation.
     #[must_use]
     pub fn interpreting_first(self, steps: u64) -> Driver<B> {
         Driver { interpreted_first: AtomicU64::new(steps), ..self }
     }
 
-    /// The same, but code without a loop that makes fewer steps than these is left to the interpreter, which is as fast as
-    /// going there and back.
+    /// Returns the runtime with a lower bound on the steps of loop-free code. The interpreter is as fast as entering
+    /// and leaving shorter code.
     #[must_use]
     pub fn leaving(mut self, least_steps: u32) -> Driver<B> {
         self.versions.leave(least_steps);
         self
     }
 
-    /// The same, but code checks as much as a level asks for. Code that isn't checked tells those who watch nothing.
+    /// Returns the runtime with another check level. Unchecked code doesn't report to watchers.
     #[must_use]
     pub fn checking(self, level: CheckLevel) -> Driver<B> {
         Driver { level, ..self }
     }
 
-    /// Whether it may run a machine: one of its program, whose state is one of the program's too. Native code asks nothing of
-    /// cells and references.
+    /// Returns true if the machine runs this program and its state fits the program. Native code doesn't check
+    /// addresses and references again.
     fn takes(&self, machine: &Machine) -> bool {
         std::ptr::eq(self.versions.program().flow(), machine.program().flow())
             && checkpoint::fits(machine.program(), machine.state())
     }
 
-    /// The code at which a machine stands; or how many steps it may be to where there is some.
-    /// `begins` tells that the run hasn't moved yet: only then it is worth looking at the cells of main's frame.
+    /// Returns the code for the machine's position, or the number of steps after which there may be some. `begins` is
+    /// true if the run hasn't moved yet: only then are the cells of main's frame checked for zeros, because later it
+    /// wouldn't pay.
     fn code(
         &self,
         machine: &Machine,
@@ -131,7 +134,7 @@ impl<B: Backend> Driver<B> {
         begins: bool,
     ) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
-        // Steps in rules are counted apart.
+        // Steps in rules are counted separately.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
             return Err(1);
         }
@@ -154,14 +157,15 @@ impl<B: Backend> Driver<B> {
         }
     }
 
-    /// Whether code has to tell the machine of jumps and of what is freed. Exact numbers come back by themselves.
+    /// Returns true if code must report jumps and freed cells to the machine. Exact numbers always reverse, so they
+    /// need no watch.
     fn is_watched(&self, machine: &Machine) -> bool {
         let watches = self.level.is_checked() && !machine.program().module().real.is_exact();
         watches && machine.reports().watch().is_some()
     }
 
-    /// Places at which the interpreter stops because code begins there that a machine may enter, besides those at which it stops
-    /// anyway; none where there is no such code.
+    /// Returns the places at which code begins that the machine can enter, together with the run's own stop places.
+    /// Returns `None` if there is no such code.
     fn entries(&self, machine: &Machine, places: &StopPlaces) -> Option<Arc<Stops>> {
         let kind = EntryKind {
             changes: self.versions.changes(),
@@ -193,8 +197,8 @@ impl<B: Backend> Driver<B> {
         Some(entries)
     }
 
-    /// Steps to be interpreted before the first copy of a machine is made: what copying many cells costs is to be small
-    /// beside them.
+    /// Returns the number of steps to interpret before the machine is copied for the first time. The cost of copying
+    /// many cells must be small compared with these steps.
     fn steps_first(&self, cells: u64) -> u64 {
         self.interpreted_first.load(Ordering::Relaxed).max(cells.saturating_sub(FEW_CELLS) / 2)
     }
@@ -208,7 +212,7 @@ impl<B: Backend> Driver<B> {
     ) -> Result<Stop, Trap> {
         let cells = (machine.state().ints.len() + machine.state().reals.len()) as u64;
         let is_short = leg.budget < SHORTEST_LEG.max(4 * cells);
-        // The places to stop at that a debugger knows may be many.
+        // A debugger may pass very many stop places.
         let stops_often = stops.is_some_and(|stops| stops.nodes().len() > MOST_STOPS);
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
             return interpreted(machine, stops, leg, &mut onlooker);
@@ -223,10 +227,10 @@ impl<B: Backend> Driver<B> {
             references: Vec::new(),
             has_begun: false,
         };
-        // What the steps need is made before the first one.
+        // The budget of first steps is reduced by the steps executed here, before the outcome is examined.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
-        // Several machines may take from it.
+        // Several machines may reduce the counter at the same time.
         let less = |steps: u64| Some(steps.saturating_sub(made));
         let _ = self.interpreted_first.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         match outcome? {
@@ -256,7 +260,7 @@ impl<B: Backend> Runner for Driver<B> {
     }
 }
 
-/// Has the interpreter make the steps of a leg.
+/// Interprets a segment of a run.
 fn interpreted(
     machine: &mut Machine,
     stops: Option<&Stops>,
@@ -269,23 +273,23 @@ fn interpreted(
     }
 }
 
-/// A run under way.
+/// State of a run in progress.
 struct Journey<'d, 'o, B> {
     driver: &'d Driver<B>,
     stops: Option<&'d Stops>,
-    /// The same, for versions.
+    /// Stop places, in the form that specializations use.
     places: StopPlaces,
-    /// What is left of it.
+    /// Remaining segment of the run.
     leg: Leg,
     onlooker: Option<&'o mut dyn Onlooker>,
     copy: Option<Snapshot>,
-    /// Memory for what open calls pass where code is left.
+    /// Buffer for call records and arguments of open calls.
     references: Vec<i64>,
-    /// Whether code was looked for already.
+    /// True after the first search for code.
     has_begun: bool,
 }
 
-/// A machine as it was, and what was left of the run then.
+/// Copy of a machine, with the step budget that was left at that time.
 struct Snapshot {
     machine: Machine,
     budget: u64,
@@ -322,7 +326,7 @@ impl<B: Backend> Journey<'_, '_, B> {
             }
             let due =
                 self.onlooker.as_ref().map_or(u64::MAX, |onlooker| onlooker.due(machine.state()).max(1));
-            // What code is told of calls takes a while.
+            // Writing the records of open calls takes time.
             let calls = (machine.state().calls.len() as u64).min(MOST_CALLS);
             if due < code.first_steps.max(STEPS_PER_CALL * calls) {
                 if let Some(stop) = self.interpret(machine, due)? {
@@ -335,14 +339,14 @@ impl<B: Backend> Journey<'_, '_, B> {
             if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
                 self.driver.made.fetch_add(steps, Ordering::Relaxed);
-                // A run that used up its steps could have made more.
+                // If the budget was used up, the run could have been longer, so it says nothing about slowness.
                 if left - steps >= code.first_steps && code.is_slow_after(steps) {
                     self.driver.versions.changed();
                 }
                 if let Some(onlooker) = &mut self.onlooker {
                     onlooker.look(machine.state());
                 }
-                // There may be no room for a call that comes first.
+                // A first call may have found no space for its record.
                 if steps == 0
                     && let Some(stop) = self.interpret(machine, 1)?
                 {
@@ -360,14 +364,14 @@ impl<B: Backend> Journey<'_, '_, B> {
         }
     }
 
-    /// Has the interpreter make so many steps. The stop, if the run ends with them.
+    /// Interprets at most `steps` steps. Returns the stop if the run ends with them.
     fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
         self.interpret_up_to(machine, self.stops, steps)
     }
 
-    /// Has the interpreter make steps up to where code begins, but at most [`MOST_INTERPRETED`].
+    /// Interprets up to the next known entry point, but at most [`MOST_INTERPRETED`] steps.
     fn interpret_to_entry(&mut self, machine: &mut Machine) -> Result<Option<Stop>, Trap> {
-        // To find the places takes about as long as so many steps.
+        // Collecting the entry points takes about as long as interpreting this many steps.
         let length = machine.program().module().code.len() as u64;
         if self.leg.budget < MOST_INTERPRETED.max(length) {
             return Ok(None);
@@ -393,7 +397,8 @@ impl<B: Backend> Journey<'_, '_, B> {
         Ok((stop != Stop::Budget || self.leg.budget == 0).then_some(stop))
     }
 
-    /// Whether there is a copy of the machine that isn't too old. There is none where memory has run out.
+    /// Returns true if there is a sufficiently recent copy of the machine, after making one if necessary. Returns
+    /// false if memory for a copy is refused.
     fn has_copy(&mut self, machine: &Machine) -> bool {
         let state = machine.state();
         let between = STEPS_BETWEEN_COPIES.max((state.ints.len() + state.reals.len()) as u64);
@@ -405,7 +410,7 @@ impl<B: Backend> Journey<'_, '_, B> {
     }
 }
 
-/// The direction in which a machine goes through the code.
+/// Returns the direction in which a machine traverses the code.
 fn way_of(machine: &Machine, travel: Travel) -> Way {
     match (machine.state().inverted, travel) {
         (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
@@ -413,7 +418,7 @@ fn way_of(machine: &Machine, travel: Travel) -> Way {
     }
 }
 
-/// A place to stop at, as versions know it.
+/// Converts a stop node to the form that specializations use.
 fn stop_place(node: Node) -> StopPlace {
     StopPlace { position: node.position, way: if node.backward { Way::Against } else { Way::Along } }
 }

@@ -1,12 +1,13 @@
-//! What can't be put into SSA form.
+//! Error of SSA construction.
 
-/// Why there is no form. A verified program at one of its positions has one, unless that would be too large.
+/// Reason why SSA construction failed. It succeeds for each position of a verified program, unless the function is too
+/// large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outside {
-    /// A position, or a step, that isn't in the code.
+    /// The position or the step isn't in the code.
     #[error("the position isn't in the program's code")]
     Code,
-    /// Its values would take too much memory.
+    /// The number of values exceeds the limit of work.
     #[error("the code is too long, or has too many variables in too many branches")]
     TooLarge,
 }

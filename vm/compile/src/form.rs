@@ -1,8 +1,8 @@
-//! SSA form: blocks of operations on values, each of which is made in one place. Blocks have parameters instead of φ.
-//! Knows no step and no engine.
+//! SSA functions: blocks of operations on values, each defined once. Blocks have parameters instead of φ. This module
+//! knows neither steps nor engines.
 //!
-//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block
-//! parameters are A. W. Appel's, "SSA is functional programming" (1998).
+//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
+//! block parameters are A. W. Appel's, "SSA is functional programming" (1998).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -18,42 +18,44 @@ use crate::known::KnownCells;
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
-/// What a form is made of: the code from a position to where it is left, in one direction and one mode.
+/// Specialization key of an SSA function: the code from a position to its exits, in one direction and one mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
-    /// Where it begins: before the instruction of this index, and behind the one before.
+    /// Position of the entry: before the instruction of this index (and after the one before it).
     pub position: u32,
     pub way: Way,
-    /// Whether steps carry adjoints.
+    /// True if steps propagate adjoints.
     pub gradient: bool,
-    /// Which of their sources receive some.
+    /// Activity analysis: which sources of each step receive adjoints.
     pub activity: Activity,
-    /// How much is checked.
+    /// Level that says which checks the code performs.
     pub level: CheckLevel,
-    /// Whether somebody watches jumps, and what is freed.
+    /// True if the code reports jumps and freed cells to a watcher.
     pub is_watched: bool,
-    /// Where the run is to stop, if it comes there.
+    /// Places at which the run stops when it reaches them.
     pub stops: StopPlaces,
-    /// What is known of cells where it begins: code that begins where a program does is made for that.
+    /// Known zeros at entry. Code that begins at the program's start is specialized for them.
     pub zeros: FrameZeros,
-    /// What else is known of cells there.
+    /// Further cells with known contents at entry.
     pub known: KnownCells,
     pub observed: Observed,
 }
 
-/// What somebody looks at where a form is left, besides counts and where that is. Where it pauses, or lacks room for a call, it hasn't
-/// arrived: who doesn't go on from there begins anew.
+/// Liveness at exits: which memory the caller reads there, in addition to the counts and the exit's position. An exit at a
+/// safepoint, or for lack of space for a call, isn't an arrival: a caller that doesn't continue from there starts
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Observed {
-    /// All memory, wherever that is.
+    /// All memory, at every exit.
     Anywhere,
-    /// All memory where it arrives.
+    /// All memory, but only on arrival.
     Arrival,
-    /// The adjoints where it arrives.
+    /// Only adjoints, and only on arrival.
     Adjoints,
 }
 
-/// What is known of cells: what of main's frame holds 0, to the last bit, and that no cell at all has an adjoint of -0.
+/// Known zeros at entry: whether all cells, or all adjoints, of main's frame are +0 bit for bit, and whether no cell
+/// at all has an adjoint of -0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameZeros {
     pub cells: bool,
@@ -61,26 +63,26 @@ pub struct FrameZeros {
     pub no_adjoint_is_negative: bool,
 }
 
-/// A position in the code, as it is come to one way.
+/// Position in the code together with the direction in which the run reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StopPlace {
     pub position: u32,
     pub way: Way,
 }
 
-/// Places in the code, each once. A clone shares them.
+/// Set of places in the code. Clones share the storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StopPlaces(Option<Arc<[StopPlace]>>);
 
 impl StopPlaces {
-    /// All of them.
+    /// Iterates over all places, in order.
     pub fn iter(&self) -> impl Iterator<Item = StopPlace> + '_ {
         self.0.iter().flat_map(|places| places.iter().copied())
     }
 }
 
 impl FromIterator<StopPlace> for StopPlaces {
-    /// None are allocated where there are none, as in most versions.
+    /// Collects places. An empty set, as in most specializations, allocates nothing.
     fn from_iter<I: IntoIterator<Item = StopPlace>>(places: I) -> StopPlaces {
         let places: BTreeSet<StopPlace> = places.into_iter().collect();
         StopPlaces((!places.is_empty()).then(|| places.into_iter().collect()))
@@ -88,7 +90,7 @@ impl FromIterator<StopPlace> for StopPlaces {
 }
 
 impl FrameZeros {
-    /// Whether all of others are among them.
+    /// Returns true if everything known by `others` is known here too.
     pub fn include(self, others: FrameZeros) -> bool {
         self.cells >= others.cells
             && self.adjoints >= others.adjoints
@@ -96,7 +98,7 @@ impl FrameZeros {
     }
 }
 
-/// Whether the bits of a real are those of -0, which fixed point hasn't got.
+/// Returns true if these bits are those of -0, which fixed point doesn't have.
 pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     match system {
         RealSystem::F64 => bits == (-0.0_f64).to_bits(),
@@ -105,8 +107,8 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     }
 }
 
-/// How many cells of a class there always are where a form runs, whatever calls are open: the program's own, main's, its constants, and as
-/// many behind these as the form asks for.
+/// Lower bound on the number of cells of each class while the code runs, for any set of open calls. It counts the
+/// program's own cells, main's frame, the constants, and the cells that the function demands after them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedCells {
     pub ints: u32,
@@ -114,7 +116,7 @@ pub struct FixedCells {
 }
 
 impl FixedCells {
-    /// Those of a form of a program.
+    /// Computes the bound for a function with these demands.
     pub fn of(flow: &Flow, demands: Demands) -> FixedCells {
         let count = |class, more: u32| {
             u32::try_from(flow.layout().constants(class).end).map_or(0, |own| own.saturating_add(more))
@@ -126,139 +128,141 @@ impl FixedCells {
     }
 }
 
-/// What a program computes with.
+/// Integer width, real number system and tolerance of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberKinds {
     pub word: Word,
     pub system: RealSystem,
-    /// A real is vacant whose magnitude is at most this.
+    /// Largest magnitude of a vacant real.
     pub tolerance: f64,
 }
 
 impl NumberKinds {
-    /// Those of a module.
+    /// Returns the number kinds of a module.
     pub fn of(module: &Module) -> NumberKinds {
         NumberKinds { word: module.word, system: module.real, tolerance: module.tolerance() }
     }
 }
 
-/// Where a value comes from.
+/// Definition of a value: an operation's result or a block parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     Op(SsaOp),
-    /// A parameter of a block.
+    /// Block parameter of this class.
     Parameter(Class),
 }
 
-/// A way into a block, with what is passed for its parameters.
+/// Edge to a block, with the arguments for the block's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jump {
-    /// The number of the block.
+    /// Number of the target block.
     pub to: u32,
     pub arguments: Vec<SsaValue>,
 }
 
-/// How a block ends.
+/// Terminator of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SsaEnd {
     Go(Jump),
-    /// `yes` where an integer isn't 0.
+    /// Goes to `yes` if the condition isn't 0, otherwise to `no`.
     Branch {
         condition: SsaValue,
         yes: Jump,
         no: Jump,
     },
-    /// The head of a loop, or where steps are skipped: `stop` where fewer than so many steps may still be made, which is the most
-    /// that are made until another end of this kind, or an exit. Skipped ones are made here, besides: as many as an integer says.
+    /// Safepoint: at a loop header, or where steps are skipped. Goes to `stop` if fewer than `steps` steps are left in
+    /// the budget. `steps` is the largest number of steps from here to the next safepoint or exit. `skipped` is the
+    /// number of steps that are counted here in addition, because `uncompute` is replaced by a restore.
     Pause {
         steps: u32,
         skipped: Option<SsaValue>,
         next: Jump,
         stop: Jump,
     },
-    /// All cells are in memory, and the machine goes on: by the number of a [`FormExit`].
+    /// Leaves the function by the [`FormExit`] of this number, with all cells in memory.
     Exit {
         exit: u32,
     },
 }
 
-/// Where a form is left.
+/// Exit of an SSA function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormExit {
-    /// The machine stands before the instruction of this index, and behind the one before.
+    /// Position of the machine: before the instruction of this index (and after the one before it).
     pub position: u32,
-    /// The direction in which the code was gone through there.
+    /// Direction of execution at the exit.
     pub way: Way,
-    /// The calls that were put in place and are open, the outermost first. What they pass is in [`crate::op::Space::References`],
-    /// in this order, behind the records of the calls that were not.
+    /// Open inlined calls, the outermost first. Their arguments are in [`crate::op::Space::References`], in this
+    /// order, after the records of out-of-line calls.
     pub calls: Vec<OpenedCall>,
-    /// Whether it is left because there is no room for one more call.
+    /// True for an exit that is taken because there is no space for one more call.
     pub is_full: bool,
 }
 
-/// A call that isn't put in place: the callee is a *function* of the form, whose code is there once. While it runs, a record of
-/// [`Demands::record`] words says what is open: the number of the call (from 1 on), what it passes, and then what the calls
-/// pass that were put in place where it was made.
+/// Call of an out-of-line callee. The callee's code exists once in the SSA function. Each open call has a record of
+/// [`Demands::record`] words: the number of the call (from 1 on), its arguments, and then the arguments of the inlined
+/// calls that were open at the call site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormCall {
-    /// The functions that call and are called, by their numbers: 0 is the one that the form begins in.
+    /// Numbers of the calling and the called procedure body: 0 is the one that contains the entry.
     pub by: u32,
     pub callee: u32,
-    /// The calls that were put in place and are open, the outermost first, and then the call itself.
+    /// Inlined calls that are open at the call site, the outermost first, followed by the call itself.
     pub opened: Vec<OpenedCall>,
-    /// From the first cell of the caller's frame to that of the callee's, of each class. Nobody asks where main calls.
+    /// Distance from the first integer cell of the caller's frame to that of the callee's; unused if main calls.
     pub further_ints: u32,
     pub further_reals: u32,
 }
 
-/// A call that is open where a form is left.
+/// Call that is open at an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedCall {
-    /// The instruction.
+    /// Index of the call instruction.
     pub site: u32,
-    /// Whether the machine turns there.
+    /// True if the machine reverses its direction at the call.
     pub turns: bool,
-    /// How many arguments it has.
+    /// Number of arguments of the call.
     pub references: u32,
-    /// Cells of the callee's frame, of each class.
+    /// Number of cells in the callee's frame; integers here, reals in `frame_reals`.
     pub frame_ints: u32,
     pub frame_reals: u32,
 }
 
-/// What a form needs of the machine besides what it names.
+/// Memory that an SSA function needs in addition to the cells that it names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// Cells behind those of the machine, all 0, of each class, for calls that are put in place.
+    /// Number of zeroed cells after those of the machine, for the frames of inlined calls; integers here, reals in
+    /// `frame_reals`.
     pub frame_ints: u32,
     pub frame_reals: u32,
-    /// How many of those may be open at once.
+    /// Largest number of inlined calls that are open at once.
     pub depth: u32,
-    /// Words for what they pass.
+    /// Number of words for the arguments of open inlined calls.
     pub references: u32,
-    /// Words of a record, of which there is one for each function that is open but main; none where main is the only one.
+    /// Words of a call record. Every open out-of-line callee but main has one; 0 if main is the only one.
     pub record: u32,
-    /// What a function takes that is called.
+    /// Memory needed for each open out-of-line call.
     pub level: LevelDemands,
 }
 
-/// What each open call of a function takes at most, those included that were put in place where it is made.
+/// Upper bounds on the memory of one open out-of-line call, including the inlined calls that are open at its site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelDemands {
     pub ints: u32,
     pub reals: u32,
-    /// Calls.
+    /// Number of calls, for the depth limit.
     pub depth: u32,
 }
 
-/// The word in which code with records says where they end; it lies before them.
+/// Index of the word in which code with call records stores where the records end; it precedes the records.
 pub const TOP_WORD: u32 = 0;
-/// The first word of the first record.
+/// Index of the first word of the first call record.
 pub const FIRST_RECORD: u32 = 1;
-/// Words of a reference.
+/// Number of words of a reference.
 pub const REFERENCE_WORDS: u32 = 3;
 
 impl SsaEnd {
-    /// Where it leads.
+    /// Iterates over the outgoing edges.
     pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
         let (first, second) = match self {
             SsaEnd::Go(jump) => (Some(jump), None),
@@ -269,7 +273,7 @@ impl SsaEnd {
         first.into_iter().chain(second)
     }
 
-    /// The block that it leads to where the steps don't last, if it is a pause.
+    /// Returns the block for an exhausted step budget, if this is a safepoint.
     pub(crate) fn stop(&self) -> Option<u32> {
         match self {
             SsaEnd::Pause { stop, .. } => Some(stop.to),
@@ -277,7 +281,7 @@ impl SsaEnd {
         }
     }
 
-    /// The integer that it looks at, if it does.
+    /// Returns the integer operand of this terminator, if it has one.
     pub fn value(&self) -> Option<SsaValue> {
         match self {
             SsaEnd::Branch { condition, .. } => Some(*condition),
@@ -286,7 +290,7 @@ impl SsaEnd {
         }
     }
 
-    /// Where it leads to, to be changed.
+    /// Iterates over the outgoing edges, mutably.
     pub fn jumps_mut(&mut self) -> impl Iterator<Item = &mut Jump> {
         let (first, second) = match self {
             SsaEnd::Go(jump) => (Some(jump), None),
@@ -298,53 +302,53 @@ impl SsaEnd {
     }
 }
 
-/// Operations that follow each other.
+/// Basic block: operations that follow each other, and a terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsaBlock {
     pub parameters: Vec<SsaValue>,
-    /// The operations in their order, by what they give; of one that gives nothing, no operand is its value.
+    /// Operations in order of execution, each by its value. An operation without a result has a value too, which isn't
+    /// an operand.
     pub ops: Vec<SsaValue>,
-    /// Steps of the machine that are made when it ends.
+    /// Machine steps that are counted at the end of the block.
     pub steps: u32,
-    /// How many of them enter a call or leave one.
+    /// Number of these steps that enter a call or leave one.
     pub calls: u32,
     pub end: SsaEnd,
 }
 
-/// A version in SSA form. It begins with block 0, which nothing leads back to.
+/// SSA function of one specialization. Its entry is block 0, which has no predecessors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsaForm {
     pub version: Version,
     pub numbers: NumberKinds,
     pub cells: FixedCells,
     pub definitions: Vec<Definition>,
-    /// The instructions that operations were made for, by the numbers of their values, as far as they are known: for those who
-    /// read code.
+    /// Instruction for which each value was made, where known; used when code is inspected.
     pub instructions: Vec<Option<u32>>,
     pub blocks: Vec<SsaBlock>,
-    /// Between which numbers parameters lie, as far as passes have found it.
+    /// Ranges of block parameters, as far as passes have inferred them.
     pub ranges: BTreeMap<SsaValue, IntRange>,
     pub exits: Vec<FormExit>,
-    /// The calls that aren't put in place, each by its number, less 1.
+    /// Out-of-line calls. The call of number n in a record is at index n - 1.
     pub calls: Vec<FormCall>,
     pub demands: Demands,
-    /// The most steps from the beginning to an exit, or to a pause behind the one that it may begin with. Code is run
-    /// where at least so many may be made.
+    /// Largest number of steps from the entry to an exit or to the first safepoint (without one directly at the
+    /// entry). Code is run only if the budget has at least as many steps.
     pub first_steps: u32,
 }
 
 impl SsaForm {
-    /// The number of its operations.
+    /// Returns the number of operations in all blocks.
     pub fn length(&self) -> usize {
         self.blocks.iter().map(|block| block.ops.len()).sum()
     }
 
-    /// Where a value comes from; none of a value that isn't there.
+    /// Returns the definition of a value, or `None` if there is no such value.
     pub fn definition(&self, value: SsaValue) -> Option<&Definition> {
         self.definitions.get(value.0 as usize)
     }
 
-    /// The operation that gives a value, if one does.
+    /// Returns the operation that defines a value, if an operation does.
     pub fn op(&self, value: SsaValue) -> Option<&SsaOp> {
         match self.definition(value)? {
             Definition::Op(op) => Some(op),
@@ -352,12 +356,12 @@ impl SsaForm {
         }
     }
 
-    /// The instruction that an operation was made for, if it is known.
+    /// Returns the instruction for which an operation was made, if it is known.
     pub fn instruction(&self, value: SsaValue) -> Option<u32> {
         self.instructions.get(value.0 as usize).copied().flatten()
     }
 
-    /// The class of a value, if it has one.
+    /// Returns the class of a value, if it has one.
     pub fn class(&self, value: SsaValue) -> Option<Class> {
         match self.definition(value)? {
             Definition::Op(op) => op.kind.facts().gives,
@@ -365,7 +369,7 @@ impl SsaForm {
         }
     }
 
-    /// Makes a value of an operation that isn't guarded; whoever asks puts it into a block.
+    /// Defines a value by an unguarded operation. The caller must add the value to a block.
     pub fn define(&mut self, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
         let value = SsaValue(self.definitions.len() as u32);
         let operands = operands.iter().copied().collect();
@@ -373,14 +377,14 @@ impl SsaForm {
         value
     }
 
-    /// Puts another operation without operands in the place of one.
+    /// Replaces the definition of a value by an operation without operands.
     pub(crate) fn replace(&mut self, value: SsaValue, kind: OpKind) {
         if let Some(definition) = self.definitions.get_mut(value.0 as usize) {
             *definition = Definition::Op(SsaOp { kind, operands: [].into_iter().collect(), guard: None });
         }
     }
 
-    /// The blocks of the exits where it arrives: neither pauses nor lacks room for a call.
+    /// Returns the blocks of the exits that are arrivals: neither at a safepoint nor for lack of space for a call.
     pub fn arrivals(&self) -> HashSet<u32> {
         let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
         let numbered = (0..).zip(&self.blocks);
@@ -392,12 +396,13 @@ impl SsaForm {
         numbered.filter(arrives).map(|(number, _)| number).collect()
     }
 
-    /// Whether it begins in main and calls no function: then it has to be given nothing, and needs nothing of a machine but its cells.
+    /// Returns true if the function begins in main and makes no out-of-line call. It then takes no inputs, and needs
+    /// nothing of a machine but its cells.
     pub fn is_plain(&self) -> bool {
         self.demands.record == 0 && self.calls.is_empty() && self.inputs().next().is_none()
     }
 
-    /// What it has to be given, by the values that stand for it.
+    /// Iterates over the inputs of the function, each with its value.
     pub fn inputs(&self) -> impl Iterator<Item = (SsaValue, Input)> {
         (0..).map(SsaValue).zip(&self.definitions).filter_map(|(value, definition)| match definition {
             Definition::Op(SsaOp { kind: OpKind::Input(input), .. }) => Some((value, *input)),

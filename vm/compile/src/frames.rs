@@ -1,5 +1,6 @@
-//! The frames of calls that a form opens: room for them in a machine's state, and the state where the form is left. The calls that
-//! are open where a form begins are its records as far as it knows them, so that it may go on behind them. Knows no code.
+//! Frames of the calls that compiled code opens: space for them in a machine's state before a run, and the machine's
+//! call stack at an exit. Calls that are open at entry become call records, as far as the code knows their sites, so
+//! that compiled code can return from them. This module knows no code.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ use crate::form::{
     is_negative_zero,
 };
 
-/// How many functions may be called at once, but at most so many, if a program's limits have room for what a form opens.
+/// Returns how many out-of-line calls may be open at once, at most `wanted`. Returns `None` if the program's limits
+/// leave no space for the inlined calls.
 pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted: u32) -> Option<u32> {
     let calls = u64::from(program.module().limits.depth).checked_sub(state.calls.len() as u64)?;
     let rooms = [
@@ -31,16 +33,17 @@ pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted:
     Some(levels as u32)
 }
 
-/// Larger frames of main aren't looked at: code is the better for few cells only.
+/// Upper bound on the cells of main's frame that are checked for zeros. Specializing for zeros pays for few cells
+/// only.
 const MOST_LOOKED_AT: usize = 1 << 10;
 
-/// Whether main's frame is looked at.
+/// Returns true if main's frame is small enough to be checked for zeros.
 pub(crate) fn are_few(program: &Program) -> bool {
     let layout = program.flow().layout();
     [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_LOOKED_AT)
 }
 
-/// What is known of cells; of main's frame only where no call is open.
+/// Returns the known zeros at entry. Main's frame is checked only if no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     let no_adjoint_is_negative = no_adjoint_is_negative(program, state);
     if !state.calls.is_empty() || !are_few(program) {
@@ -50,7 +53,7 @@ pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     FrameZeros { no_adjoint_is_negative, cells, adjoints }
 }
 
-/// Whether all that is wanted is known of cells; nothing else is looked at.
+/// Returns true if a state has all wanted zeros. Only what is wanted is checked.
 pub(crate) fn are_known(program: &Program, state: &State, wanted: FrameZeros) -> bool {
     let looks_at_frame = wanted.cells || wanted.adjoints;
     (!looks_at_frame || state.calls.is_empty() && are_few(program))
@@ -62,7 +65,7 @@ pub(crate) fn are_known(program: &Program, state: &State, wanted: FrameZeros) ->
 fn cells_are_zero(program: &Program, state: &State) -> bool {
     let ints = main_frame(program, Class::Int, &state.ints);
     let reals = main_frame(program, Class::Real, &state.reals);
-    // All are looked at together, which is faster than one after the other.
+    // The cells are combined by `or` before the test, which is faster than a test of each.
     let ints_are_zero = ints.is_some_and(|own| own.iter().fold(0, |all, value| all | value) == 0);
     ints_are_zero && reals.is_some_and(|own| joined(own) == 0)
 }
@@ -75,46 +78,47 @@ fn adjoints_are_zero(program: &Program, state: &State) -> bool {
 fn no_adjoint_is_negative(program: &Program, state: &State) -> bool {
     let system = program.module().real;
     let Some(adjoints) = carried(state) else { return false };
-    // Where no sign is set at all, none of -0 is.
+    // Without any sign bit there is no -0.
     joined(adjoints) & (-0.0_f64).to_bits() == 0 && system == RealSystem::F64
         || !adjoints.iter().any(|&bits| is_negative_zero(system, bits))
 }
 
-/// The adjoints that steps carry, if they carry any.
+/// Returns the adjoints if the state is in gradient mode.
 fn carried(state: &State) -> Option<&[u64]> {
     state.adjoints.as_ref().filter(|_| state.mode()).map(|adjoints| adjoints.cells.as_slice())
 }
 
-/// The cells of main's frame among those of a class.
+/// Returns the part of a class's cells that is main's frame.
 fn main_frame<'c, T>(program: &Program, class: Class, cells: &'c [T]) -> Option<&'c [T]> {
     let Range { start, end } = program.flow().layout().main_frame(class);
     cells.get(start as usize..end as usize)
 }
 
-/// The bits that any of some words has.
+/// Returns the bitwise or of some words.
 fn joined(words: &[u64]) -> u64 {
     words.iter().fold(0, |all, bits| all | bits)
 }
 
-/// The calls of a form, and what it needs.
+/// Calls of a piece of code, and its memory demands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormFrames<'f> {
     pub calls: &'f [FormCall],
     pub demands: Demands,
-    /// The form is told at most so many of the calls that were open before it, and at least one.
+    /// Upper bound on call records that are written at entry; at least one is written.
     pub told: u32,
-    /// How many functions it may call at once.
+    /// Number of out-of-line calls that the code may have open at once.
     pub levels: u32,
-    /// The most calls that may be open.
+    /// Depth limit of the program.
     pub most_calls: u32,
 }
 
-/// The most cells of a class that are made for calls in the places of those that a form was told: they are made each time.
+/// Upper bound on cells of a class that are allocated in place of the frames of recorded calls. They are allocated in
+/// each run.
 const MOST_LEFT_CELLS: u64 = 1 << 14;
 
 impl FormFrames<'_> {
-    /// How many calls and cells of each class there may be where the lowest frame is this, if the program's limits have room
-    /// for them. Of the calls that a form is told all but the lowest may be left, and others made in their places that take more.
+    /// Returns the largest sizes of the call stack above the lowest recorded frame, if the program's limits allow
+    /// them. The code may return from all recorded calls but the lowest, and then open others that need more cells.
     fn most(self, lowest: LowestFrame, told: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
         let left = u64::from(told.saturating_sub(1));
@@ -130,7 +134,7 @@ impl FormFrames<'_> {
     }
 }
 
-/// How many calls, and cells of each class.
+/// Numbers of open calls and of cells of each class.
 #[derive(Clone, Copy, Debug)]
 struct OpenSizes {
     calls: usize,
@@ -138,27 +142,27 @@ struct OpenSizes {
     reals: usize,
 }
 
-/// The open calls of a state while a form runs.
+/// Open calls of a state while compiled code runs.
 #[derive(Debug)]
 pub(crate) struct OpenFrames<'f> {
     of: FormFrames<'f>,
-    /// The state's, where no function but the first one is open of which the form was told.
+    /// State below all recorded calls: only the function of the lowest record is open.
     lowest: LowestFrame,
-    /// Where the records end at first, and where none may begin.
+    /// End of the records at entry.
     pub top: u32,
     pub end: u32,
-    /// How many records there are at first.
+    /// Number of records at entry.
     pub told: u32,
 }
 
-/// A state as it is where only some of its calls are open.
+/// Part of a state that remains when only its outer calls are open.
 #[derive(Clone, Copy, Debug)]
 struct LowestFrame {
     calls: usize,
     frame: Frame,
     inverted: bool,
     references: usize,
-    /// The first cells behind its frame.
+    /// First cells after its frame.
     ints: u32,
     reals: u32,
 }
@@ -175,7 +179,7 @@ impl LowestFrame {
         }
     }
 
-    /// The same where the last of the calls that are open here aren't.
+    /// Returns the state without the innermost `calls` calls.
     fn below(self, state: &State, calls: usize) -> Option<LowestFrame> {
         let first = self.calls.checked_sub(calls)?;
         let record = state.calls.get(first)?;
@@ -192,11 +196,11 @@ impl LowestFrame {
 }
 
 impl<'f> OpenFrames<'f> {
-    /// Makes room in a state for a form that begins there, and tells it the calls that are open. None where the program's limits have
-    /// no room.
+    /// Reserves space in a state for code that begins there, and writes the records of its open calls. Returns `None`
+    /// if the program's limits leave no space.
     ///
     /// # Errors
-    /// There is no memory for that.
+    /// A memory request was refused.
     pub fn new(
         of: FormFrames<'f>,
         state: &mut State,
@@ -207,7 +211,7 @@ impl<'f> OpenFrames<'f> {
         let mut known = frames.known(state);
         let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
         let mut sizes = of.most(lowest(&known), known.len() as u32);
-        // Whoever is told fewer leaves fewer.
+        // With fewer records, fewer calls can be left and replaced.
         while sizes.is_none() && known.len() > 1 {
             known.truncate(known.len() / 2);
             if let Some(last) = known.last_mut() {
@@ -226,7 +230,7 @@ impl<'f> OpenFrames<'f> {
         if words.len() < wanted {
             words.resize(wanted, 0);
         }
-        // Each is behind that of its caller.
+        // Each record follows the record of its caller.
         if !known.is_empty() {
             let records = words[FIRST_RECORD as usize..].chunks_exact_mut(record.max(1) as usize);
             records.zip(known.iter().rev()).for_each(|(words, known)| known.tell(state, words));
@@ -237,11 +241,11 @@ impl<'f> OpenFrames<'f> {
         Ok(sizes.map(|_| frames))
     }
 
-    /// The open calls that the form is told, the innermost first.
+    /// Finds the open calls for which records are written, the innermost first.
     fn known(&self, state: &State) -> Vec<KnownCall> {
         let mut known = Vec::new();
         let (mut frame, mut function) = (self.lowest, 0);
-        // Main isn't called.
+        // Main has no caller.
         while frame.calls > 0 && self.of.demands.record > 0 && known.len() < self.of.told as usize {
             let own = KnownCall { number: 0, calls: 1, frame };
             let found = (1..).zip(self.of.calls).find_map(|(number, call)| {
@@ -257,15 +261,15 @@ impl<'f> OpenFrames<'f> {
             known.push(call);
             (function, frame) = (by, below);
         }
-        // Who has called the last one isn't known here.
+        // The caller of the outermost recorded call is unknown here, so its record has number 0.
         if let Some(last) = known.last_mut() {
             (last.number, last.calls) = (0, 1);
         }
         known
     }
 
-    /// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
-    /// How many records there are.
+    /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
+    /// removed. Returns the number of records at the exit.
     pub fn leave(&self, state: &mut State, exit: &FormExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
@@ -291,7 +295,7 @@ impl<'f> OpenFrames<'f> {
         (top - FIRST_RECORD).checked_div(record).unwrap_or(0)
     }
 
-    /// Opens the call that a record stands for, with those that were put in place before it.
+    /// Opens the call of a record, after the inlined calls that were open at its site.
     fn open_recorded(&self, state: &mut State, record: &[i64], next: &mut [u32; 2]) {
         let Some((&number, words)) = record.split_first() else { return };
         let Some(call) = self.of.calls.get((number - 1) as usize) else { return };
@@ -304,19 +308,19 @@ impl<'f> OpenFrames<'f> {
     }
 }
 
-/// A call that is open where a form begins.
+/// Open call at entry that gets a record.
 #[derive(Clone, Copy, Debug)]
 struct KnownCall {
-    /// Its number in the form; 0 if it isn't the form's.
+    /// Number of the call in the SSA function; 0 if the caller is interpreted.
     number: i64,
-    /// How many calls of the state it stands for.
+    /// Number of calls of the state that the record covers.
     calls: usize,
-    /// The state where the callee is the innermost.
+    /// State in which the callee is the innermost call.
     frame: LowestFrame,
 }
 
 impl KnownCall {
-    /// Writes the record.
+    /// Writes the record into `words`.
     fn tell(&self, state: &State, words: &mut [i64]) {
         let Some((number, others)) = words.split_first_mut() else { return };
         *number = self.number;
@@ -325,7 +329,7 @@ impl KnownCall {
             let frame = state.calls.get(call).filter(|_| call < self.frame.calls);
             frame.map_or(self.frame.frame, |record| record.frame).references as usize
         };
-        // What the call passes, and then what those pass that were put in place before it.
+        // The arguments of the call come first, then those of the inlined calls around its site.
         let last = self.frame.calls;
         let first = last + 1 - self.calls;
         let own = state.references.get(start(last)..end).unwrap_or_default();
@@ -339,7 +343,7 @@ impl KnownCall {
     }
 }
 
-/// Whether the last calls that are open in a frame are these, and lead from the frame below.
+/// Returns true if the innermost calls of a frame are the calls of this record and lead from the frame below.
 fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &FormCall) -> bool {
     let records = state.calls.get(below.calls..frame.calls).unwrap_or_default();
     let are_same = records.len() == call.opened.len()
@@ -352,7 +356,7 @@ fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &FormCal
         && frame.frame.reals == below.frame.reals + call.further_reals
 }
 
-/// Opens calls, whose frames lie behind each other.
+/// Opens calls with adjacent frames.
 fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32; 2]) {
     let mut words = passed.chunks_exact(REFERENCE_WORDS as usize);
     for call in calls {
@@ -372,18 +376,18 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
     }
 }
 
-/// Room in a state that stands in main for the calls that a form puts in place there, where it calls no function.
+/// Space in a state for inlined calls of code that begins in main and makes no out-of-line call.
 #[derive(Debug)]
 pub(crate) struct CallsInPlace {
-    /// The first cells behind those of main.
+    /// First cells after those of main.
     next: [u32; 2],
 }
 
 impl CallsInPlace {
-    /// Makes room, which the program's limits have ([`levels`]).
+    /// Reserves space, which the program's limits allow (see [`levels`]).
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// A memory request was refused.
     pub fn new(
         demands: Demands,
         state: &mut State,
@@ -401,7 +405,8 @@ impl CallsInPlace {
         Ok(CallsInPlace { next: next.map(|cells| cells as u32) })
     }
 
-    /// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
+    /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
+    /// removed.
     pub fn leave(self, state: &mut State, exit: &FormExit, words: &[i64]) {
         let CallsInPlace { mut next } = self;
         open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);
@@ -415,9 +420,9 @@ impl CallsInPlace {
     }
 }
 
-/// Adds cells behind those of a state, and makes room for calls, until there are so many.
+/// Extends the cells of a state and reserves space for its call stack.
 fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), OutOfMemory> {
-    // What an exit opens takes no further memory.
+    // After this, opening calls at an exit requests no memory.
     let calls = sizes.calls.saturating_sub(state.calls.len());
     ask::more(&mut state.calls, calls)?;
     ask::more(&mut state.references, words / REFERENCE_WORDS as usize)?;

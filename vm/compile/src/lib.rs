@@ -1,33 +1,35 @@
-//! Programs in SSA form, for engines that compile. A form is a *version* of a program: the code from a position to where
-//! the machine does something that isn't compiled, in one direction, with adjoints or without. It is built from the flow
-//! by a reading of the rows and templates whose numbers are values of the form, so that nothing here says what an
-//! instruction does. This crate makes no machine code.
+//! Compiles verified programs to SSA functions, for engines such as the JIT, the C emitter and the shader emitter.
 //!
-//! | module | what it is |
+//! An SSA function (`SsaForm`) is built for a specialization (`Version`): the code from a position to the next
+//! operation that isn't compiled, in one direction, with or without adjoints. Construction executes the rows and
+//! templates with numbers that are SSA values. So nothing in this crate defines what an instruction does, and this
+//! crate emits no machine code.
+//!
+//! | module | subject |
 //! |---|---|
-//! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
-//! | [`build()`] | from the flow to a form |
-//! | [`bounded`] | forms that open so many calls at most |
-//! | [`passes`] | what makes a form better |
-//! | [`known`], [`left`] | what cells hold where a form begins that goes on where another has arrived |
-//! | [`range`] | integers between two numbers |
-//! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
-//! | [`backend`] | what an engine that compiles has to have |
-//! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
-//! | `versions` | the code of a driver: when it is compiled, and how much of it |
-//! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
-//! | [`turning`], [`bare`] | the two ways of a gradient, as one; the cells of those that need no machine |
-//! | [`group`] | the same for several lanes side by side |
-//! | [`written`] | what of a form is text, for engines that write some |
-//! | [`evaluate`] | forms carried out as they stand |
+//! | [`form`], [`op`] | SSA functions, and the table of operations |
+//! | [`build()`] | construction of an SSA function from the flow |
+//! | [`bounded`] | SSA functions with a bounded call depth |
+//! | [`passes`] | optimization passes |
+//! | [`known`], [`left`] | known state at entry, and its inference from the code that runs before |
+//! | [`range`] | intervals of integers |
+//! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
+//! | [`backend`] | the interface of an engine that compiles |
+//! | [`driver`], [`run`] | the tiered runtime, and the requests and results of compiled code |
+//! | `versions` | the code cache of the runtime: when and how much is compiled |
+//! | [`route`], [`start`] | routes between two positions for callers that can start again, and their start states |
+//! | [`turning`], [`bare`] | both sweeps of a gradient as one SSA function; cells of runs without a machine |
+//! | [`group`] | the same for several lanes side by side (SIMD groups) |
+//! | [`written`] | common part of the emitters: which blocks and values they write, and in which order |
+//! | [`evaluate`] | evaluator of SSA functions, the reference for all engines |
 //!
-//! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
-//! is left. All others stay in memory. A call whose callee isn't put in place is made of stores, loads and branches, so that a
-//! recursion is a loop over records of what is open ([`form::FormCall`]). A check that fails leaves no state: the driver goes back to a copy of the
-//! machine, and the interpreter finds the trap, its place and its step. So a check may fail where the interpreter
-//! finds nothing wrong, and no check may hold where it does.
+//! Cells that only steps with a static address reach are SSA values: loaded at entry, stored at exits. All other cells
+//! stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a loop over
+//! call records ([`form::FormCall`]). A failed check leaves no state: the tiered runtime returns to a copy of the
+//! machine, and the interpreter finds the exact trap, its place and its step. So a check may fail where the
+//! interpreter finds no fault, but no check may pass where the interpreter would trap.
 //!
-//! A run by forms comes to what the interpreter comes to:
+//! Compiled runs give the same results as interpreted runs:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,12 +1,12 @@
-//! Orders in which the blocks of a form are gone through, which of them dominate others, and which nothing leads to. Knows no
+//! Block orders, dominators and loops of an SSA function, and removal of unreachable blocks. This module knows no
 //! operation.
 
 use std::collections::BTreeMap;
 
 use crate::form::{SsaEnd, SsaForm};
 
-/// Blocks behind those that they lead to, where a jump is `followed` and no way leads back over such jumps. Every block
-/// is there.
+/// Returns all blocks in postorder, following only edges to blocks for which `followed` is true. A block comes after
+/// its successors if these edges form no cycle.
 pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut order = Vec::with_capacity(form.blocks.len());
     let mut is_seen = vec![false; form.blocks.len()];
@@ -33,15 +33,15 @@ pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
     order
 }
 
-/// The blocks that the first one leads to, each behind those that it leads to itself, but for loops.
+/// Returns the blocks reachable from the entry, in postorder: each after its successors, except for back edges.
 pub fn reached(form: &SsaForm) -> Vec<u32> {
     let mut order = postorder(form, |_| true);
-    // The walk begins with the first block, and ends there before it goes on with what nothing leads to.
+    // The traversal begins with block 0, and finishes it before it continues with unreachable blocks.
     order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
     order
 }
 
-/// What nothing leads to does nothing.
+/// Empties the blocks that aren't reachable from the entry.
 pub(crate) fn drop_unreached(form: &mut SsaForm) {
     let mut is_reached = vec![false; form.blocks.len()];
     reached(form).into_iter().for_each(|block| is_reached[block as usize] = true);
@@ -54,7 +54,7 @@ pub(crate) fn drop_unreached(form: &mut SsaForm) {
     }
 }
 
-/// The block that all ways to a block lead through last; none of the first block, and of those that nothing leads to.
+/// Returns the immediate dominator of each block; `None` for the entry and for unreachable blocks.
 ///
 /// K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
 pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
@@ -83,7 +83,7 @@ pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
     found
 }
 
-/// The jumps from a block to one that dominates it, or to itself: each is a round of a loop.
+/// Returns the back edges: edges from a block to itself or to a dominator. Each closes a natural loop.
 pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let spans = spans(dominators);
@@ -101,7 +101,8 @@ pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)>
     found
 }
 
-/// By block where the tree of dominators comes to it, and where it leaves it: what a block dominates lies between.
+/// Returns the entry and exit times of each block in a traversal of the dominator tree. A block's interval contains
+/// those of the blocks that it dominates.
 fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); dominators.len()];
     let mut roots = Vec::new();
@@ -134,12 +135,12 @@ fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     spans
 }
 
-/// By block whether it is in a loop that has one head.
+/// Returns for each block whether it is in a natural loop.
 pub fn in_loops(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<bool> {
     loop_depths(form, dominators).into_iter().map(|depth| depth > 0).collect()
 }
 
-/// By block in how many loops it is that have one head each.
+/// Returns for each block the number of natural loops that contain it.
 pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
     for (from, block) in (0..).zip(&form.blocks) {
@@ -152,7 +153,7 @@ pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
         rounds.entry(head).or_default().push(from);
     }
     let mut depths = vec![0; form.blocks.len()];
-    // Loops share blocks. Per block, the head of the last loop that contains it.
+    // Loops share blocks. For each block this is the header of the last loop that was found to contain it.
     let mut seen_in = vec![None; form.blocks.len()];
     for (head, mut open) in rounds {
         seen_in[head as usize] = Some(head);
@@ -167,7 +168,7 @@ pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
     depths
 }
 
-/// The nearest block that dominates two.
+/// Returns the nearest common dominator of two blocks.
 fn common(found: &[Option<u32>], rank: &[Option<usize>], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         let is_later = rank[a as usize] < rank[b as usize];

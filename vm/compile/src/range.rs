@@ -1,8 +1,8 @@
-//! Integers between two numbers. Knows no value of a form.
+//! Intervals of integers. This module knows no SSA value.
 
 use reviver_isa::module::Word;
 
-/// Integers from one to another, both included.
+/// Closed interval of integers: both bounds are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntRange {
     pub low: i64,
@@ -16,7 +16,7 @@ impl IntRange {
         IntRange { low: value, high: value }
     }
 
-    /// All words.
+    /// Returns the interval of all words of the program.
     pub fn of_word(word: Word) -> IntRange {
         let unused = i64::BITS - word.bits();
         IntRange { low: i64::MIN >> unused, high: i64::MAX >> unused }
@@ -30,18 +30,19 @@ impl IntRange {
         other.low <= self.low && self.high <= other.high
     }
 
-    /// What is in both; nothing is known of what is in neither.
+    /// Returns the intersection, or `self` if that is empty: no value is possible then.
     pub fn common(self, other: IntRange) -> IntRange {
         let both = IntRange { low: self.low.max(other.low), high: self.high.min(other.high) };
         if both.low <= both.high { both } else { self }
     }
 
-    /// From the lowest to the highest of both.
+    /// Returns the smallest interval that contains both.
     pub fn hull(self, other: IntRange) -> IntRange {
         IntRange { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The numbers that `combine` makes of the ends, if all of them are words.
+    /// Returns the hull of `combine` applied to the four pairs of bounds, or `within` if that hull isn't inside
+    /// `within`.
     pub fn ends(self, other: IntRange, within: IntRange, combine: impl Fn(i128, i128) -> i128) -> IntRange {
         let ends =
             [self.low, self.high].map(|a| [other.low, other.high].map(|b| combine(a.into(), b.into())));

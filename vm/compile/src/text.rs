@@ -1,4 +1,4 @@
-//! Forms as text, for those who work on forms. Knows no meaning of an operation.
+//! SSA functions as text, for compiler developers. This module knows no meaning of an operation.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl fmt::Display for SsaEnd {
     }
 }
 
-/// One line for each operation: what it gives, what it does, on what.
+/// Writes one line for each operation: its value, its kind and its operands.
 impl fmt::Display for SsaForm {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, block) in self.blocks.iter().enumerate() {

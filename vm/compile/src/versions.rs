@@ -1,5 +1,5 @@
-//! The versions that a driver runs: compiled when they are first needed, on the run's thread or on one of their own, as long as the
-//! work of compiling is small beside the steps that were made. Knows no machine.
+//! Code cache of a tiered runtime. Specializations are compiled when first needed, on the run's thread or on a
+//! compiler thread, as long as executed steps pay for the work. This module knows no machine.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -17,48 +17,48 @@ use crate::compiled::{Compiled, MOST_WORK};
 use crate::form::{SsaBlock, SsaEnd, Version};
 use crate::passes::{FormPass, PASSES, improved};
 
-/// When a run gets code that isn't there yet. What the run comes to doesn't depend on it.
+/// Time of compilation of code that a run needs. It doesn't affect the results of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeTiming {
-    /// The run's thread compiles it.
+    /// The run's thread compiles the code.
     AtOnce,
-    /// Another thread compiles it, and the run waits for it, unless its machine is asked to stop.
+    /// A compiler thread compiles the code while the run waits, unless its machine is asked to stop.
     Awaited,
-    /// Another thread compiles it, and the interpreter makes steps meanwhile.
+    /// A compiler thread compiles the code while the interpreter continues.
     Meanwhile,
 }
 
-/// What there is of a version.
+/// Availability of compiled code for a specialization.
 #[derive(Clone, Debug)]
 pub(crate) enum VersionCode {
     Ready(Arc<Compiled>),
-    /// There is no code, and there won't be.
+    /// There is no code, and there will be none.
     Never,
-    /// There is no code so far: a thread is compiling, or more steps have to be made first.
+    /// There is no code yet: a thread is compiling, or more steps must be executed first.
     NotYet,
 }
 
-/// Operations that are compiled whatever the number of steps.
+/// Number of operations that are compiled regardless of the number of steps.
 const FREE_OPERATIONS: u64 = 1 << 17;
-/// Steps that pay for compiling one further operation: the interpreter takes a few nanoseconds for a step, and compiling some
-/// microseconds for an operation.
+/// Number of executed steps that pay for compiling one more operation. Interpreting a step takes a few nanoseconds,
+/// compiling an operation some microseconds.
 const STEPS_PER_OPERATION: u64 = 512;
-/// Upper bound on the versions of a program.
+/// Upper bound on the specializations of a program.
 const MOST_VERSIONS: usize = 1 << 12;
-/// Time between two looks whether a machine that waits is asked to stop.
+/// Interval at which a waiting run checks for a stop request.
 const LOOK: Duration = Duration::from_millis(5);
-/// Bytes of the stack on which code is compiled.
+/// Stack size of the compiler thread, in bytes.
 const STACK: usize = 16 << 20;
 
-/// How versions are compiled.
+/// Parameters of the compilation of a specialization.
 #[derive(Clone, Copy, Debug)]
 struct Recipe {
     passes: &'static [FormPass],
-    /// Code without a loop that makes fewer steps isn't compiled.
+    /// Least number of steps for which loop-free code is compiled.
     least_steps: u32,
 }
 
-/// The versions of one program.
+/// Code cache of one program.
 #[derive(Debug)]
 pub(crate) struct Versions<B> {
     common: Arc<Common<B>>,
@@ -66,18 +66,18 @@ pub(crate) struct Versions<B> {
     timing: CodeTiming,
 }
 
-/// What the threads that run and the one that compiles have in common.
+/// State shared by running threads and the compiler thread.
 #[derive(Debug)]
 struct Common<B> {
     program: Program,
     backend: B,
     known: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
-    /// Increases with each version that gets code, or is given up.
+    /// Counter that increases when a specialization gets code or is given up.
     changes: AtomicU64,
-    /// Operations that were compiled.
+    /// Number of operations that were compiled.
     operations: AtomicU64,
     is_compiling: Mutex<bool>,
-    /// Notified where `is_compiling` becomes false.
+    /// Notified when `is_compiling` becomes false.
     has_compiled: Condvar,
 }
 
@@ -96,12 +96,12 @@ impl<B: Backend> Versions<B> {
         Versions { common: Arc::new(common), recipe, timing: CodeTiming::AtOnce }
     }
 
-    /// Forms go through these passes only.
+    /// Replaces the optimization passes; used in tests.
     pub fn improve(&mut self, passes: &'static [FormPass]) {
         self.recipe.passes = passes;
     }
 
-    /// Code without a loop that makes fewer steps isn't compiled.
+    /// Sets the least number of steps for which loop-free code is compiled.
     pub fn leave(&mut self, least_steps: u32) {
         self.recipe.least_steps = least_steps.max(1);
     }
@@ -114,7 +114,8 @@ impl<B: Backend> Versions<B> {
         &self.common.program
     }
 
-    /// The code of a version, which is compiled if `steps` steps pay for it: all that the program's runs have made so far.
+    /// Returns the code of a specialization, after compiling it if `steps` pay for it. `steps` is the total of all
+    /// runs of the program so far.
     pub fn code(&self, version: &Version, steps: u64, is_asked_to_stop: impl Fn() -> bool) -> VersionCode {
         loop {
             match self.common.known().get(version) {
@@ -143,8 +144,8 @@ impl<B: Backend> Versions<B> {
         }
     }
 
-    /// Has a thread compile a version, unless one is compiling already. Without a thread the version is compiled here; only then
-    /// the answer is false.
+    /// Lets the compiler thread compile a specialization, unless it is busy. If no thread can be started, compiles it
+    /// on this thread and returns false.
     fn begin(&self, version: &Version) -> bool {
         if std::mem::replace(&mut *self.common.is_compiling(), true) {
             return true;
@@ -153,19 +154,19 @@ impl<B: Backend> Versions<B> {
         apart("compiler", Some(STACK), move || common.compile_alone(&own, recipe))
     }
 
-    /// A number that changes with what [`Versions::entries`] gives.
+    /// Returns a counter that changes whenever the result of [`Versions::entries`] may change.
     pub fn changes(&self) -> u64 {
         self.common.changes.load(Ordering::Relaxed)
     }
 
-    /// The versions that have code which isn't given up.
+    /// Collects from the specializations with code that isn't slow.
     pub fn entries<T>(&self, of: impl Fn(&Version) -> Option<T>) -> Vec<T> {
         let known = self.common.known();
         let with_code = known.iter().filter(|(_, code)| code.as_ref().is_some_and(|code| !code.is_slow()));
         with_code.filter_map(|(version, _)| of(version)).collect()
     }
 
-    /// Notes that the code of some version is given up.
+    /// Counts a change: the code of a specialization was given up.
     pub fn changed(&self) {
         self.common.changes.fetch_add(1, Ordering::Relaxed);
     }
@@ -180,7 +181,7 @@ impl<B> Common<B> {
         self.is_compiling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no thread is compiling. False if the machine that waits is asked to stop before that.
+    /// Waits until no thread compiles. Returns false if the waiting machine is asked to stop before that.
     fn await_code(&self, is_asked_to_stop: impl Fn() -> bool) -> bool {
         let mut is_compiling = self.is_compiling();
         while *is_compiling {
@@ -195,9 +196,9 @@ impl<B> Common<B> {
 }
 
 impl<B: Backend> Common<B> {
-    /// Compiles a version where no other thread compiles, and says so when it has.
+    /// Compiles a specialization on the compiler thread, and notifies waiting threads.
     fn compile_alone(&self, version: &Version, recipe: Recipe) {
-        // A panic is printed by the thread; the version is the interpreter's then.
+        // The thread prints a panic. The specialization is then interpreted.
         if catch_unwind(AssertUnwindSafe(|| self.compile(version, recipe))).is_err() {
             self.insert(version, None);
         }
@@ -216,7 +217,7 @@ impl<B: Backend> Common<B> {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The code of a version; none where it makes no step, too few of them, or is too large.
+    /// Compiles a specialization. Returns `None` if it has no steps, too few of them, or is too large.
     fn compiled(&self, version: &Version, Recipe { passes, least_steps }: Recipe) -> Option<Compiled> {
         let pay = |operations: usize| self.operations.fetch_add(operations as u64, Ordering::Relaxed);
         let form = build_within(self.program.module(), self.program.flow(), version.clone(), MOST_WORK);
@@ -227,7 +228,7 @@ impl<B: Backend> Common<B> {
         pay(form.length());
         let is_loop = |block: &SsaBlock| matches!(block.end, SsaEnd::Pause { .. });
         let is_long = form.first_steps >= least_steps || form.blocks.iter().any(is_loop);
-        // Code that makes no step leads nowhere.
+        // Code without a step would make no progress.
         if form.first_steps == 0 || !is_long {
             return None;
         }

@@ -1,5 +1,5 @@
-//! What of a form somebody writes who makes text of it, and in which order: blocks that are come to without a pause, values that something comes
-//! of, and no parameter that always is one and the same value. Knows no text.
+//! Plan for emitters of text: which blocks and values of an SSA function are written, and in which order. Blocks that
+//! only safepoints reach, dead values and trivial block parameters (φ) are left out. This module knows no text.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::passes::parameters::{passed, replace_trivial};
 use crate::passes::replacing::Replacements;
 
-/// What is written of a form.
+/// Blocks and values that an emitter writes.
 #[derive(Debug)]
 pub struct TextPlan {
-    /// The blocks: each is behind all that lead to it, but for loops.
+    /// Blocks in reverse postorder: each after its predecessors, except for back edges.
     pub order: Vec<u32>,
-    /// What each value is replaced by in the end.
+    /// Final replacement of each value.
     stands_for: Vec<SsaValue>,
-    /// How often a value is used by what is written.
+    /// Number of uses of each value in the written code.
     uses: Vec<u32>,
-    /// Whether a value is used outside of the block that makes it, or passed to another one.
+    /// True for a value that is used outside of its block or passed to another block.
     is_shared: Vec<bool>,
 }
 
-/// Where a block leads to: a pause goes on, because nobody counts steps.
+/// Returns the edges that an emitter follows. A safepoint always continues, because text doesn't count steps.
 pub fn followed(end: &SsaEnd) -> Vec<&Jump> {
     match end {
         SsaEnd::Pause { next, .. } => vec![next],
@@ -34,7 +34,7 @@ impl TextPlan {
         TextPlan::with(form, [], [])
     }
 
-    /// What is written of a form in which some values stand for others, and others are used, besides, by blocks.
+    /// Plans a function in which some values are replaced by others, and blocks have additional uses of values.
     pub fn with(
         form: &SsaForm,
         stands_for: impl IntoIterator<Item = (SsaValue, SsaValue)>,
@@ -55,28 +55,28 @@ impl TextPlan {
         plan
     }
 
-    /// Whether an operation is written whatever comes of it: it changes something, or may fail.
+    /// Returns true if an operation is written even without uses: it has an effect or may fail.
     pub fn acts(&self, op: &SsaOp, form: &SsaForm) -> bool {
         let is_effect = op.kind.facts().is_placed || op.kind.may_fail(form.numbers.system);
         is_effect && !matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. })
     }
 
-    /// The value that stands for one.
+    /// Returns the final replacement of a value.
     pub fn resolved(&self, value: SsaValue) -> SsaValue {
         self.stands_for.get(value.0 as usize).copied().unwrap_or(value)
     }
 
-    /// How often it is used.
+    /// Returns the number of uses of a value.
     pub fn uses(&self, value: SsaValue) -> u32 {
         self.uses.get(self.resolved(value).0 as usize).copied().unwrap_or(0)
     }
 
-    /// Whether it is used outside of the block that makes it, or passed to another one.
+    /// Returns true if a value is used outside of its block or passed to another block.
     pub fn is_shared(&self, value: SsaValue) -> bool {
         self.is_shared.get(value.0 as usize).copied().unwrap_or(true)
     }
 
-    /// The parameters of a block that are written, with what a jump passes for each.
+    /// Returns the written parameters of an edge's target, each with its argument.
     pub fn passed(&self, form: &SsaForm, jump: &Jump) -> Vec<(SsaValue, SsaValue)> {
         let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |block| &block.parameters);
         let pairs = parameters.iter().zip(&jump.arguments);
@@ -84,7 +84,7 @@ impl TextPlan {
         written.map(|(&parameter, &argument)| (parameter, self.resolved(argument))).collect()
     }
 
-    /// Whether a parameter is one of the text.
+    /// Returns true if a parameter is written as a variable.
     pub fn is_written(&self, parameter: SsaValue) -> bool {
         self.resolved(parameter) == parameter && self.uses(parameter) > 0
     }
@@ -126,7 +126,7 @@ impl TextPlan {
         }
     }
 
-    /// All that is passed for each parameter.
+    /// Collects the arguments of each parameter.
     fn passed_for(&self, form: &SsaForm) -> HashMap<SsaValue, Vec<SsaValue>> {
         let mut passed: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
         for &block in &self.order {
@@ -142,7 +142,7 @@ impl TextPlan {
     }
 }
 
-/// The block in which each value is made.
+/// Returns the defining block of each value.
 fn homes(form: &SsaForm) -> Vec<Option<u32>> {
     let mut homes = vec![None; form.definitions.len()];
     for (number, block) in (0..).zip(&form.blocks) {
@@ -153,11 +153,11 @@ fn homes(form: &SsaForm) -> Vec<Option<u32>> {
     homes
 }
 
-/// The blocks that are come to, each behind all that lead to it but for loops.
+/// Returns the reachable blocks in reverse postorder: each after its predecessors, except for back edges.
 fn order(form: &SsaForm) -> Vec<u32> {
     let mut is_seen = vec![false; form.blocks.len()];
     let mut order = Vec::new();
-    // Each with the jumps that are still to be followed, the last one first.
+    // Depth-first path: each block with its remaining successors, the next one last.
     let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
     let successors = |block: u32| -> Vec<u32> {
         followed(&form.blocks[block as usize].end).iter().map(|jump| jump.to).collect()

@@ -1,10 +1,12 @@
-//! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes more than quadratic time for long blocks
-//! with many live values. The single-pass allocator takes time proportional to blocks × live values. Knows no target.
+//! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes more than quadratic
+//! time for long blocks with many live values. The single-pass allocator takes time proportional to blocks × live
+//! values. This module knows no target.
 
 use reviver_compile::form::{Definition, SsaForm};
 use reviver_compile::op::OpKind;
 
-/// Operations of the longest block × average number of live values, above which the backtracking allocator is too slow: about a second.
+/// Upper bound for the backtracking allocator: operations of the longest block × average number of live values. Above
+/// it the allocator takes more than about a second.
 const MOST_CROWDED: u64 = 40_000;
 
 /// Returns true if only the single-pass allocator is fast enough for the function.
@@ -14,7 +16,8 @@ pub fn needs_single_pass(form: &SsaForm) -> bool {
     longest.saturating_mul(live) > MOST_CROWDED
 }
 
-/// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift rematerializes them.
+/// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift
+/// rematerializes them.
 fn total_live_range(form: &SsaForm) -> u64 {
     let mut begun = vec![u64::MAX; form.definitions.len()];
     let mut ended = vec![0; form.definitions.len()];

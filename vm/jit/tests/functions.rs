@@ -1,5 +1,6 @@
-//! Every function of reals gives the same bits by native code, by forms and by the interpreter as its row does, over random
-//! arguments of all sizes. `REVIVER_CAMPAIGN=1000000 cargo test -p reviver-jit --release --test functions` tries so many of each.
+//! Every function of reals gives the bits of its row: in native code, in the SSA evaluator and in the interpreter, for
+//! random arguments of all sizes. The number of arguments for each function is set by `REVIVER_CAMPAIGN=1000000 cargo
+//! test -p reviver-jit --release --test functions`.
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Reals, Wide};
 use reviver_jit::Jit;
 use reviver_vm::{Machine, Program, Runner, Stop, Travel};
 
-/// Arguments that are tried at once.
+/// Number of arguments in one program.
 const AT_ONCE: usize = 4096;
 
-/// Numbers without a clock.
+/// Deterministic pseudorandom number generator.
 struct Random(u64);
 
 impl Random {
@@ -28,7 +29,7 @@ impl Random {
         self.0
     }
 
-    /// A real of any size, many of moderate ones.
+    /// Returns a real of any size; many are of moderate size.
     fn real<R: Reals<Bits = u64>>(&mut self, reals: R) -> R::Cell {
         loop {
             let bits = self.bits();
@@ -47,13 +48,13 @@ impl Random {
     }
 }
 
-/// Arguments at which a function has a value, and the value's bits; none where it has none anywhere.
+/// Returns arguments at which a function is defined, with the bits of its value. Returns `None` if there are none.
 fn samples<R: Reals<Bits = u64>>(reals: R, function: Function, random: &mut Random) -> Option<Vec<[u64; 3]>> {
     let numbers = Arithmetic { words: Wide, reals };
     let mut samples = Vec::new();
     for _ in 0..40 * AT_ONCE {
         let (a, b) = (random.real(reals), random.real(reals));
-        // As it comes into a cell that holds 0.
+        // The program adds the value to a cell that holds 0, so this sum is expected.
         let sum = function.real(&numbers, a, b).and_then(|f| reals.add(R::Cell::default(), f));
         if let Ok(value) = sum.and_then(|sum| reals.admit(sum)) {
             samples.push([a, b, value].map(|cell| reals.to_bits(cell)));
@@ -65,7 +66,7 @@ fn samples<R: Reals<Bits = u64>>(reals: R, function: Function, random: &mut Rand
     None
 }
 
-/// A program that applies a function to each of many arguments.
+/// Assembles a program that applies a function to each of many arguments.
 fn program(function: Function, system: RealSystem) -> Arc<Program> {
     let sources = ["", ", A[i]", ", A[i], B[i]"][function.arity()];
     let text = format!(

@@ -146,7 +146,11 @@ impl Trial {
         assert_eq!(self.rows(&evaluated, &lists, &mut room), found, "{name} {level:?}");
         let Some(found) = found else { return false };
         for (n, (row, error)) in found.iter().enumerate() {
-            let (alone, alone_error) = self.interpreted(lists[n]).unwrap();
+            // Code that checks nothing finds gradients that the interpreter mends.
+            let Some((alone, alone_error)) = self.interpreted(lists[n]) else {
+                assert_eq!(level, CheckLevel::Unchecked, "{name} loss {n}");
+                continue;
+            };
             self.same(&format!("{name} {level:?} loss {n}"), level, &alone, row);
             agree(name, alone_error, *error);
         }

@@ -1,5 +1,5 @@
-//! All programs that are shipped, run by their SSA forms and by native code: the same states as the interpreter's, on both ways and in both
-//! modes, and most steps are those of compiled code.
+//! All shipped programs, run by the SSA evaluator and by native code, reach the interpreter's states in both
+//! directions and both modes. Most steps are executed by compiled code.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use reviver_compile::run::{CodeOutcome, Job};
 use reviver_jit::Jit;
 use reviver_vm::{Machine, Program, Runner, Stop, Trap, Travel};
 
-/// A backend, and the steps that its code has made.
+/// Backend that counts the steps that its code executes.
 #[derive(Clone, Debug)]
 struct Counting<B> {
     backend: B,
@@ -60,13 +60,14 @@ fn programs() -> Vec<(String, Arc<Program>)> {
     runs.collect()
 }
 
-/// Runs a machine to where it stops for good.
+/// Runs a machine to its final stop.
 fn to_the_end(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
     while matches!(machine.run(travel, 3_000_000)?, Stop::Shown { .. }) {}
     Ok(())
 }
 
-/// Both ways, watched; the adjoints of the way back begin with 1 everywhere. What they came to, and the steps there.
+/// Runs forward and backward, watched; all adjoints are 1 at the start of the reverse run. Returns both outcomes, the
+/// machine, and the number of the step in between.
 fn journey(program: &Arc<Program>, runner: Option<Arc<dyn Runner>>) -> ([Result<(), Trap>; 2], Machine, u64) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     if let Some(runner) = runner {
@@ -83,7 +84,7 @@ fn journey(program: &Arc<Program>, runner: Option<Arc<dyn Runner>>) -> ([Result<
     ([there, back], machine, steps)
 }
 
-/// Of all steps, those that a backend's code makes.
+/// Returns the fraction of all steps that a backend's code executes.
 fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
     let counting = Counting { backend, steps: Arc::default() };
     let mut all = 0;
@@ -94,7 +95,7 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
         assert_eq!(found, expected, "{name}");
         assert!(driven.state() == plain.state(), "{name}: {:#?}", driven.state());
         assert_eq!(driven.reports(), plain.reports(), "{name}");
-        // There and, where it goes back all the way, back.
+        // Forward steps, and backward steps if the run reverses completely.
         all += steps + steps.abs_diff(plain.state().step.unsigned_abs());
     }
     counting.steps.load(Ordering::Relaxed) as f64 / all as f64

@@ -1,6 +1,6 @@
-//! Whether a way back without a history was the way there: where it took other jumps, or came back to
-//! other numbers than rounding explains, nobody vouches for what it carried. Knows where a run began and
-//! how it arrived; knows no adjoints.
+//! Verification of reverse sweeps without a history. A sweep has *diverged* if it took other branches than the primal
+//! sweep, or returned to other numbers than rounding explains. This module knows the start and the arrival of a run,
+//! and no adjoint but those of the arrival.
 
 use std::fmt;
 
@@ -20,31 +20,31 @@ use crate::watch::{Freed, Rounding, Watch};
 
 use super::seeds::SumSize;
 
-/// Why a way back can't be trusted.
+/// Reason why a reverse sweep isn't trusted: how it diverged.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Astray {
-    /// It took another way than the way there: a comparison had another result.
+    /// A comparison had another result than in the primal sweep.
     Path,
-    /// It trapped, where the way there had passed.
+    /// The sweep trapped where the primal sweep had passed.
     Trap(Box<Explanation>),
-    /// A cell was freed that held more than rounding.
+    /// A freed cell held more than rounding explains.
     Freed(Freed),
-    /// A number missed its start by more than rounding.
+    /// A number differs from its start value by more than rounding explains.
     Missed { name: String, by: f64 },
-    /// What was off by rounding changes the loss by more than rounding does.
+    /// Differences within rounding change the loss by more than rounding does.
     Sensitive {
         loss_error: f64,
-        /// Where the forward sweep ended, if the loss lost its first digits ([`Rounding::leaves`]).
+        /// End of the primal sweep, if the loss lost its first digits ([`Rounding::leaves`]).
         ill_conditioned: Option<u32>,
     },
-    /// It was found to be astray before it was stopped, and goes on as the second round that it was.
+    /// The sweep had diverged before the gradient was suspended; the resumed pass repeats it with a history.
     Before,
-    /// An integer, or the number of values on a stack or tape, is another than at the start.
+    /// An integer, or the number of values on a stack or tape, differs from the start.
     Changed { name: String },
 }
 
 impl Astray {
-    /// A short name for machines.
+    /// Returns a short name for machine-readable output.
     pub fn name(&self) -> &'static str {
         match self {
             Astray::Path => "path",
@@ -76,19 +76,19 @@ impl fmt::Display for Astray {
     }
 }
 
-/// What a reverse sweep is judged by, besides its start and its end.
+/// Facts about the turning point that a reverse sweep is verified by.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TurnFacts {
-    /// Where the forward sweep ended.
+    /// Position of the turning point.
     pub position: u32,
-    /// The greatest magnitude of a number at the start and there.
+    /// Largest magnitude of a number at the start and at the turning point.
     pub largest: f64,
-    /// The size of the seeded sum.
+    /// Size of the seeded sum.
     pub sum: SumSize,
 }
 
-/// What is wrong with a way back that has arrived; and by how much the loss of another start may differ,
-/// to first order, if all is well.
+/// Verifies a reverse sweep that has arrived. Returns the error bound of the loss to first order, or how the sweep
+/// diverged.
 pub(super) fn judge<B: Interpreted>(
     machine: &Machine<B>,
     start: &State<B>,
@@ -119,7 +119,7 @@ pub(super) fn judge<B: Interpreted>(
     })
 }
 
-/// The greatest magnitude of some reals.
+/// Returns the largest magnitude of some reals.
 pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     let system = program.module().real;
     match system {
@@ -132,7 +132,7 @@ pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
             folded(reals, 0.0, greater).into_iter().fold(0.0, f64::max)
         }
         RealSystem::F32 | RealSystem::Fixed(_) => {
-            // Of floats the bits behind the sign are in the order of the magnitudes.
+            // The bits of a float without its sign are ordered like the magnitudes.
             let magnitude = |word: u64| match system {
                 RealSystem::Fixed(_) => (word as i64).unsigned_abs().min(i64::MAX as u64),
                 RealSystem::F64 | RealSystem::F32 => word & u64::from(u32::MAX >> 1),
@@ -144,7 +144,7 @@ pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     }
 }
 
-/// Goes through words in several lanes.
+/// Folds words in several independent lanes.
 fn folded<B: Interpreted, T: Copy>(reals: &[B], first: T, join: impl Fn(T, u64) -> T) -> [T; LANES] {
     let mut lanes = [first; LANES];
     let runs = reals.chunks_exact(LANES);
@@ -159,12 +159,12 @@ fn folded<B: Interpreted, T: Copy>(reals: &[B], first: T, join: impl Fn(T, u64) 
     lanes
 }
 
-/// The unit in the last place of a number of this magnitude.
+/// Returns the unit in the last place of a number of this magnitude.
 pub(super) fn last_place(program: &Program, magnitude: f64) -> f64 {
     program.ulp(literal_bits(program.module().real, magnitude))
 }
 
-/// The name of something that differs, where something does.
+/// Returns the first difference between two states, by name.
 fn difference<B: Interpreted>(program: &Program, start: &State<B>, end: &State<B>) -> Astray {
     let ints = start.ints.iter().zip(&end.ints).skip(MODE + 1).position(|(a, b)| a != b);
     let reals = start.reals.iter().zip(&end.reals).position(|(a, b)| a != b);
@@ -176,13 +176,13 @@ fn difference<B: Interpreted>(program: &Program, start: &State<B>, end: &State<B
     Astray::Changed { name }
 }
 
-/// The name of a cell, as far as memory allows to find it.
+/// Returns the name of a cell, or "a cell" if memory for the name is refused.
 fn name_of<B: Interpreted>(program: &Program, state: &State<B>, class: Class, cell: usize) -> String {
     let name = B::plainly(state, |plain| cell_name(program, plain, class, cell as u32));
     name.unwrap_or_else(|_| "a cell".into())
 }
 
-/// Whether everything that is no real is the same.
+/// Returns true if everything but the reals is the same.
 fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     let int = |entry: &TapeEntry<B>| if let TapeEntry::Int(n) = entry { Some(*n) } else { None };
     let same = |a: &[TapeEntry<B>], b: &[TapeEntry<B>]| a.iter().map(int).eq(b.iter().map(int));
@@ -195,15 +195,16 @@ fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && same(&a.output, &b.output)
 }
 
-/// To compare nothing takes some processors longer than to compare something, since nothing has no address.
+/// Empty slices are compared by length only: some processors compare an empty slice, which has no valid address,
+/// slowly.
 fn same_ints(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
 }
 
-/// So many cells are looked at side by side: a processor does several at once.
+/// Number of cells that are compared at once, in vector registers.
 const LANES: usize = 8;
 
-/// By how much the reals of an arrival differ from those of the start.
+/// Differences between the reals at the start and those after a reverse sweep.
 struct Misses<'a, B> {
     program: &'a Program,
     start: &'a [B],
@@ -213,14 +214,14 @@ struct Misses<'a, B> {
     ulp: f64,
 }
 
-/// What is wrong with the reals of an arrival.
+/// Reason why reals after a reverse sweep aren't accepted.
 enum Unlike {
     Freed(Freed),
-    /// A cell is off by more than rounding explains.
+    /// A cell differs by more than rounding explains.
     Cell(usize, f64),
-    /// So is a number on a stack or tape.
+    /// A number on a stack or tape differs by more than rounding explains.
     Moved(f64),
-    /// The loss changes by more than rounding changes it.
+    /// The differences change the loss by more than rounding does.
     Sensitive(f64),
 }
 
@@ -231,8 +232,8 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         sum: SumSize,
     ) -> Result<f64, Unlike> {
-        // A value that the forward sweep frees is missing in the reverse sweep. It shows up again in a cell that the reverse
-        // sweep frees, or as a cell that misses its start.
+        // A value that the primal sweep frees is missing in the reverse sweep. It appears again in a cell that the
+        // reverse sweep frees, or as a cell that differs from its start.
         let freed = watch.unexplained(self.rounding, self.ulp);
         let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
         let error = watch.error() + by_cells;
@@ -254,7 +255,7 @@ impl<B: Interpreted> Misses<'_, B> {
         self.program.approximate(Value::Real(bits.word()))
     }
 
-    /// By how much a number is off that rounding doesn't explain.
+    /// Returns the difference of a number, if rounding doesn't explain it.
     fn beyond(&self, from: B, to: B) -> Option<f64> {
         if from == to {
             return None;
@@ -263,13 +264,13 @@ impl<B: Interpreted> Misses<'_, B> {
         is_beyond(self.rounding, self.ulp, [from, to]).then_some((to - from).abs())
     }
 
-    /// By how much the loss differs between the two, to first order: Σ |difference·adjoint| over cells. Or the first cell that is off by
-    /// more than rounding.
+    /// Returns the change of the loss to first order: Σ |difference·adjoint| over cells. Fails at the first cell that
+    /// differs by more than rounding explains.
     fn weighed(&self) -> Result<f64, Unlike> {
         let mut error = 0.0;
         let mut first = 0;
         for (from, to) in self.start.chunks(LANES).zip(self.end.chunks(LANES)) {
-            // Most of them are the same.
+            // Most cells are unchanged, so groups of cells are compared first.
             let pairs = from.iter().zip(to);
             if pairs.clone().fold(0, |all, (from, to)| all | (from.word() ^ to.word())) != 0 {
                 for (cell, (&from, &to)) in (first..).zip(pairs) {
@@ -281,7 +282,7 @@ impl<B: Interpreted> Misses<'_, B> {
         Ok(error)
     }
 
-    /// What the difference of a cell does to the loss.
+    /// Returns the effect of a cell's difference on the loss.
     fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Unlike> {
         if from.word() == to.word() {
             return Ok(0.0);
@@ -294,14 +295,15 @@ impl<B: Interpreted> Misses<'_, B> {
             .map_or(0.0, |&adjoint| ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()))
     }
 
-    /// How large the loss is to first order: Σ |number·adjoint|.
+    /// Returns the size of the loss to first order: Σ |number·adjoint|.
     fn terms(&self) -> f64 {
         let terms = self.start.iter().zip(self.adjoints);
         terms.map(|(&number, &adjoint)| (self.number(number) * self.number(adjoint)).abs()).sum()
     }
 }
 
-/// Whether a number is off by more than rounding explains; `ulp` is the last place of the program's largest number.
+/// Returns true if a number differs by more than rounding explains; `ulp` is the last place of the program's largest
+/// number.
 #[inline]
 pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> bool {
     let by = (to - from).abs();
@@ -309,8 +311,8 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
     is_lost | (by > rounding.ulps * ulp)
 }
 
-/// True if the error of a seeded sum is small enough for its gradient, relative to its terms and to the sum itself.
-/// `ulp` is the last place of the program's largest number.
+/// Returns true if the error of a seeded sum is small enough for its gradient, relative to its terms and to the sum
+/// itself. `ulp` is the last place of the program's largest number.
 #[inline]
 pub(super) fn is_small(
     rounding: Rounding,
@@ -323,15 +325,15 @@ pub(super) fn is_small(
         && is_outweighed(rounding.of_loss, error, sum.terms, terms)
 }
 
-/// Whether an error is at most a part of the loss's size: mostly of the loss alone, else of the loss and the `terms`
-/// that it is made of (Σ |number·adjoint|). An error of 0 always is.
+/// Returns true if an error is at most a fraction of the loss's size. If the loss alone is too small, its `terms` (Σ
+/// |number·adjoint|) are added to the size. An error of 0 is always accepted.
 #[inline]
 pub(super) fn is_outweighed(part: f64, error: f64, loss: f64, terms: impl FnOnce() -> f64) -> bool {
     let exceeds = |size: f64| error > part * size;
     !(exceeds(loss.abs()) && exceeds(loss.abs() + terms()))
 }
 
-/// What is on stacks and tapes, at the start and at the end.
+/// Pairs the reals on stacks and tapes at the start with those at the end.
 fn moved<B: Interpreted>(start: &State<B>, end: &State<B>) -> impl Iterator<Item = [B; 2]> {
     on_stacks_and_tapes(start).zip(on_stacks_and_tapes(end)).map(|(from, to)| [from, to])
 }

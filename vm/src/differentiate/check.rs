@@ -1,10 +1,10 @@
-//! Derivatives compared with two other ways to find them: tangents (dual numbers, run forward), and differences of
-//! runs at inputs near by. Each comparison has an estimate of its error; what is beyond it counts as a disagreement.
+//! Verification of derivatives by two other methods: tangents (dual numbers, run forward), and finite differences of
+//! runs at nearby inputs. Each comparison has an error estimate; a larger deviation counts as a disagreement.
 //!
 //! A tangent follows the path of the run, so it shares the run's blind spots: at a branch that only this input takes,
-//! and at a kink, both give the derivative of one piece. A difference is taken whichever path the runs near by take, so
-//! it alone makes a derivative *verified*. On each side of the input, *above* and *below* along the direction, runs at
-//! halved distances give a one-sided derivative. Where the two sides differ there is a kink, and no derivative.
+//! and at a kink, both give the derivative of one piece. Finite differences are taken for any path of the nearby runs,
+//! so they alone make a derivative *verified*. On each side of the input, *above* and *below* along the direction,
+//! runs at halved distances give a one-sided derivative. If the two sides differ, there is a kink, and no derivative.
 
 use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
 use super::pass::{Gradient, forward};
@@ -18,32 +18,32 @@ use crate::state::State;
 use crate::state::lanes::Lanes;
 use crate::watch::Watch;
 
-/// With so many inputs or fewer, each is checked by itself.
+/// Upper bound on the number of inputs for which each input is also checked separately.
 const FEW: usize = 16;
-/// Steps of a difference, each half of the one before.
+/// Number of step sizes of a difference, each half of the one before.
 const LEVELS: usize = 10;
-/// Further steps, as long as a side has no derivative, or there seems to be a kink.
+/// Number of further step sizes if a side has no derivative, or there seems to be a kink.
 const MORE_LEVELS: usize = 12;
-/// The first step, relative to the size of the inputs.
+/// First step size, relative to the size of the inputs.
 const FIRST_STEP: f64 = 1.0 / 64.0;
-/// Rounding errors may grow by this much on the way.
+/// Factor by which rounding errors may grow during a run.
 const GROWTH: f64 = 1e6;
-/// So many roundings of terms that cancel may be left of a sum.
+/// Number of rounding errors of cancelling terms that a sum may contain.
 const CANCELLED: f64 = 1e3;
-/// An extrapolated error is an estimate, not a bound: the bound is this multiple.
+/// Factor from an extrapolated error, which is only an estimate, to an error bound.
 const SAFETY: f64 = 8.0;
-/// Bound on the error of a difference that counts as evidence, relative to the derivative, or to the derivative that
-/// would change the result by its own size within the inputs' size.
+/// Upper bound on the relative error of a difference that counts as evidence. It is relative to the derivative, or to
+/// the derivative that would change the result by its own size within the inputs' size.
 const EVIDENCE: f64 = 1e-2;
 
-/// A number with the error that it may have.
+/// Number with an error bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
     pub error: f64,
 }
 
-/// What a comparison shows.
+/// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Verified,
@@ -51,19 +51,19 @@ pub enum Verdict {
     NotVerified(Unverified),
 }
 
-/// Why a derivative is neither right nor wrong as far as can be told.
+/// Reason why a derivative is neither confirmed nor refuted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unverified {
-    /// There is no real input, so nothing can be moved.
+    /// There is no real input to move.
     NoInput,
-    /// No differences converge: runs near by trap, or the result jumps.
+    /// No difference converges: nearby runs trap, or the result jumps.
     NoDifference,
-    /// The derivatives of both sides differ, and the one that is compared lies between them.
+    /// The one-sided derivatives differ, and the checked derivative is between them.
     Kink,
 }
 
 impl Unverified {
-    /// A short name for machines.
+    /// Returns a short name for machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Unverified::NoInput => "no-input",
@@ -73,27 +73,27 @@ impl Unverified {
     }
 }
 
-/// One directional derivative, found in several ways.
+/// Directional derivative with its estimates by other methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The result: its place among those that are differentiated. Of a Hessian these are the components of the
-    /// gradient, and then the loss.
+    /// Index of the result among those that are differentiated. For a Hessian these are the components of the
+    /// gradient, followed by the loss.
     pub output: usize,
-    /// The input that moves: its place among the inputs, then among the reals of the input tape in the
-    /// order of reading. `None` where all move at once.
+    /// Index of the input that moves: among the inputs, followed by the reals of the input tape in the order of
+    /// reading. `None` if all move at once.
     pub input: Option<usize>,
-    /// The derivative that is checked, along the direction.
+    /// Derivative along the direction that is checked.
     pub derivative: f64,
-    /// By dual numbers; `None` where the derivative was found by them.
+    /// Estimate by dual numbers; `None` if the derivative itself was computed by them.
     pub tangent: Option<Estimate>,
-    /// By central differences; `None` where runs near by take another path.
+    /// Estimate by central differences; `None` if nearby runs take another path.
     pub difference: Option<Estimate>,
-    /// By differences on one side, below and above, whichever path is taken there; `None` where they don't converge.
+    /// Estimates by one-sided differences, below and above, for any path; `None` if they don't converge.
     pub sides: [Option<Estimate>; 2],
 }
 
 impl Comparison {
-    /// Whether an estimate agrees with the derivative up to its error.
+    /// Returns true if an estimate agrees with the derivative within its error.
     pub fn is_close(&self, estimate: Estimate) -> bool {
         (estimate.value - self.derivative).abs() <= estimate.error
     }
@@ -119,7 +119,8 @@ impl Comparison {
         }
     }
 
-    /// The differences that the verdict rests on: central ones if there are any, else those of each side.
+    /// Returns the differences that the verdict is based on: the central one if there is any, otherwise those of each
+    /// side.
     pub fn differences(&self) -> impl Iterator<Item = Estimate> {
         let is_kink = matches!(self.sides, [Some(below), Some(above)] if is_kink([below, above]));
         let central = self.difference.filter(|_| !is_kink);
@@ -128,21 +129,21 @@ impl Comparison {
     }
 }
 
-/// Whether the derivatives of both sides differ.
+/// Returns true if the one-sided derivatives differ.
 fn is_kink([below, above]: [Estimate; 2]) -> bool {
     (above.value - below.value).abs() > above.error + below.error
 }
 
-/// What the comparisons of some derivatives came to.
+/// Comparisons of some derivatives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
     pub comparisons: Vec<Comparison>,
-    /// What the tangent runs saw: freed cells and conversions that depend on an input.
+    /// Reports of the tangent runs: freed cells and conversions that depend on an input.
     pub reports: Reports,
 }
 
 impl Check {
-    /// One disagreement is enough, and so is one derivative that isn't verified.
+    /// Returns the joint verdict: the first disagreement, otherwise the first derivative that isn't verified.
     pub fn verdict(&self) -> Verdict {
         let verdicts = || self.comparisons.iter().map(Comparison::verdict);
         let is_open = |verdict: &Verdict| matches!(verdict, Verdict::NotVerified(_));
@@ -153,7 +154,7 @@ impl Check {
         differs.or_else(|| verdicts().find(is_open)).unwrap_or(Verdict::Verified)
     }
 
-    /// Whether the derivatives are right; `None` if that isn't known.
+    /// Returns whether the derivatives are right; `None` if that is unknown.
     pub fn agrees(&self) -> Option<bool> {
         match self.verdict() {
             Verdict::Verified => Some(true),
@@ -163,8 +164,8 @@ impl Check {
     }
 }
 
-/// Compares a gradient with tangents and differences, in one direction in which all inputs and the reals
-/// of the input tape move, and where these are few in the direction of each.
+/// Verifies a gradient by tangents and differences. In one direction all inputs and the reals of the input tape move;
+/// few inputs are also moved separately.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -180,7 +181,7 @@ pub fn check(
     check_rows(subject, &[room::copied(seeds)?], &origins, &[row])
 }
 
-/// Compares a Jacobian, as [`check`] compares a gradient.
+/// Verifies a Jacobian in the same way as [`check`] a gradient.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -193,8 +194,8 @@ pub fn check_jacobian(
     check_rows(subject, &results_of(subject, outputs)?, &origins(subject, inputs, false)?, &jacobian.rows)
 }
 
-/// Compares the product of a Jacobian with a direction with differences along the direction, and with dual numbers where the product was
-/// found by reverse sweeps.
+/// Verifies a Jacobian-vector product by differences along its direction. If reverse sweeps computed the product, dual
+/// numbers verify it, too.
 ///
 /// # Errors
 /// A trap or the step limit at the start itself, or in a tangent run.
@@ -228,7 +229,7 @@ pub fn check_jacobian_product(
     Ok(check)
 }
 
-/// Results alone, each as the seeded sum that has no other part.
+/// Returns each result as a seeded sum with a single term.
 fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededCell>>, DifferentiateError> {
     let mut results = room::with_capacity(outputs.len())?;
     for output in outputs {
@@ -237,8 +238,8 @@ fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededC
     Ok(results)
 }
 
-/// Compares a Hessian with differences of gradients, and the gradient as [`check`] does. `along` is the direction of a
-/// single product; without one the products are those with the unit directions.
+/// Verifies a Hessian by differences of gradients, and its gradient in the same way as [`check`]. `along` is the
+/// direction of a single product; without it the products are those with the unit directions.
 ///
 /// # Errors
 /// A trap or the step limit at the start itself.
@@ -263,7 +264,7 @@ pub fn check_hessian(
         Some(direction) => vec![(None, direction.to_vec())],
         None => directions(&start)?,
     };
-    // A wrong gradient has a wrong Hessian, which agrees with its differences.
+    // A wrong gradient would have a wrong Hessian that agrees with its differences, so the gradient is verified first.
     let gradient = std::slice::from_ref(&hessian.gradient);
     let mut check = check_rows(subject, &[subject.seeds_of(loss)?], &origins, gradient)?;
     check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
@@ -289,7 +290,7 @@ pub fn check_hessian(
     Ok(check)
 }
 
-/// The places of inputs at the start, and if asked for those of the reals on the input tape.
+/// Returns the locations of inputs at the start, and on request those of the reals on the input tape.
 fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Vec<Origin>, OutOfMemory> {
     let on_tape = || subject.on_tape().filter(|_| with_tape);
     let mut origins = room::with_capacity(inputs.len() + on_tape().count())?;
@@ -297,7 +298,8 @@ fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Ve
     Ok(origins)
 }
 
-/// Compares the derivatives of some seeded sums, as [`check`] does: a row for each, a component for each origin.
+/// Verifies the derivatives of some seeded sums in the same way as [`check`]: a row for each sum, a component for each
+/// origin.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -327,7 +329,7 @@ pub fn check_rows(
     Ok(check)
 }
 
-/// A run from a start, and the seeded sums at its end.
+/// Runs from a start, and returns the seeded sums at the end.
 fn values_at(
     subject: &Subject,
     results: &[Vec<SeededCell>],
@@ -344,10 +346,10 @@ fn values_at(
     Ok(Sample { way: WayThere::of(&machine), values })
 }
 
-/// The input that moves, unless all do, and how far each of them moves.
+/// Direction: the index of the single input that moves, or `None`, and the component of each input.
 type Direction = (Option<usize>, Vec<f64>);
 
-/// The directions in which inputs move: all at once, and if they are few each by itself.
+/// Returns the directions in which inputs move: all at once, and each separately if they are few.
 fn directions(start: &[f64]) -> Result<Vec<Direction>, OutOfMemory> {
     let mut directions = Vec::new();
     if start.len() > 1 {
@@ -359,7 +361,7 @@ fn directions(start: &[f64]) -> Result<Vec<Direction>, OutOfMemory> {
     Ok(directions)
 }
 
-/// The last place of 1.
+/// Returns the last place of 1.
 fn unit(subject: &Subject) -> f64 {
     subject.program.ulp(subject.number(1.0))
 }
@@ -368,8 +370,8 @@ fn one_of(count: usize, n: usize) -> Vec<f64> {
     (0..count).map(|m| if m == n { 1.0 } else { 0.0 }).collect()
 }
 
-/// A fixed direction without a pattern: multiples of the golden ratio modulo 1, as -1 … 1, of the size of
-/// each input.
+/// Returns a fixed direction without a pattern: multiples of the golden ratio modulo 1, mapped to -1 … 1 and scaled by
+/// the size of each input.
 fn scattered(start: &[f64]) -> Result<Vec<f64>, OutOfMemory> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let parts = (1..=start.len()).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0);
@@ -378,12 +380,12 @@ fn scattered(start: &[f64]) -> Result<Vec<f64>, OutOfMemory> {
     Ok(direction)
 }
 
-/// By how much an input may be moved, roughly.
+/// Returns a typical distance by which an input may be moved.
 fn size(input: f64) -> f64 {
     if input == 0.0 { 1.0 } else { input.abs() }
 }
 
-/// Which way a run took, as far as it can be told: the number of its last step, and in floats at which steps
+/// Recorded part of a run's path: the number of its last step, and for floats a hash of the steps at which
 /// it jumped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WayThere {
@@ -398,7 +400,7 @@ impl WayThere {
     }
 }
 
-/// A run from a start to the end, whose jumps are watched.
+/// Runs from a start to the end with a watch of jumps.
 fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
     let mut machine = subject.machine(start);
     machine.watch();
@@ -406,57 +408,57 @@ fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateEr
     Ok(machine)
 }
 
-/// What a run came to.
+/// Path and results of a run.
 struct Sample {
     way: WayThere,
     values: Vec<SampledSum>,
 }
 
-/// A seeded sum at the end of a run.
+/// Seeded sum at the end of a run.
 #[derive(Clone, Copy)]
 struct SampledSum {
     value: f64,
-    /// Σ |seed·value|: the parts of a sum have rounding errors of their own size.
+    /// Σ |seed·value|: rounding errors are relative to the size of each term, not of the sum.
     size: f64,
 }
 
 impl SampledSum {
-    /// A number that is no sum.
+    /// Creates the sum of a single number.
     fn of_number(value: f64) -> SampledSum {
         SampledSum { value, size: value.abs() }
     }
 }
 
-/// A direction in which inputs move.
+/// Direction in which inputs move.
 struct Probe<'a> {
     subject: &'a Subject,
     origins: &'a [Origin],
-    /// The numbers there.
+    /// Numbers at the start.
     start: &'a [f64],
     parts: Vec<f64>,
 }
 
-/// The differences of one result in one direction.
+/// Differences of one result in one direction.
 struct Differences {
-    /// The result at the start.
+    /// Result at the start.
     here: SampledSum,
-    /// The largest magnitude of the result at the start and near by, divided by the distance that moves no input by
-    /// more than its own size.
+    /// Largest magnitude of the result at the start and nearby, divided by the distance that moves no input by more
+    /// than its own size.
     scale: f64,
-    /// Steps of the run from the start.
+    /// Number of steps of the run from the start.
     steps: u64,
     central: Extrapolation,
     sides: [Extrapolation; 2],
 }
 
 impl Differences {
-    /// Whether no smaller step is needed: both sides converge to one derivative.
+    /// Returns true if no smaller step size is needed, because both sides converge to one derivative.
     fn are_done(&self) -> bool {
         let sides = self.sides.each_ref().map(|side| self.evidence(side, 0.0, 0.0));
         matches!(sides, [Some(below), Some(above)] if !is_kink([below, above]))
     }
 
-    /// What an extrapolation found, if its error is small enough to tell anything.
+    /// Returns the result of an extrapolation, if its error is small enough to be evidence.
     fn evidence(&self, found: &Extrapolation, derivative: f64, rounding: f64) -> Option<Estimate> {
         let Estimate { value, error } = found.best?;
         let error = SAFETY * error;
@@ -478,14 +480,14 @@ impl Differences {
 }
 
 impl Probe<'_> {
-    /// The derivative along the direction, and the terms whose sum it is.
+    /// Returns the derivative along the direction, and the terms of its sum.
     fn derivative(&self, row: &[f64]) -> Result<(f64, Vec<f64>), OutOfMemory> {
         let mut terms = room::with_capacity(row.len())?;
         terms.extend(row.iter().zip(&self.parts).map(|(component, part)| component * part));
         Ok((terms.iter().sum(), terms))
     }
 
-    /// The derivative of a seeded sum that dual numbers which moved in the direction have found.
+    /// Returns the derivative of a seeded sum from a run of dual numbers in the direction.
     fn tangent(
         &self,
         run: &TangentRun,
@@ -497,27 +499,27 @@ impl Probe<'_> {
         Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
-    /// The direction, by origin.
+    /// Returns the direction, by origin.
     fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
         let mut moves = room::with_capacity(self.origins.len())?;
         moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));
         Ok(moves)
     }
 
-    /// What rounding may do to a derivative: a multiple of the sum of its absolute terms; and where the
-    /// way back is not exact, as much as the module's tolerance lets pass.
+    /// Returns a bound on the rounding error of a derivative: a multiple of the sum of its absolute terms. If the
+    /// reverse sweep isn't exact, the module's tolerance is added.
     fn rounding(&self, terms: &[f64], row: &[f64], value: f64, steps: u64) -> f64 {
         let (module, exact) = (self.subject.program.module(), self.subject.exact);
         let is_exact = module.real.is_exact();
         let tolerance = if !is_exact && !exact { module.tolerance() } else { 0.0 };
         let relative = unit(self.subject) * (GROWTH + steps as f64) + tolerance;
-        // Fixed point rounds to a multiple of the unit, however small the number.
+        // Fixed point rounds to a multiple of the unit, for numbers of any size.
         let absolute = if is_exact { relative } else { 0.0 };
         relative * terms.iter().map(|term| term.abs()).sum::<f64>() + absolute + self.cancelled(row, value)
     }
 
-    /// Terms that cancel inside of the program leave rounding errors of their own size, not of the sum's.
-    /// How large they are is estimated from the other components, and from the result per input.
+    /// Estimates the rounding errors of terms that cancel inside the program: the errors are relative to the size of
+    /// the terms, not of the sum. Their size is estimated from the other components, and from the result per input.
     fn cancelled(&self, row: &[f64], value: f64) -> f64 {
         let largest = row.iter().map(|component| component.abs()).fold(0.0, f64::max);
         let moved = self.start.iter().zip(&self.parts);
@@ -526,13 +528,14 @@ impl Probe<'_> {
         unit(self.subject) * CANCELLED * terms
     }
 
-    /// The multiple of the direction that moves no input by more than its own size.
+    /// Returns the multiple of the direction that moves no input by more than its own size.
     fn reach(&self) -> f64 {
         let moved = self.start.iter().zip(&self.parts).filter(|(_, part)| **part != 0.0);
         moved.map(|(&input, part)| size(input) / part.abs()).fold(f64::MAX, f64::min)
     }
 
-    /// The differences of each result. `sample` runs from a start; `rows` are the results' derivatives, if they are known.
+    /// Computes the differences of each result. `sample` runs from a start; `rows` are the results' derivatives, if
+    /// they are known.
     fn differences(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -590,15 +593,15 @@ impl Probe<'_> {
         Ok(all)
     }
 
-    /// What a result with these derivatives changes because the moved inputs are rounded.
+    /// Returns the change of a result with these derivatives that is caused by rounding of the moved inputs.
     fn rounding_of_inputs(&self, row: &[f64]) -> f64 {
         let moved = row.iter().zip(self.start).zip(&self.parts).filter(|(_, part)| **part != 0.0);
         let ulp = |input: f64| self.subject.program.ulp(self.subject.number(input));
         moved.map(|((component, &input), _)| component.abs() * ulp(input)).sum()
     }
 
-    /// The results at the start moved by a multiple of the direction, if there are any. A run that was stopped, or had
-    /// no memory, tells nothing about that.
+    /// Returns the results at the start moved by a multiple of the direction, or `None` if that run fails. A stop
+    /// request or a refused memory request is an error, because it says nothing about the results.
     fn near(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -620,11 +623,12 @@ impl Probe<'_> {
     }
 }
 
-/// Difference quotients of halved steps, extrapolated: errors of rising order in the step are eliminated one by one.
-/// The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)",
-/// 1982) and from the rounding of the values.
+/// Richardson extrapolation of difference quotients at halved step sizes: error terms of rising order in the step are
+/// eliminated one by one. The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of
+/// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
-    /// The factor by which halving the step divides the first error, and by which it grows from error to error.
+    /// Factor by which halving the step divides the first error term, and the ratio of this factor from one error term
+    /// to the next.
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
     way: Option<WayThere>,
@@ -636,13 +640,13 @@ impl Extrapolation {
         Extrapolation { factors: [first, next], rows: Vec::new(), way: None, best: None }
     }
 
-    /// Begins anew with the next quotient, which has no smooth connection with those before.
+    /// Restarts with the next quotient, which has no smooth connection with the ones before.
     fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// A further quotient, and its rounding error. One of another path than the one before begins anew, and what was
-    /// found farther away counts no more.
+    /// Adds a quotient with its rounding error. If its path differs from that of the quotient before, the
+    /// extrapolation restarts and discards what was found at larger distances.
     fn add(&mut self, way: Option<WayThere>, (quotient, rounding): (f64, f64)) {
         if way != self.way {
             (self.way, self.best) = (way, None);
@@ -659,7 +663,7 @@ impl Extrapolation {
         self.rows.push(row);
     }
 
-    /// The next row of the table.
+    /// Returns the next row of the extrapolation table.
     fn extrapolated(&self, quotient: f64) -> Vec<f64> {
         let mut row = vec![quotient];
         let [mut factor, next] = self.factors;

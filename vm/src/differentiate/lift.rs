@@ -1,13 +1,14 @@
-//! States in lifted numbers: a plain state becomes one of constants, with other coefficients put in.
+//! Conversion of plain states to states over dual or Taylor numbers: every number becomes a constant, and further
+//! coefficients are set afterwards.
 
 use crate::interp::engine::Interpreted;
 use crate::room::OutOfMemory;
 use crate::state::State;
 
-/// The state in lifted numbers, all constants.
+/// Converts a state to dual or Taylor numbers, with all derivatives 0.
 ///
 /// # Errors
-/// There is no memory for it.
+/// A memory request was refused.
 pub fn lift<B: Interpreted>(state: &State) -> Result<State<B>, OutOfMemory> {
     state.try_map(B::of_word)
 }

@@ -1,5 +1,5 @@
-//! More than one derivative: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in
-//! the order in which variables are given.
+//! Derivatives beyond one gradient: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in the order
+//! in which variables are given.
 
 use reviver_isa::number::literal_bits;
 
@@ -16,13 +16,13 @@ use super::seeds::{SeededCell, cells_of};
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
-/// The highest order of a Taylor series.
+/// Highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
 
-/// The Taylor coefficients c₀ … of some results along a direction v: f(x + t·v) = Σ c_k·t^k.
+/// Taylor coefficients c₀ … of some results along a direction v: f(x + t·v) = Σ c_k·t^k.
 #[derive(Clone, Debug)]
 pub struct Taylor {
-    /// One list per output.
+    /// Coefficients of each output, c₀ first.
     pub coefficients: Vec<Vec<f64>>,
     pub trust: Trust,
 }
@@ -30,69 +30,69 @@ pub struct Taylor {
 /// Bits of a truncated Taylor series.
 type Series = [u64; MAX_ORDER + 1];
 
-/// Bits of a series that has second derivatives.
+/// Bits of a Taylor series up to the second order.
 type SecondOrder = [u64; 3];
 
-/// Which way a Jacobian was computed.
+/// Mode of differentiation of a Jacobian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// One gradient pass per output.
+    /// Reverse mode: one gradient pass for each output.
     Reverse,
-    /// One run over dual numbers per input.
+    /// Forward mode: one run over dual numbers for each input.
     Forward,
 }
 
-/// All partial derivatives of some results by some inputs.
+/// Partial derivatives of some results with respect to some inputs.
 #[derive(Clone, Debug)]
 pub struct Jacobian {
-    /// The results' values, as bits.
+    /// Values of the results, as bits.
     pub values: Vec<u64>,
-    /// One row per output, one column per input.
+    /// Derivatives: one row for each output, one column for each input.
     pub rows: Vec<Vec<f64>>,
     pub sweep: Sweep,
-    /// How the ways back of a reverse sweep were gone, where a strategy was asked for.
+    /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
     pub trust: Trust,
 }
 
-/// The product of a Jacobian with a direction.
+/// Product of a Jacobian with a direction.
 #[derive(Clone, Debug)]
 pub struct JacobianProduct {
-    /// The results' values, as bits.
+    /// Values of the results, as bits.
     pub values: Vec<u64>,
-    /// One component per output.
+    /// Product: one component for each output.
     pub product: Vec<f64>,
     pub sweep: Sweep,
-    /// How the ways back of a reverse sweep were gone, where a strategy was asked for.
+    /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
     pub trust: Trust,
 }
 
-/// A value, its gradient and second derivatives.
+/// Value, gradient and second derivatives of a loss or seeded sum.
 #[derive(Clone, Debug)]
 pub struct Hessian {
-    /// The values of the seeded cells, as bits: of a loss alone its value.
+    /// Values of the seeded cells, as bits.
     pub values: Vec<u64>,
     pub gradient: Vec<f64>,
-    /// One row per direction: the Hessian's product with it. With unit directions, the Hessian.
+    /// Products of the Hessian, one row for each direction. With unit directions they are the Hessian itself.
     pub products: Vec<Vec<f64>>,
-    /// How the ways back were gone, where a strategy was asked for.
+    /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
     pub trust: Trust,
 }
 
-/// The strategy of several ways, and what they cost together.
+/// Strategy of several reverse sweeps, and their total cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Journeys {
     pub taken: Taken,
-    /// Steps there of all ways.
+    /// Total steps of the primal sweeps.
     pub steps: u64,
-    /// Memory is that of the greediest.
+    /// Total cost; its memory is the largest of all sweeps.
     pub cost: CourseCost,
 }
 
 impl Journeys {
-    /// One more way, if a strategy was asked for.
+    /// Adds one more sweep, if a strategy was requested.
     fn add(all: &mut Option<Journeys>, taken: Option<Taken>, there: u64, cost: CourseCost) {
         let Some(taken) = taken else { return };
         let (steps, so_far) = all.map_or_else(Default::default, |journeys| (journeys.steps, journeys.cost));
@@ -100,27 +100,27 @@ impl Journeys {
     }
 }
 
-/// Memory that the state takes with which a way of a Hessian begins: it carries a direction besides.
+/// Returns the memory of a Hessian pass's initial state in bytes: its dual numbers contain a direction, too.
 ///
 /// # Errors
-/// There is no memory for one.
+/// A memory request was refused.
 pub fn lifted_bytes(start: &State) -> Result<usize, OutOfMemory> {
     lift::<[u64; 2]>(start).map(|lifted| state_bytes(&lifted))
 }
 
-/// A number that can move at the start.
+/// Number of the start state that can be an independent variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// A real cell.
+    /// Real cell with this offset.
     Cell(usize),
-    /// An entry of the stack of reals.
+    /// Entry of the stack of reals.
     Stack(usize),
-    /// A real of the input tape.
+    /// Real of the input tape.
     Tape(usize),
 }
 
 impl Origin {
-    /// The number in a state.
+    /// Returns the number in a state.
     pub fn read<B: Copy>(self, state: &State<B>) -> Option<B> {
         match self {
             Origin::Cell(cell) => state.reals.get(cell).copied(),
@@ -132,7 +132,7 @@ impl Origin {
         }
     }
 
-    /// Its adjoint; 0 where there is none.
+    /// Returns the number's adjoint, or 0 if there is none.
     pub fn adjoint<B: Copy + Default>(self, adjoints: &Adjoints<B>) -> B {
         let (list, n) = match self {
             Origin::Cell(cell) => (&adjoints.cells, cell),
@@ -142,7 +142,7 @@ impl Origin {
         list.get(n).copied().unwrap_or_default()
     }
 
-    /// The number in a state, to be changed.
+    /// Returns a mutable reference to the number in a state.
     pub fn of<B>(self, state: &mut State<B>) -> Option<&mut B> {
         match self {
             Origin::Cell(cell) => state.reals.get_mut(cell),
@@ -155,14 +155,14 @@ impl Origin {
     }
 }
 
-/// What a forward run over dual numbers ends with.
+/// Result of a forward run over dual numbers.
 pub(super) struct TangentRun {
     pub state: State<[u64; 2]>,
     pub reports: Reports,
 }
 
 impl Subject {
-    /// The bits of the number nearest to a value.
+    /// Returns the bits of the number nearest to a value.
     pub fn number(&self, value: f64) -> u64 {
         literal_bits(self.program.module().real, value)
     }
@@ -181,18 +181,18 @@ impl Subject {
         Ok(state)
     }
 
-    /// The reals of the input tape, in the order of reading.
+    /// Iterates over the reals of the input tape, in the order of reading.
     pub(super) fn on_tape(&self) -> impl Iterator<Item = Origin> {
         let entries = self.start.input.iter().enumerate().rev();
         entries.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_))).map(|(n, _)| Origin::Tape(n))
     }
 
-    /// The numbers at the start.
+    /// Returns the numbers at the start.
     pub(super) fn numbers(&self, origins: &[Origin]) -> Result<Vec<f64>, OutOfMemory> {
         room::mapped(origins, |origin| self.approximate(origin.read(&self.start).unwrap_or_default()))
     }
 
-    /// Runs forward over dual numbers, the inputs moving in a direction.
+    /// Runs forward over dual numbers, with the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
         let machine = forward(self, self.machine(self.lifted(direction)?))?;
         let reports = machine.reports().clone();
@@ -200,9 +200,9 @@ impl Subject {
     }
 }
 
-/// The Jacobian, by one pass per output or per input, whichever are fewer. By outputs always where a procedure's rule stands in for its
-/// adjoint, since dual numbers would go through the procedure instead; and where dual numbers reach a function without a derivative,
-/// because rows tell which results that matters to.
+/// Computes a Jacobian, in reverse mode by outputs or in forward mode by inputs, whichever needs fewer sweeps. Two
+/// cases always use reverse mode. If a procedure has a rule, dual numbers would pass through the procedure instead. If
+/// dual numbers meet a function without a derivative, only rows tell which results are affected.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -274,8 +274,9 @@ fn by_input(
     Ok(Jacobian { values, rows, sweep: Sweep::Forward, journeys: None, trust })
 }
 
-/// The product of the Jacobian with a direction (components in the order of the inputs), by one run over dual numbers. By a reverse sweep
-/// per output where [`jacobian`] takes these, too. An input whose component is 0 doesn't move, so that a derivative by it need not exist.
+/// Computes the product of the Jacobian with a direction (components in the order of the inputs), by one run over dual
+/// numbers. A reverse sweep for each output is used in the cases in which [`jacobian`] always uses reverse mode. An
+/// input with component 0 doesn't move, so the derivative with respect to it may be undefined.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -323,23 +324,23 @@ fn by_direction(
     Ok(JacobianProduct { values, product, sweep: Sweep::Forward, journeys: None, trust })
 }
 
-/// The inputs that a direction moves, each with its component.
+/// Returns the inputs that a direction moves, each with its component.
 fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Variable, f64)>, OutOfMemory> {
     let mut moving = room::with_capacity(inputs.len())?;
     moving.extend(inputs.iter().zip(direction.iter().copied()).filter(|(_, component)| *component != 0.0));
     Ok(moving)
 }
 
-/// A direction by the places of its inputs.
+/// Converts a direction to locations of its inputs.
 fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
     room::mapped(moving, |&(input, component)| (input.origin, component))
 }
 
 impl Subject {
-    /// A word of the adjoints of some variables, as numbers.
+    /// Returns one component (`lane`) of the dual adjoints of some variables, as binary64 numbers.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// A memory request was refused.
     pub fn components<B: Interpreted>(
         &self,
         adjoints: &Adjoints<B>,
@@ -351,7 +352,7 @@ impl Subject {
     }
 }
 
-/// The cells of results.
+/// Returns the cells of some results.
 fn cells(subject: &Subject, outputs: &[Variable]) -> Result<Vec<usize>, DifferentiateError> {
     let mut cells = room::with_capacity(outputs.len())?;
     for output in outputs {
@@ -364,11 +365,11 @@ fn word_of<B: Interpreted>(bits: &[B], lane: usize, cell: usize) -> u64 {
     bits.get(cell).copied().unwrap_or_default().lane(lane)
 }
 
-/// Products of the Hessian of a seeded sum with directions (components in the order of the inputs): one gradient pass
-/// over dual numbers each.
+/// Computes products of the Hessian of a seeded sum with directions (components in the order of the inputs). Each
+/// takes one gradient pass over dual numbers.
 ///
 /// # Errors
-/// A trap or the step limit; a rule that is no gradient's.
+/// A trap or the step limit; a rule that is not the gradient of any function.
 pub fn hessian_products(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -376,7 +377,7 @@ pub fn hessian_products(
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
     let subject = &subject.prepared_for_seeds(seeds, inputs, false);
-    // With one direction more a rule is found out that is no gradient's.
+    // One further direction reveals a rule that is not a gradient.
     let further = subject.program.has_rules.then(|| patternless(inputs.len()).collect::<Vec<f64>>());
     let all = directions.iter().chain(&further);
     let mut hessian = products(subject, seeds, inputs, all.map(|direction| direction.iter().copied()))?;
@@ -391,7 +392,7 @@ pub fn hessian_products(
     Ok(hessian)
 }
 
-/// The components of a direction without a pattern, of length 1.
+/// Returns a unit vector without a pattern.
 fn patternless(count: usize) -> impl Iterator<Item = f64> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let component = move |n: usize| 0.5 + (n as f64 * golden).fract();
@@ -399,8 +400,8 @@ fn patternless(count: usize) -> impl Iterator<Item = f64> {
     (1..=count).map(move |n| component(n) / length)
 }
 
-/// Refuses second derivatives that differ by the order in which they are taken: the rule of some procedure is the adjoint of no function.
-/// `entry` gives a component of a product.
+/// Rejects second derivatives that depend on the order of differentiation: the rule of some procedure is not the
+/// adjoint of any function. `entry` gives a component of a product.
 fn check_symmetry(
     subject: &Subject,
     hessian: &Hessian,
@@ -416,7 +417,7 @@ fn check_symmetry(
     }
 }
 
-/// The products with directions, each of which is made when it is due.
+/// Computes the products with directions, each of which is generated when it is needed.
 fn products<D: Iterator<Item = f64>>(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -438,13 +439,13 @@ fn products<D: Iterator<Item = f64>>(
             hessian.trust.add(&arrival.reports, arrival.loss_error);
             let there = arrival.turn.at.step.abs_diff(start.step);
             Journeys::add(&mut hessian.journeys, arrival.taken, there, arrival.cost);
-            // All directions have one way: how long it is, is known now.
+            // The primal sweep has the same length for all directions; it is known from here on.
             history = history.of_length(there);
             let adjoints = arrival.state.adjoints.unwrap_or_default();
             hessian.gradient = subject.components(&adjoints, 0, inputs)?;
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
-        // What went astray once does so again.
+        // A sweep that diverged once would diverge again.
         if round.mended.is_some() {
             history = Keeps::mending(subject);
             hessian.trust.mended = round.mended;
@@ -456,9 +457,9 @@ fn products<D: Iterator<Item = f64>>(
     Ok(hessian)
 }
 
-/// What a run there loses whose second derivatives aren't 0, though the first ones may be: dual numbers don't see it. The inputs move in a
-/// direction without a pattern, in which no sum of second derivatives is 0 by chance. None where something has no value that the
-/// Hessian gets by without.
+/// Finds losses of information in the primal sweep that affect second derivatives only; dual numbers don't detect
+/// them. The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns
+/// `None` if a value is undefined that the Hessian doesn't need.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
     let mut direction = room::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
@@ -468,7 +469,7 @@ fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
 
-/// The Hessian of a seeded sum: its product with each unit direction.
+/// Computes the Hessian of a seeded sum: its product with each unit direction.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -488,11 +489,12 @@ pub fn hessian(
     Ok(hessian)
 }
 
-/// The Taylor coefficients up to c_order of results along a direction (components in the order of the inputs), by one run there. An input
-/// whose component is 0 doesn't move, so that a derivative by it need not exist.
+/// Computes the Taylor coefficients of results up to c_order along a direction (components in the order of the
+/// inputs), by one forward run. An input with component 0 doesn't move, so the derivative with respect to it may be
+/// undefined.
 ///
 /// # Errors
-/// A trap or the step limit; a procedure with a rule, which such a run doesn't follow.
+/// A trap or the step limit; a procedure with a rule, which a forward run doesn't follow.
 pub fn taylor(
     subject: &Subject,
     outputs: &[Variable],

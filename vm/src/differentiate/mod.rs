@@ -1,9 +1,10 @@
-//! The driver of gradient mode: run forward, to the end or to a last `uncompute`, switch on, seed the
-//! adjoints of results (a loss with 1), run backward, read the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
-//! over truncated Taylor series. Knows cells by their addresses; prints nothing.
+//! Reverse-mode differentiation: runs the primal sweep forward to the turning point, switches gradient mode on, seeds
+//! the adjoints of results (1 for a loss), runs the reverse sweep, and reads the inputs' adjoints. The turning point
+//! is the end of the program, or a last `uncompute`. Second order is the same pass over dual numbers; higher orders
+//! are a forward run over truncated Taylor series. This module knows cells by their addresses, and prints nothing.
 //!
-//! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
-//! Language" (2020): no tape, because the inverse program finds the intermediate values again.
+//! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). It
+//! needs no tape, because the inverse program recomputes the intermediate values.
 
 pub mod astray;
 pub mod check;
@@ -44,46 +45,46 @@ pub use shows::Shows;
 pub use turning::early_turn;
 pub use underway::{gradient, seeded_gradient};
 
-/// What is differentiated: a program at a start.
+/// Program at a start state that is to be differentiated.
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub program: Arc<Program>,
-    /// At the beginning, with all inputs given and gradient mode off.
+    /// Initial state, with all inputs set and gradient mode off.
     pub start: Arc<State>,
-    /// Keep what floats lose, so that the way back leads through the very same values; needed too where
-    /// the program overwrites or erases.
+    /// True to record the bits that floats lose, so that the reverse sweep passes through exactly the same values.
+    /// Programs that overwrite or erase need it too.
     pub exact: bool,
-    /// What is kept for an exact way back, if it isn't what steps lose, of any size.
+    /// History kept for an exact reverse sweep. `None` means no history, or with `exact` the residues of steps
+    /// without a bound on memory.
     pub retention: Option<Retention>,
     /// Bound on the history that a diverged reverse sweep is repeated with, in bytes. Beyond it, snapshots are kept.
     pub mending_memory: u64,
-    /// Run to the end, also where that only undoes what was computed for the loss.
+    /// True to run to the end even where the remaining steps only undo what was computed for the loss.
     pub whole: bool,
-    /// The most steps that one direction may take.
+    /// Upper bound on the steps of each sweep.
     pub max_steps: u64,
-    /// Set by somebody who wants to stop.
+    /// Flag by which another thread requests a stop.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Who makes the steps; the interpreter if nobody else does.
+    /// Execution engine; `None` means the interpreter.
     pub runner: Option<Arc<dyn Runner>>,
-    /// How many threads make tasks at the same time, at least one.
+    /// Number of threads for tasks, at least one.
     pub threads: u32,
-    /// Whether ways back without a history are watched and judged.
+    /// Check level: decides whether reverse sweeps without a history are watched and verified.
     pub level: CheckLevel,
-    /// Receives what `show` shows, of one derivative; without it nothing is shown.
+    /// Receiver of the values that `show` shows during one derivative; without it nothing is shown.
     pub shows: Option<Arc<Shows>>,
 }
 
-/// How far derivatives can be trusted.
+/// Verification report: how far derivatives can be trusted.
 #[derive(Clone, Debug)]
 pub struct Trust {
-    /// What was lost in a way that may make them wrong, in all passes together.
+    /// Losses of derivative information that may make the derivatives wrong, of all passes together.
     pub reports: Reports,
-    /// Why the ways back were made again with a history, where they were: then they are exact.
+    /// Reason why reverse sweeps were repeated with a history, if they were. The derivatives are exact then.
     pub mended: Option<Astray>,
-    /// By how much the loss (or seeded sum) of a way back may differ from that of the way there, to first order: the
-    /// differences of all values that the way back found again, times their adjoints. The greatest of all
-    /// passes; 0 where the way back is exact. None where somebody wanted no judgement: then nobody knows whether the way back was
-    /// the way there.
+    /// Bound on the error of the loss (or seeded sum) that an inexact reverse sweep causes. To first order it is the
+    /// sum of |difference · adjoint| over all recomputed values, and the largest of all passes. It is 0 if the
+    /// reverse sweep is exact, and `None` if the sweep wasn't verified.
     pub loss_error: Option<f64>,
 }
 
@@ -100,17 +101,17 @@ impl Trust {
     }
 }
 
-/// A real of the interface.
+/// Real variable of the program's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Number of the global, and of its element.
+    /// Index of the global; `element` is the index within it.
     pub global: usize,
     pub element: usize,
-    /// Where it lies at the start.
+    /// Location at the start.
     pub origin: Origin,
 }
 
-/// Why something can't be differentiated.
+/// Reason why a program can't be differentiated.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DifferentiateError {
     #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
@@ -145,7 +146,7 @@ pub enum DifferentiateError {
     NotResumed { why: &'static str },
     #[error("a value that `show` shows can't be passed on")]
     NotShown,
-    /// At a step of the way there, or of the way back.
+    /// The step is one of the primal sweep, or of the reverse sweep.
     #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
     Interrupted { backward: bool, step: i64 },
 }
@@ -156,7 +157,7 @@ impl From<NotShown> for DifferentiateError {
     }
 }
 
-/// What derivatives are with respect to.
+/// Returns the cells, stacks and tapes that derivatives are taken with respect to.
 fn independent(by: &[Variable], by_tape: bool) -> IndependentCells {
     let mut independent = IndependentCells { on_tape: by_tape, ..IndependentCells::default() };
     for variable in by {
@@ -173,11 +174,11 @@ fn independent(by: &[Variable], by_tape: bool) -> IndependentCells {
 }
 
 impl Subject {
-    /// A program at a start.
+    /// Creates a subject with default options: checked, one thread, no history unless `exact`.
     ///
     /// # Errors
-    /// A program that switches gradient mode itself: what its adjoints mean is its own business. And one
-    /// that reads the mode: it would not find the same values on the way back.
+    /// The program switches gradient mode itself, so the meaning of its adjoints is unknown. Or it reads the mode, and
+    /// the reverse sweep would find other values.
     pub fn new(
         program: Arc<Program>,
         start: State,
@@ -220,33 +221,34 @@ impl Subject {
         Subject { exact: true, retention: Some(Retention { strategy: Strategy::Auto, memory: None }), ..self }
     }
 
-    /// The same for another version of its program.
+    /// Returns the subject with another version of its program.
     fn with_program(&self, program: Program) -> Subject {
         Subject { program: Arc::new(program), ..self.clone() }
     }
 
-    /// The same, prepared for the seeded sum: with respect to what it is prepared for, or else to every number at the start. A cell
-    /// whose seed is 0 is no part of the sum.
+    /// Returns the subject, prepared for a seeded sum. It is prepared with respect to the variables chosen before, or
+    /// else every number at the start. A cell with seed 0 is no part of the sum.
     #[must_use]
     pub fn for_seeds(&self, seeds: &[SeededCell]) -> Subject {
         self.with_program(self.program.for_losses(Some(&self.summands(seeds))))
     }
 
-    /// The same, prepared as [`Subject::prepared`] says, for the seeded sum.
+    /// Returns the subject, prepared as by [`Subject::prepared`] for a seeded sum.
     #[must_use]
     pub fn prepared_for_seeds(&self, seeds: &[SeededCell], by: &[Variable], by_tape: bool) -> Subject {
         let independent = independent(by, by_tape);
         self.with_program(self.program.differentiated_by(&independent, Some(&self.summands(seeds))))
     }
 
-    /// The cells whose seeds aren't 0.
+    /// Returns the cells with seeds other than 0.
     fn summands(&self, seeds: &[SeededCell]) -> Vec<usize> {
         let summands = seeds.iter().filter(|seed| seed.weight(&self.program) != 0.0);
         summands.map(|seed| seed.cell).collect()
     }
 
-    /// The same, prepared for some losses with respect to some variables, and to what is on the input tape if `by_tape` holds. Nothing
-    /// is carried to what doesn't depend on these, so that derivatives which aren't asked for need not exist.
+    /// Returns the subject, prepared for some losses with respect to some variables, and to the input tape if
+    /// `by_tape` is true. Adjoints aren't propagated to cells that don't depend on these. So derivatives that aren't
+    /// needed may be undefined.
     #[must_use]
     pub fn prepared(&self, losses: &[Variable], by: &[Variable], by_tape: bool) -> Subject {
         let independent = independent(by, by_tape);
@@ -254,27 +256,27 @@ impl Subject {
         self.with_program(self.program.differentiated_by(&independent, Some(&losses)))
     }
 
-    /// The same, with everything checked: the interpreter makes the steps.
+    /// Returns the subject with the interpreter as its engine, and with all checks.
     #[must_use]
     pub fn checked(&self) -> Subject {
         Subject { runner: None, level: CheckLevel::Checked, ..self.clone() }
     }
 
-    /// The same, which shows nothing.
+    /// Returns the subject without a receiver of shown values.
     #[must_use]
     pub fn silent(&self) -> Subject {
         Subject { shows: None, ..self.clone() }
     }
 
-    /// The same at another start.
+    /// Returns the subject with another start state.
     pub(crate) fn at(&self, start: State) -> Subject {
         Subject { start: Arc::new(start), ..self.clone() }
     }
 
-    /// The cells of a global, or the values that lie on the stack which it names.
+    /// Returns the cells of a global, or the values on its stack.
     ///
     /// # Errors
-    /// A global of integers; no memory for the list.
+    /// The global has integers, or memory for the list is refused.
     pub fn variables(&self, global: usize) -> Result<Vec<Variable>, DifferentiateError> {
         let Some(declared) = self.program.module().globals.get(global) else { return Ok(Vec::new()) };
         if declared.class == Class::Int {
@@ -292,10 +294,10 @@ impl Subject {
         Ok(variables)
     }
 
-    /// The cell that holds a variable at the end.
+    /// Returns the cell that holds a variable at the end.
     ///
     /// # Errors
-    /// A value of a stack, which is no cell.
+    /// The variable is a value on a stack, which is not a cell.
     pub fn cell(&self, variable: &Variable) -> Result<usize, DifferentiateError> {
         match variable.origin {
             Origin::Cell(cell) => Ok(cell),
@@ -307,12 +309,12 @@ impl Subject {
         }
     }
 
-    /// All real inputs.
+    /// Returns all real inputs.
     pub fn inputs(&self) -> Vec<Variable> {
         self.reals(Role::is_given)
     }
 
-    /// All real results that are cells.
+    /// Returns all real results that are cells.
     pub fn outputs(&self) -> Vec<Variable> {
         let mut outputs = self.reals(|role| matches!(role, Role::Out | Role::InOut));
         outputs.retain(|output| matches!(output.origin, Origin::Cell(_)));
@@ -325,7 +327,7 @@ impl Subject {
         wanted.flat_map(|(n, _)| self.variables(n).unwrap_or_default()).collect()
     }
 
-    /// The name of a variable: `x`, `A[3]`.
+    /// Returns the name of a variable, such as `x` or `A[3]`.
     pub fn name(&self, variable: &Variable) -> String {
         self.program.cell_name(variable.global, variable.element)
     }

@@ -1,5 +1,5 @@
-//! Gradient passes: forward with the mode off, backward with it on, and once more with a history where the
-//! way back went astray. The same code serves plain numbers and dual numbers.
+//! Gradient passes: a primal sweep with the mode off, a reverse sweep with it on, and a repetition with a history if
+//! the reverse sweep diverged. The same code serves plain numbers and dual numbers.
 
 use std::sync::Arc;
 
@@ -28,30 +28,30 @@ use super::seeds::{SeededCell, SumSize, cells_of};
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust};
 
-/// A value and its gradient.
+/// Value and gradient of a loss or seeded sum.
 #[derive(Debug)]
 pub struct Gradient {
-    /// The values of the seeded cells, as bits of the number system: of a loss alone its value.
+    /// Values of the seeded cells, as bits of the number system.
     pub values: Vec<u64>,
-    /// The adjoint of every real cell at the beginning, as bits. [`Variable::origin`] finds one.
+    /// Adjoints of all reals at the start, as bits; [`Variable::origin`] locates one.
     pub adjoints: Adjoints,
-    /// Steps of the forward run.
+    /// Number of steps of the primal sweep.
     pub steps: u64,
-    /// The instruction before which it turned round; none at the end of the program.
+    /// Instruction before which the run turned around; `None` at the end of the program.
     pub turned: Option<u32>,
-    /// Steps of the backward run: as many, and those of procedures' rules.
+    /// Number of steps of the reverse sweep: those of the primal sweep, and those of procedures' rules.
     pub steps_back: u64,
-    /// Adjoints that were not 0 when their cell became a constant.
+    /// Number of nonzero adjoints that were dropped, because their cell became 0 or another constant.
     pub drops: u64,
-    /// The most memory that the state and the history took, in bytes.
+    /// Peak memory of the state and the history, in bytes.
     pub memory_bytes: usize,
-    /// The most memory that the history took, in bytes: what steps lost, and kept states.
+    /// Peak memory of the history (residues and snapshots), in bytes.
     pub history_bytes: usize,
-    /// The most memory that threads took for copies of the state.
+    /// Peak memory of the threads' copies of the state, in bytes.
     pub thread_bytes: usize,
-    /// Which strategy was taken, where one was asked for.
+    /// Strategy that was used, if one was requested.
     pub taken: Option<Taken>,
-    /// What going back has cost.
+    /// Cost of running backward.
     pub cost: CourseCost,
     pub trust: Trust,
 }
@@ -77,31 +77,31 @@ impl Gradient {
     }
 }
 
-/// A primal sweep and, for each list of seeds, a reverse sweep in gradient mode.
+/// Results of a primal sweep and of a reverse sweep for each list of seeds.
 pub(super) struct Round<T> {
-    /// The results of the reverse sweeps, in the order of the lists.
+    /// Results of the reverse sweeps, in the order of the lists.
     pub arrivals: Vec<T>,
-    /// Why the ways back were made again with a history, where they were.
+    /// Reason why reverse sweeps were repeated with a history, if they were.
     pub mended: Option<Astray>,
 }
 
-/// Where a way back has arrived.
+/// State and reports at the end of a reverse sweep.
 pub(super) struct Arrival<B = u64> {
     pub state: State<B>,
     pub reports: Reports,
-    /// Where it began.
+    /// Turning point of the sweep.
     pub turn: Turn,
-    /// How it was gone back over.
+    /// Strategy that was used, if one was requested.
     pub taken: Option<Taken>,
     pub cost: CourseCost,
-    /// See [`Trust::loss_error`].
+    /// Error bound, see [`Trust::loss_error`].
     pub loss_error: Option<f64>,
-    /// See [`Gradient::thread_bytes`].
+    /// Peak memory of threads, see [`Gradient::thread_bytes`].
     pub thread_bytes: usize,
 }
 
-/// Goes there and back from a start for each list of seeds, and keeps of each arrival what `keep` makes of it. A way back in
-/// floats that isn't the way there is made again, with a history.
+/// Runs a primal sweep from a start, and a reverse sweep for each list of seeds. Collects what `keep` returns for each
+/// arrival. Diverged reverse sweeps in floats are repeated with a history.
 pub(super) fn round<B: Interpreted, T>(
     subject: &Subject,
     history: Keeps,
@@ -119,27 +119,27 @@ pub(super) fn round<B: Interpreted, T>(
     }
 }
 
-/// What a pass keeps for its way back.
+/// History that a pass keeps for its reverse sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keeps {
     Nothing,
-    /// What somebody has asked for, and how long the way is if that is known.
+    /// Requested history, with the length of the sweep in steps if it is known.
     Asked(Retention, Option<u64>),
-    /// A history that nobody has asked for.
+    /// History for the repetition of a diverged sweep, which the caller didn't request.
     Mending {
-        /// Bound on its size in bytes: beyond it, snapshots are kept instead.
+        /// Bound on its size in bytes; beyond it, snapshots are kept instead.
         memory: u64,
     },
 }
 
 impl Keeps {
-    /// What a subject asks for.
+    /// Returns the history that a subject requests.
     pub fn of(subject: &Subject) -> Keeps {
         let residues = subject.exact.then_some(Retention::RESIDUES);
         subject.retention.or(residues).map_or(Keeps::Nothing, |retention| Keeps::Asked(retention, None))
     }
 
-    /// What a reverse sweep that diverged is repeated with.
+    /// Returns the history with which a diverged reverse sweep is repeated.
     pub fn mending(subject: &Subject) -> Keeps {
         Keeps::Mending { memory: subject.mending_memory }
     }
@@ -148,7 +148,7 @@ impl Keeps {
         matches!(self, Keeps::Mending { .. })
     }
 
-    /// The same for a further way, once it is known how long these are.
+    /// Returns the history for a further sweep of known length.
     #[must_use]
     pub fn of_length(self, steps: u64) -> Keeps {
         match self {
@@ -157,7 +157,7 @@ impl Keeps {
         }
     }
 
-    /// As a strategy with its bounds; none where nothing is kept.
+    /// Returns the strategy with its bounds; `None` if no history is kept.
     pub fn retention(self) -> Option<Retention> {
         match self {
             Keeps::Nothing => None,
@@ -166,7 +166,7 @@ impl Keeps {
         }
     }
 
-    /// The steps of the way, if they are known.
+    /// Returns the steps of the sweep, if they are known.
     fn length(self) -> Option<u64> {
         match self {
             Keeps::Asked(_, length) => length,
@@ -174,26 +174,27 @@ impl Keeps {
         }
     }
 
-    /// How much is checked: only native code checks less, which carries plain numbers and keeps no history.
+    /// Returns the check level. Only native code omits checks, and native code handles plain numbers and keeps no
+    /// history.
     fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
         if self == Keeps::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
     }
 
-    /// Whether a way back that went astray is made again, with a history.
+    /// Returns true if a diverged reverse sweep is repeated with a history.
     pub fn is_mended(self, subject: &Subject) -> bool {
         self == Keeps::Nothing && !subject.program.module().real.is_exact() && keeps(Rule::LostWaysAreMended)
     }
 }
 
-/// Why an attempt came to nothing.
+/// Reason why an attempt failed.
 pub(super) enum Stopped {
     For(DifferentiateError),
     Astray(Astray),
 }
 
 impl Stopped {
-    /// What can't be mended. Where nothing is lost, only a program whose values depend on its adjoints comes
-    /// back to other values.
+    /// Converts to the error of a sweep that can't be repeated with a history. Without rounding, only a program with
+    /// values that depend on its adjoints returns to other values.
     pub fn error(self) -> DifferentiateError {
         match self {
             Stopped::For(error) => error,
@@ -235,20 +236,20 @@ fn attempt<B: Interpreted, T>(
     Ok(Round { arrivals, mended: None })
 }
 
-/// A way there and back, and how far it has come.
+/// Primal and reverse sweep in progress.
 #[derive(Debug)]
 pub(super) struct Pass<B = u64> {
     pub course: Course<B>,
     pub history: Keeps,
-    /// The end of the way there, once that is behind.
+    /// End of the primal sweep, once it was passed.
     pub turn: Option<Turn>,
 }
 
-/// The end of a primal sweep.
+/// State at the end of a primal sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub at: TurnPoint,
-    /// The seeds of the reverse sweep, and the bits of their cells there.
+    /// Seeds of the reverse sweep.
     pub seeds: Vec<SeededCell>,
     pub values: Vec<u64>,
 }
@@ -259,18 +260,18 @@ impl Turn {
     }
 }
 
-/// The turning point: the end of a primal sweep.
+/// Turning point: the end of a primal sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TurnPoint {
     pub step: i64,
-    /// The instruction of main before which it ends.
+    /// Instruction of main before which the sweep ends.
     pub position: u32,
-    /// The greatest magnitude of a number there and at the start.
+    /// Largest magnitude of a real at the turning point and at the start.
     pub largest: f64,
 }
 
 impl TurnPoint {
-    /// What the reverse sweep that begins there is judged by.
+    /// Returns the facts by which the reverse sweep from here is verified.
     pub fn facts(self, sum: SumSize) -> TurnFacts {
         TurnFacts { position: self.position, largest: self.largest, sum }
     }
@@ -287,8 +288,8 @@ impl<B: Interpreted> Pass<B> {
         Ok(Pass { course: course.of_length(history.length()), history, turn: None })
     }
 
-    /// The pass with a history that repeats one which diverged. A loss of the derivative that the diverged pass has found
-    /// is noted.
+    /// Creates a pass with a history that repeats a diverged one. A loss of derivative information found by the
+    /// diverged pass is recorded.
     pub fn again(subject: &Subject, start: &State<B>, reason: &Astray) -> Result<Pass<B>, OutOfMemory> {
         let mut pass = Pass::new(subject, start, Keeps::mending(subject))?;
         if let Astray::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
@@ -297,12 +298,12 @@ impl<B: Interpreted> Pass<B> {
         Ok(pass)
     }
 
-    /// A copy of a pass that hasn't turned yet.
+    /// Copies a pass that is before its turning point.
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
         Ok(Pass { course: self.course.try_clone()?, history: self.history, turn: None })
     }
 
-    /// Runs to where it is to turn round.
+    /// Runs the primal sweep to the turning point.
     pub fn there(&mut self, subject: &Subject, turning: &Turning) -> Result<(), Stopped> {
         Ok(forward_to(subject, self.history, &mut self.course, turning.stops())?)
     }
@@ -315,8 +316,8 @@ impl<B: Interpreted> Pass<B> {
         Ok(())
     }
 
-    /// Goes the rest of the way there, and back to the start; how wrong the seeded sum of that may be, see
-    /// [`Trust::loss_error`]. `output` is the place of the seeds among the lists of a [`round`].
+    /// Runs the rest of the primal sweep, and the reverse sweep. Returns the error bound of the seeded sum, see
+    /// [`Trust::loss_error`]. `output` is the index of the seeds among the lists of a [`round`].
     pub fn whole(
         &mut self,
         subject: &Subject,
@@ -332,14 +333,14 @@ impl<B: Interpreted> Pass<B> {
         let counters = &mut self.course.machine_mut().state_mut().counters;
         counters.shown = shows.begin_reverse(output, counters.shown);
         let swept = self.back(subject, start);
-        // The rules of a sweep that diverged may have shown wrong values.
+        // Rules in a diverged sweep may have shown wrong values.
         if !matches!(swept, Err(Stopped::Astray(_))) {
             shows.settle(&subject.program)?;
         }
         swept
     }
 
-    /// Goes back to the start from the turn.
+    /// Runs the reverse sweep from the turning point to the start, and verifies it.
     fn back(&mut self, subject: &Subject, start: &State<B>) -> Result<Option<f64>, Stopped> {
         backward(subject, self.history, &mut self.course, start.own_steps())?;
         if !self.history.level::<B>(subject).is_checked() {
@@ -349,11 +350,11 @@ impl<B: Interpreted> Pass<B> {
         judge(self.course.machine(), start, facts).map(Some).map_err(Stopped::Astray)
     }
 
-    /// What has come to the start.
+    /// Returns the arrival of a finished pass.
     pub fn arrival(self, loss_error: Option<f64>) -> Arrival<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.course.taken(), self.course.cost());
-        // Nobody has asked for the strategy that mends.
+        // A strategy for a repetition wasn't requested, so it isn't reported.
         let taken = taken.filter(|_| !self.history.is_mending());
         let machine = self.course.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
@@ -361,15 +362,15 @@ impl<B: Interpreted> Pass<B> {
     }
 }
 
-/// Switches gradient mode on in a machine that has come to its turn, and seeds the adjoints. `values` receives the bits of the seeded
-/// cells.
+/// Switches gradient mode on in a machine at its turning point, and seeds the adjoints. `values` receives the bits of
+/// the seeded cells.
 pub(super) fn turn_round<B: Interpreted>(
     machine: &mut Machine<B>,
     start: &State<B>,
     seeds: &[SeededCell],
     values: &mut Vec<u64>,
 ) -> Result<TurnPoint, OutOfMemory> {
-    // The last thing that can fail comes first.
+    // Everything that can fail comes before the first change of the state.
     room::resize(values, seeds.len())?;
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
@@ -388,12 +389,12 @@ pub(super) fn turn_round<B: Interpreted>(
 }
 
 impl Subject {
-    /// A machine at a start, which keeps nothing.
+    /// Creates a machine at a start, without a history.
     pub(super) fn machine<B: Interpreted>(&self, start: State<B>) -> Machine<B> {
         self.machine_at(start, None)
     }
 
-    /// The same somewhere on the way.
+    /// Creates a machine in any state, with an optional history.
     pub(super) fn machine_at<B: Interpreted>(
         &self,
         mut state: State<B>,
@@ -413,7 +414,7 @@ impl Subject {
     }
 }
 
-/// Runs to the end, from where nobody goes back.
+/// Runs forward to the end, without a history.
 pub(super) fn forward<B: Interpreted>(
     subject: &Subject,
     machine: Machine<B>,
@@ -421,7 +422,7 @@ pub(super) fn forward<B: Interpreted>(
     forward_until(subject, machine, None)
 }
 
-/// Runs to the end, or to a place to stop at, from where nobody goes back.
+/// Runs forward to the end or to a stop place, without a history.
 pub(super) fn forward_until<B: Interpreted>(
     subject: &Subject,
     machine: Machine<B>,
@@ -432,7 +433,7 @@ pub(super) fn forward_until<B: Interpreted>(
     Ok(course.into_machine())
 }
 
-/// Runs to the end, or to a place to stop at.
+/// Runs forward to the end or to a stop place.
 fn forward_to<B: Interpreted>(
     subject: &Subject,
     history: Keeps,
@@ -473,7 +474,7 @@ fn forward_to<B: Interpreted>(
     }
 }
 
-/// What is kept takes more than it may.
+/// Returns the error that the history exceeds its bound.
 fn full(history: Keeps, bytes: u64) -> DifferentiateError {
     match history {
         Keeps::Asked(Retention { strategy, .. }, _) => {
@@ -483,8 +484,8 @@ fn full(history: Keeps, bytes: u64) -> DifferentiateError {
     }
 }
 
-/// Runs to the beginning, whose number of own steps is known: a way back that makes more is lost, and
-/// might never arrive.
+/// Runs backward to the beginning, where the number of own steps (without those of rules) is `first`. A sweep with
+/// more own steps has diverged and might never arrive.
 fn backward<B: Interpreted>(
     subject: &Subject,
     history: Keeps,
@@ -498,7 +499,7 @@ fn backward<B: Interpreted>(
             return Err(Stopped::Astray(Astray::Path));
         }
         let before = course.machine().state().step;
-        // Rules make steps of their own.
+        // Steps of rules aren't counted among own steps.
         let budget = left.min(ahead.unsigned_abs().max(RULE_STEPS));
         let outcome = course.run(None, Travel::Backward, budget);
         let machine = course.machine();
@@ -527,11 +528,11 @@ fn backward<B: Interpreted>(
     }
 }
 
-/// So many steps of rules are made between two looks at how far the way back has come.
+/// Number of rule steps between two checks of the progress of a reverse sweep.
 const RULE_STEPS: u64 = 1024;
 
-/// A trap on the way back. Only a history leads over what was erased on purpose, and where memory is missing a
-/// history would be too; any other trap may come of numbers that rounding has moved.
+/// Classifies a trap of the reverse sweep. Erased data need a history, and where memory was refused, a history would
+/// be refused too. Any other trap may be caused by rounding.
 fn trapped<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Stopped {
     let explanation = match explained(machine, trap) {
         Ok(explanation) => explanation,
@@ -549,7 +550,7 @@ fn explained<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Result<Box<Exp
     B::plainly(machine.state(), |state| Box::new(explain(machine.program(), state, trap)))
 }
 
-/// A limit that is reached exactly at the bound is no limit.
+/// Returns true if the machine is at its final position: a budget that ends exactly there wasn't exceeded.
 fn at_bound<B: Interpreted>(machine: &Machine<B>, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };

@@ -1,5 +1,6 @@
-//! The values that `show` shows in the sweeps of a derivative. Sweeps are repeated: for each direction of a Hessian, or with a history
-//! where one diverged. Here is known how far values were shown, so each is passed on once, in the order of the sweeps.
+//! Values that `show` shows in the sweeps of a derivative. Sweeps are repeated: for each direction of a Hessian, or
+//! with a history after a sweep diverged. This module records how far values were shown, so that each is passed on
+//! once, in the order of the sweeps.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use crate::room;
 use crate::shown::{NotShown, ShowSink, ShownValue};
 use crate::state::shown_mark::ShownMark;
 
-/// Passes on the values that the sweeps of one derivative show.
+/// Receiver that passes on the values shown by the sweeps of one derivative.
 #[derive(Debug)]
 pub struct Shows {
     sink: Arc<dyn ShowSink>,
@@ -18,15 +19,15 @@ pub struct Shows {
 
 #[derive(Debug, Default)]
 struct ShowProgress {
-    /// How far the values are passed on: of the forward sweep, and of the reverse sweep of `output`.
+    /// Mark up to which values were passed on: of the forward sweep, and of the reverse sweep of `output`.
     mark: ShownMark,
-    /// The place of the last output whose reverse sweep began.
+    /// Index of the last output with a reverse sweep that has begun.
     output: usize,
-    /// Values of a reverse sweep that isn't verified yet, with the marks behind them.
+    /// Values of a reverse sweep that isn't verified yet, each with the mark after it.
     waiting: Vec<(ShownMark, ShownValue)>,
 }
 
-/// Upper bound on the values that wait for the end of a reverse sweep. A sweep that shows more passes them on unverified.
+/// Upper bound on values that wait for the end of a reverse sweep. A sweep that shows more passes them on unverified.
 const MOST_WAITING: usize = 1 << 16;
 
 impl Shows {
@@ -38,14 +39,15 @@ impl Shows {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mark that a sweep begins with, whose state has a mark of its own.
+    /// Returns the mark with which a sweep begins. `own` is the mark of the sweep's initial state.
     pub(super) fn begin(&self, own: ShownMark) -> ShownMark {
         let mut progress = self.progress();
         progress.mark.step = progress.mark.step.max(own.step);
         ShownMark { step: progress.mark.step, ..own }
     }
 
-    /// The same of the reverse sweep of an output, by its place. Values of a sweep that is repeated wait no more.
+    /// Returns the mark with which the reverse sweep of an output begins. Waiting values of a sweep that is repeated
+    /// are discarded.
     pub(super) fn begin_reverse(&self, output: usize, own: ShownMark) -> ShownMark {
         let mut progress = self.progress();
         progress.waiting.clear();
@@ -57,10 +59,10 @@ impl Shows {
         ShownMark { rule_step: progress.mark.rule_step, ..own }
     }
 
-    /// Passes on a value of the forward sweep; the mark is the one behind it.
+    /// Passes on a value of the forward sweep. `mark` is the mark after the value.
     ///
     /// # Errors
-    /// The sink can't take it.
+    /// The sink rejects the value.
     pub(super) fn forward(
         &self,
         program: &Program,
@@ -71,10 +73,11 @@ impl Shows {
         self.sink.show(program, shown)
     }
 
-    /// Passes on a value of a reverse sweep; where the sweep may yet turn out to have diverged (`waits`), at its end.
+    /// Passes on a value of a reverse sweep. If the sweep may still turn out to have diverged (`waits`), the value
+    /// waits until its end.
     ///
     /// # Errors
-    /// The sink can't take it.
+    /// The sink rejects the value.
     pub(super) fn reverse(
         &self,
         program: &Program,
@@ -90,7 +93,7 @@ impl Shows {
         self.sink.show(program, shown)
     }
 
-    /// Whether a value waits: there is room for it.
+    /// Queues a value; returns false if there is no space for it.
     fn waits(&self, mark: ShownMark, shown: ShownValue) -> bool {
         let waiting = &mut self.progress().waiting;
         let has_room = waiting.len() < MOST_WAITING && room::more(waiting, 1).is_ok();
@@ -100,10 +103,10 @@ impl Shows {
         has_room
     }
 
-    /// Passes on what waits.
+    /// Passes on all waiting values.
     ///
     /// # Errors
-    /// The sink can't take it.
+    /// The sink rejects a value.
     pub(super) fn settle(&self, program: &Program) -> Result<(), NotShown> {
         let mut progress = self.progress();
         let waiting = std::mem::take(&mut progress.waiting);

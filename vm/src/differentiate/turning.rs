@@ -1,7 +1,7 @@
-//! Where a pass turns round. Where main ends with `uncompute`, that is behind `apply` already: nothing changes the
-//! loss any more, and what lies behind would be run, and be gone back over with adjoints that are 0, for
-//! nothing. The way back carries something only from cells that have an adjoint; there that is the loss alone,
-//! and it is no target. Knows instructions; makes no step.
+//! Turning point of a gradient. If main ends with `uncompute`, the turning point is after `apply`: no later step
+//! changes the loss. Running on would only be undone by the reverse sweep, with adjoints that are 0. Adjoints
+//! propagate only from cells that have one. At the turning point that is the loss alone, and no later step has it as
+//! its target. This module knows instructions, and executes no step.
 
 use std::collections::HashSet;
 
@@ -15,39 +15,39 @@ use crate::stops::{Node, Stops};
 
 use super::Subject;
 
-/// Where the way there ends.
+/// End of the primal sweep.
 #[derive(Debug)]
 pub(super) struct Turning {
-    /// None at the end of the program.
+    /// Stop places; `None` at the end of the program.
     stops: Option<Stops>,
 }
 
 impl Turning {
-    /// For some losses, unless the whole way is asked for.
+    /// Finds the turning point for some losses, unless the subject asks for the whole run.
     pub fn of(subject: &Subject, losses: &[usize]) -> Turning {
         let program = &subject.program;
         Turning { stops: if subject.whole { None } else { early_turn(program, losses) } }
     }
 
-    /// To stop there.
+    /// Returns the places where the primal sweep stops.
     pub fn stops(&self) -> Option<&Stops> {
         self.stops.as_ref()
     }
 }
 
-/// Where a run forward may stop because some losses, offsets among the reals, are final there. None if that is
-/// at the end.
+/// Returns where a forward run may stop because some losses are final there; `None` if that is the end. Losses are
+/// offsets among the reals.
 pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
     let position = last_uncompute(program, losses);
     let node = Node { position, backward: false };
     (position < program.end()).then(|| Stops::new(program, [node]))
 }
 
-/// How much work it may take to find what calls may change.
+/// Upper bound on the work of finding what calls may change.
 const MOST_WORK: usize = 1 << 24;
 
-/// The first `uncompute` that main ends with, if nothing from there on changes a loss and no branch leads past it;
-/// else the end. So too where adjoints are operands: what is behind may change them then.
+/// Returns the start of the first trailing `uncompute` of main after which no step changes a loss and no branch
+/// crosses it. Otherwise, and if adjoints are operands, which later steps may change, returns the end.
 fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     let (module, end) = (program.module(), program.end());
     let Some(main) = module.procedures.first().filter(|_| !program.names_adjoints()) else { return end };
@@ -61,7 +61,7 @@ fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
         changed.any(|global| losses.contains(&global)) || effects.leads_to_rule(instruction)
     };
     let is_final = |position: &u32| {
-        // A way that leads back over the place, or past it, would not come there just once.
+        // A path with a branch across the place might not pass it exactly once.
         let crosses = |at: u32| match program.flow().step(at).map(|step| step.link) {
             Some(StepLink::Partner(partner)) => (at < *position) != (partner < *position),
             Some(StepLink::None | StepLink::Call(_)) | None => false,
@@ -72,7 +72,7 @@ fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     uncomputes.map(|seam| seam.start).filter(is_final).min().unwrap_or(end)
 }
 
-/// The globals that the losses belong to.
+/// Returns the globals that contain the losses.
 fn globals_of(program: &Program, losses: &[usize]) -> Option<HashSet<u32>> {
     let reals = || (0..).zip(&program.module().globals).filter(|(_, global)| global.class == Class::Real);
     let holds = |n: u32, loss: usize| program.cells(n as usize).contains(&loss);

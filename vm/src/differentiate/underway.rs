@@ -1,8 +1,8 @@
-//! A gradient that is stopped and goes on later: what is kept of it beside the state and its history, and what
-//! has to hold so that what comes of it is the gradient that it would have been.
+//! Suspended gradients: what is saved of an unfinished gradient beside the state and its history, and the conditions
+//! under which resuming it gives the same gradient as an uninterrupted run.
 //!
-//! The start isn't kept: whoever goes on gives it again, because the way back is judged by it, and made again
-//! from there if it went astray. That it is the same one its digest tells.
+//! The start state isn't saved. The caller supplies it again, because the reverse sweep is verified against it, and is
+//! repeated from it if it diverged. A digest proves that it is the same start.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,33 +21,33 @@ use super::seeds::SeededCell;
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Variable};
 
-/// How far a gradient has come.
+/// Saved gradient that can be resumed.
 #[derive(Debug)]
 pub struct Underway {
     pub state: State,
     pub residues: Option<Residues>,
-    /// None of a state that a plain run has come to.
+    /// Knowledge about the finished part; `None` for a state that a plain run has reached.
     pub so_far: Option<SoFar>,
-    /// What is kept of the way besides, under a strategy.
+    /// Further history of the run, under a strategy.
     pub course: Option<SavedCourse>,
 }
 
-/// What is known of the way so far, besides where it has led.
+/// Knowledge about the finished part of a gradient, apart from its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoFar {
-    /// The digest of the start.
+    /// Digest of the start state.
     start: [u8; 16],
-    /// What was lost, and what was watched.
+    /// Reported losses, and the watch.
     reports: Reports,
-    /// Whether this is a second round, with a history that nobody has asked for.
+    /// True for a second pass, with a history that the caller didn't request.
     mends: bool,
-    /// The end of the way there, once that is behind.
+    /// End of the primal sweep, once the turning point was passed.
     turn: Option<Turn>,
 }
 
 impl SoFar {
-    /// Whether it is of a program. A file that says something else wrongly makes a wrong number, as one with
-    /// another state does.
+    /// Returns true if the data are consistent with a program and a state. A file with wrong contents gives a wrong
+    /// number, as a file with another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
         let length = program.module().code.len();
         let is_there = |turn: &Turn| {
@@ -59,11 +59,11 @@ impl SoFar {
     }
 }
 
-/// Why there is no gradient, and where it can be gone on with.
+/// Error of a gradient, with the saved gradient if it can be resumed.
 #[derive(Debug)]
 pub struct Halted {
     pub error: DifferentiateError,
-    /// Where somebody, or the step limit, has stopped it.
+    /// State of the gradient, if a stop request or the step limit ended it.
     pub underway: Option<Box<Underway>>,
 }
 
@@ -73,26 +73,27 @@ impl<E: Into<DifferentiateError>> From<E> for Halted {
     }
 }
 
-/// The gradient of a loss with respect to every cell.
+/// Computes the gradient of a loss with respect to every cell.
 ///
 /// # Errors
-/// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
+/// A trap or the step limit in either sweep, a reverse sweep that isn't verified, or a refused memory request.
 pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
     seeded_gradient(subject, &subject.seeds_of(loss)?)
 }
 
-/// The gradient of the seeded sum Σ seed·value with respect to every cell: a vector–Jacobian product. Each seed is of another cell.
+/// Computes the gradient of the seeded sum Σ seed·value with respect to every cell: a vector–Jacobian product. Each
+/// seed is of another cell.
 ///
 /// # Errors
-/// As [`gradient`].
+/// The same as of [`gradient`].
 pub fn seeded_gradient(subject: &Subject, seeds: &[SeededCell]) -> Result<Gradient, DifferentiateError> {
     gradient_from(subject, seeds, None).map_err(|halted| halted.error)
 }
 
-/// The gradient of the seeded sum with respect to every cell, from the start or from where it was stopped.
+/// Computes the gradient of the seeded sum with respect to every cell, from the start or from where it was suspended.
 ///
 /// # Errors
-/// As [`gradient`]; and what can't be gone on with.
+/// The same as of [`gradient`]; also if the saved gradient can't be resumed.
 pub fn gradient_from(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -109,7 +110,7 @@ pub fn gradient_from(
         match pass.whole(subject, &subject.start, (0, seeds), &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
-                // The next round needs the memory.
+                // The repeated pass needs the memory.
                 drop(pass);
                 pass = Pass::again(subject, &subject.start, &reason)?;
                 mended = Some(reason);
@@ -128,7 +129,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
     let Pass { course, history, turn } = pass;
     let (start, reports) = (digest(subject), course.machine().reports().clone());
     let so_far = Some(SoFar { start, reports, mends: history.is_mending(), turn });
-    // Without memory for what is to be saved it begins anew.
+    // If memory for the saved data is refused, the gradient can't be resumed.
     let underway = course.into_saved().ok().map(|(mut state, residues, course)| {
         state.counters.shown = state.counters.shown.without_silence();
         Box::new(Underway { state, residues, so_far, course })
@@ -136,7 +137,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
     Halted { error, underway }
 }
 
-/// Goes on with what was stopped.
+/// Resumes a suspended gradient.
 fn resumed(subject: &Subject, seeds: &[SeededCell], underway: Underway) -> Result<Pass, DifferentiateError> {
     let Underway { state, residues, so_far, course } = underway;
     let mends = so_far.as_ref().is_some_and(|so_far| so_far.mends);
@@ -144,7 +145,7 @@ fn resumed(subject: &Subject, seeds: &[SeededCell], underway: Underway) -> Resul
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match Keeps::of(subject) {
         _ if mends => Keeps::mending(subject),
-        // What was begun with a history has one still.
+        // A gradient that began with a history still has one.
         Keeps::Nothing if kept.has_history => Keeps::Asked(retention.unwrap_or(Retention::RESIDUES), None),
         asked => asked,
     };
@@ -156,7 +157,7 @@ fn resumed(subject: &Subject, seeds: &[SeededCell], underway: Underway) -> Resul
         machine.report_in(so_far.reports);
         turn = so_far.turn;
     }
-    // A plain run that has kept a history has kept that of `reverse`.
+    // The history of a plain run is that of the strategy `reverse`.
     let saved = |retention| SavedCourse { retention, cost: CourseCost::default(), stretches: None };
     let course = match course.or(history.retention().map(saved)) {
         Some(saved) => Course::resume(machine, &subject.start, saved)?,
@@ -165,7 +166,7 @@ fn resumed(subject: &Subject, seeds: &[SeededCell], underway: Underway) -> Resul
     Ok(Pass { course, history, turn })
 }
 
-/// What a file has of what a gradient keeps.
+/// History that a file contains.
 #[derive(Clone, Copy)]
 struct KeptInFile {
     has_history: bool,
@@ -173,7 +174,7 @@ struct KeptInFile {
 }
 
 impl KeptInFile {
-    /// Whether that is what is to be kept.
+    /// Returns true if the history is the one that is wanted.
     fn serves(self, retention: Retention) -> bool {
         match (self.retention, retention.strategy) {
             (Some(kept), _) => kept == retention,
@@ -183,7 +184,7 @@ impl KeptInFile {
     }
 }
 
-/// Whether what comes of a state is the gradient at the start, as far as that can be told beforehand.
+/// Checks, as far as possible, that resuming from a state gives the gradient at the start.
 fn check(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -222,7 +223,7 @@ fn check(
     }
 }
 
-/// Of the start, and of what is differentiated with respect to, where that isn't every number there.
+/// Returns the digest of the start, combined with the independent variables if these aren't all numbers at the start.
 fn digest(subject: &Subject) -> [u8; 16] {
     let program = &subject.program;
     let independent = program.activity().independent();

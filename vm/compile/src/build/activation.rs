@@ -1,6 +1,9 @@
-//! Which procedures a version is made of. A callee is put in place, once for each call, or it is a *function*, which is there
-//! once and called: it begins activations of its own. What the names of a callee in place are for the function that it is in.
-//! Knows no value.
+//! Inlining decisions, and name resolution after inlining.
+//!
+//! A callee is inlined once for each call, which makes an *activation* (an inlined frame). Otherwise it is out of
+//! line: its code exists once for each direction, and begins a new activation. An activation's frame cells and
+//! parameters are resolved to cells of the procedure body that contains it, called its *function* here. This module
+//! knows no value.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -16,78 +19,79 @@ use reviver_isa::update::{Action, Direction};
 use super::cycles::CalledProcedures;
 use crate::form::{REFERENCE_WORDS, Version};
 
-/// So many calls are put into each other.
+/// Upper bound on the depth of inlined calls.
 const MOST_DEPTH: usize = 24;
-/// Instructions of callees that are put in place, and of functions.
+/// Upper bound on the instructions of all inlined callees, and on those of all out-of-line callees.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Cells of all frames of callees that are put in place, and of one function: each is looked at where a frame is left.
+/// Upper bound on frame cells of all inlined callees, and of one out-of-line callee. Each cell is checked when its
+/// frame is freed.
 const MOST_FRAME_CELLS: u32 = 1 << 13;
-/// Arguments: each two are told apart.
+/// Upper bound on arguments of a call: each pair of arguments may need an alias check.
 const MOST_ARGUMENTS: usize = 24;
 
-/// A procedure, where a version executes it.
+/// Execution of a procedure in a specialization, inlined or as the body of an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct Activation {
     pub procedure: u32,
     pub way: Way,
-    /// The number of the activation that it is part of, which begins a function: perhaps its own.
+    /// Number of the activation that begins the containing procedure body, possibly this one.
     pub function: u32,
-    /// Where it is put in place; nowhere if it begins a function.
+    /// Call at which it is inlined; `None` if it begins a procedure body.
     pub called: Option<Called>,
-    /// The first cell of its frame, of each class: integers, reals.
+    /// First cells of its frame: integers, reals.
     frame: [Anchor; 2],
     parameters: Vec<ParameterRegion>,
 }
 
-/// A call, by which an activation is made or a function is entered.
+/// Call that makes an activation or enters an out-of-line callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Called {
-    /// The number of the activation that calls.
+    /// Number of the calling activation.
     pub by: u32,
-    /// The instruction.
+    /// Index of the call instruction.
     pub site: u32,
-    /// The number of the call in the flow.
+    /// Number of the call in the flow.
     pub call: u32,
-    /// Whether the machine turns there.
+    /// True if the machine reverses its direction at the call.
     pub turns: bool,
 }
 
-/// What is passed for a parameter, as far as it is known before a run.
+/// Part of an argument that is known at compile time.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRegion {
-    /// The cells among which those are that it refers to, as the function names them.
+    /// Region that contains the referenced cells, in names of the procedure body.
     region: Region,
-    /// Whether it begins with the first of them.
+    /// True if the reference begins at the region's first cell.
     is_first: bool,
 }
 
-/// Where an anchor of an activation is.
+/// Resolved location of an anchor that an activation's code names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnchorPlace {
-    /// An anchor of the function.
+    /// Anchor in names of the containing procedure body.
     Own(Anchor),
-    /// Where the call that made the activation has found what it passes for the parameter of this number.
+    /// Address that the call computes for the parameter of this number.
     Computed(u32),
 }
 
-/// A call of a function.
+/// Call of an out-of-line callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FunctionCall {
     pub called: Called,
-    /// The activation that begins the function.
+    /// Activation that begins the callee.
     pub callee: u32,
 }
 
-/// What becomes of a call.
+/// Decision for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entered {
-    /// An activation of this number is made.
+    /// Inlined, as the activation of this number.
     InPlace(u32),
-    /// A function is called, by the number of the call.
+    /// Out of line, with this number of the call.
     Function(usize),
 }
 
-/// The activations of a version. The first is that of the procedure which it begins in.
+/// All activations of a specialization. The first one is that of the procedure that contains the entry.
 #[derive(Debug)]
 pub(super) struct Activations<'f> {
     module: &'f Module,
@@ -96,16 +100,16 @@ pub(super) struct Activations<'f> {
     all: Vec<Activation>,
     /// The first activation of each out-of-line callee, by its procedure and direction.
     begun: HashMap<(u32, Way), u32>,
-    /// The calls of functions, and their numbers.
+    /// Out-of-line calls, and the index of each.
     calls: Vec<FunctionCall>,
     numbers: HashMap<FunctionCall, usize>,
     /// Activations that are open at a call of an out-of-line callee.
     calling: HashSet<u32>,
     called: OnceCell<CalledProcedures>,
-    /// Instructions of callees that are put in place, and cells of their frames.
+    /// Number of instructions of inlined callees.
     instructions: u32,
     cells: u32,
-    /// Instructions of functions that are called.
+    /// Number of instructions of out-of-line callees.
     function_instructions: u32,
 }
 
@@ -133,39 +137,39 @@ impl<'f> Activations<'f> {
         self.all.get(number as usize)
     }
 
-    /// How many there are.
+    /// Returns the number of activations.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
     }
 
-    /// The function that an activation is part of.
+    /// Returns the procedure body that contains an activation, by the activation that begins it.
     pub fn function(&self, number: u32) -> u32 {
         self.get(number).map_or(0, |activation| activation.function)
     }
 
-    /// The calls of functions.
+    /// Returns the out-of-line calls, each at the index that is its number.
     pub fn calls(&self) -> &[FunctionCall] {
         &self.calls
     }
 
-    /// Whether the version begins in main, whose end nothing leads over, and which is passed nothing.
+    /// Returns true if the specialization begins in main, which has no caller and no arguments.
     pub fn begin_in_main(&self) -> bool {
         self.get(0).is_some_and(|own| own.procedure == 0)
     }
 
-    /// Whether frames may have been put into memory in the middle of an activation: where it calls a function, or where
-    /// something in it does, and where the version begins in it.
+    /// Returns true if variables of the frame may have been stored to memory in the middle of an activation: around an
+    /// out-of-line call in it or in an activation nested in it, or before the entry.
     pub fn is_in_memory(&self, number: u32) -> bool {
         number == 0 || self.calling.contains(&number)
     }
 
-    /// How many arguments the call of an activation has, or the calls of a function that it begins.
+    /// Returns the number of arguments of an activation's call, or of calls of the out-of-line callee that it begins.
     pub fn arguments(&self, number: u32) -> u32 {
         self.procedure(number).map_or(0, |procedure| procedure.parameters.len() as u32)
     }
 
-    /// The activations in place that are open where a function is called, each with where in the call's record that is kept which
-    /// it is passed.
+    /// Returns the inlined activations that are open at an out-of-line call, each with the offset of its arguments in
+    /// the call record.
     pub fn kept(&self, call: FunctionCall) -> Vec<(u32, u32)> {
         let mut next = 1 + REFERENCE_WORDS * self.arguments(call.callee);
         let in_place = self.open(call.called.by).into_iter().skip(1);
@@ -186,7 +190,7 @@ impl<'f> Activations<'f> {
         self.flow.call(called.call)
     }
 
-    /// The position at which it begins.
+    /// Returns the position at which an activation begins, in its direction.
     pub fn begin(&self, number: u32) -> Option<u32> {
         let procedure = self.procedure(number)?;
         Some(match self.get(number)?.way {
@@ -195,7 +199,7 @@ impl<'f> Activations<'f> {
         })
     }
 
-    /// Those that are open in one: the one that begins the function, and so on to itself.
+    /// Returns the activations that are open in one, from the one that begins the procedure body to itself.
     pub fn open(&self, number: u32) -> Vec<u32> {
         let above = std::iter::successors(Some(number), |&n| self.get(n)?.called.map(|called| called.by));
         let mut open: Vec<u32> = above.collect();
@@ -203,7 +207,7 @@ impl<'f> Activations<'f> {
         open
     }
 
-    /// Cells of its frame, of a class.
+    /// Returns the number of its frame's cells of a class.
     pub fn frame_cells(&self, number: u32, class: Class) -> u32 {
         let layout = self.flow.layout();
         let sizes = match class {
@@ -214,7 +218,7 @@ impl<'f> Activations<'f> {
         size.copied().unwrap_or(0)
     }
 
-    /// The cell of its frame with this offset, as the function names it.
+    /// Returns the frame cell with this offset, in names of the containing procedure body.
     pub fn frame_cell(&self, number: u32, class: Class, offset: u32) -> Anchor {
         match self.get(number).map(|activation| activation.frame[class as usize]) {
             Some(Anchor::Frame(class, start)) => Anchor::Frame(class, start + offset),
@@ -224,10 +228,10 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// The first cell behind its frame: those of the calls that it makes begin there.
+    /// Returns the first cell after its frame, where frames of its callees begin.
     pub fn behind_frame(&self, number: u32, class: Class) -> Anchor {
         match self.get(number) {
-            // Main's frame isn't behind the constants, but within all cells that live as long as the program.
+            // Main's frame isn't after the constants, but among all cells that live as long as the program.
             Some(Activation { procedure: 0, called: None, .. }) => {
                 let (ints, reals) = self.flow.layout().static_cells();
                 Anchor::Fixed(if class == Class::Int { ints } else { reals } as u32)
@@ -236,8 +240,8 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// So many cells of a class lie between the beginning of the caller's frame and that of a function. Main's frame isn't asked
-    /// for.
+    /// Returns the distance in cells from the start of the caller's frame to that of an out-of-line callee; 0 and
+    /// unused for main.
     pub fn further(&self, call: FunctionCall, class: Class) -> u32 {
         match self.behind_frame(call.called.by, class) {
             Anchor::Frame(_, further) => further,
@@ -245,7 +249,7 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// Where an anchor is that an activation's code names.
+    /// Resolves an anchor that an activation's code names.
     pub fn place(&self, number: u32, anchor: Anchor) -> AnchorPlace {
         match (anchor, self.get(number)) {
             (Anchor::Frame(class, offset), Some(_)) => {
@@ -261,7 +265,7 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// The cells that are within a region of an activation's names.
+    /// Resolves a region that an activation's code names.
     pub fn region(&self, number: u32, region: Region) -> Region {
         let passed = match (region.anchor, self.get(number)) {
             (Anchor::Parameter(n), Some(Activation { called: Some(_), parameters, .. })) => {
@@ -276,8 +280,8 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// Makes the activation of a call that an instruction of another one makes, or notes the call of a function; none where
-    /// the call is the interpreter's.
+    /// Decides about a call: makes an activation if it is inlined, or registers an out-of-line call. Returns `None` if
+    /// the call must be interpreted.
     pub fn enter(&mut self, by: u32, site: u32, call: u32) -> Option<Entered> {
         let caller = self.get(by)?;
         let passes = self.flow.call(call)?;
@@ -288,7 +292,7 @@ impl<'f> Activations<'f> {
         };
         let way = if turns { turned(caller.way) } else { caller.way };
         let callee = self.module.procedures.get(passes.procedure as usize)?;
-        // Adjoints wait while such a task runs, which nothing here looks after.
+        // Deferred accumulation of adjoints in such a task isn't compiled.
         let adds_up_apart = self.gradient && self.flow.adds_up_apart(self.module, site);
         if adds_up_apart || !self.is_compiled(callee, passes) {
             return None;
@@ -308,7 +312,7 @@ impl<'f> Activations<'f> {
         Some(Entered::InPlace(self.all.len() as u32 - 1))
     }
 
-    /// The number of a call of a function.
+    /// Returns the number of an out-of-line call, after registering it if it is new.
     fn number(&mut self, call: FunctionCall) -> usize {
         if let Some(&known) = self.numbers.get(&call) {
             return known;
@@ -320,7 +324,7 @@ impl<'f> Activations<'f> {
         number
     }
 
-    /// The activation that begins the function of a procedure, if that isn't too large.
+    /// Returns the activation that begins an out-of-line callee, or `None` if the callee is too large.
     fn begun(&mut self, procedure: u32, way: Way) -> Option<u32> {
         if let Some(&known) = self.begun.get(&(procedure, way)) {
             return Some(known);
@@ -337,9 +341,9 @@ impl<'f> Activations<'f> {
         Some(number)
     }
 
-    /// Whether a call is made by compiled code.
+    /// Returns true if compiled code can make a call.
     fn is_compiled(&self, callee: &Procedure, passes: &CallSite) -> bool {
-        // What a mutant changes of a call is the interpreter's to show.
+        // Mutants of the call rules must show in the interpreter.
         if !keeps(Rule::UncallsRunBackward)
             || !keeps(Rule::DirectionIsRestored)
             || !keeps(Rule::DepthIsLimited)
@@ -350,16 +354,17 @@ impl<'f> Activations<'f> {
             let steps = self.flow.steps().get(callee.entry as usize..callee.exit as usize);
             steps.is_none_or(|steps| steps.iter().any(Step::names_adjoint))
         };
-        // A rule takes its callee's place where steps carry adjoints.
+        // In gradient mode a rule replaces its procedure.
         !(self.gradient && callee.rule.is_some())
-            // With the mode off nothing here looks after the adjoints of a frame.
+            // Outside of gradient mode, compiled code doesn't free the adjoints of a frame.
             && (self.gradient || !names_adjoints())
             && passes.arguments.len() <= MOST_ARGUMENTS
             && passes.arguments.iter().all(is_simple)
     }
 
-    /// Whether the callee of a call is put in place. One that comes back to itself isn't, but for the part of its way that leads
-    /// through the function which calls; and none that is too deep, or with whose instructions or frame there are too many.
+    /// Returns true if a callee is inlined. A callee isn't inlined if it is the calling body's own procedure, or calls
+    /// itself on a path that avoids that procedure. Nor is it inlined if the nesting is too deep, or if the limits of
+    /// instructions or frame cells would be exceeded.
     fn is_put_in_place(&self, by: u32, callee: &Procedure, passes: &CallSite) -> bool {
         let own = self.get(self.function(by)).map_or(0, |own| own.procedure);
         let called = self.called.get_or_init(|| CalledProcedures::of(self.module, self.flow));
@@ -370,7 +375,7 @@ impl<'f> Activations<'f> {
             && !called.come_back(passes.procedure, own)
     }
 
-    /// Cells of a procedure's frame.
+    /// Returns the number of cells of a procedure's frame, of both classes.
     fn cells_of(&self, procedure: u32) -> u32 {
         let layout = self.flow.layout();
         let cells = |sizes: &[u32]| sizes.get(procedure as usize).copied().unwrap_or(u32::MAX);
@@ -389,7 +394,7 @@ impl<'f> Activations<'f> {
         ParameterRegion { region: self.region(by, region), is_first: is_first && is_own }
     }
 
-    /// The cells that are read to find what is passed, as the caller names them.
+    /// Returns the integer cells that are read to compute an argument, in the caller's names.
     fn indices_of(&self, passed: &Passed) -> Vec<Anchor> {
         let cells =
             |indices: &mut dyn Iterator<Item = ArrayIndex>| indices.filter_map(|index| index.cell).collect();
@@ -402,12 +407,12 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// Whether there are such cells.
+    /// Returns true if computing an argument reads integer cells.
     pub fn reads_cells(&self, passed: &Passed) -> bool {
         !self.indices_of(passed).is_empty()
     }
 
-    /// Those of all calls, each with the number of the activation that calls.
+    /// Returns the integer cells that are read to compute arguments of all calls, each with the calling activation.
     pub fn indices(&self) -> Vec<(u32, Anchor)> {
         let in_place = self.all.iter().filter_map(|activation| activation.called);
         let calls = in_place.chain(self.calls.iter().map(|call| call.called));
@@ -418,7 +423,8 @@ impl<'f> Activations<'f> {
             .collect()
     }
 
-    /// Arguments of out-of-line calls: the calling function, the class, and the region of the caller's cells that contains the argument.
+    /// Iterates over the arguments of out-of-line calls: the calling procedure body, the class, and the region of the
+    /// caller's cells that contains the argument.
     pub fn passed_to_functions(&self) -> impl Iterator<Item = (u32, Class, Region)> {
         self.calls.iter().flat_map(|call| {
             let caller = self.function(call.called.by);
@@ -433,7 +439,7 @@ impl<'f> Activations<'f> {
         })
     }
 
-    /// The pairs of a call's arguments that must not share cells, and might.
+    /// Returns the pairs of arguments that must not alias, but might.
     pub fn to_tell_apart(&self, passes: &CallSite) -> Vec<(usize, usize)> {
         let Some(callee) = self.module.procedures.get(passes.procedure as usize) else { return Vec::new() };
         let parameters = &callee.parameters;
@@ -448,13 +454,13 @@ impl<'f> Activations<'f> {
         pairs.filter(may_share).collect()
     }
 
-    /// Whether a call passes a matrix for a parameter, as a matrix.
+    /// Returns true if an argument is passed as a matrix.
     pub fn is_matrix(&self, passes: &CallSite, n: usize) -> bool {
         matches!(passes.arguments.get(n), Some(Passed::Matrix(_)))
     }
 }
 
-/// The activation that begins a function.
+/// Creates the activation that begins a procedure body.
 fn beginning(number: u32, procedure: u32, way: Way) -> Activation {
     let frame = [Class::Int, Class::Real].map(|class| Anchor::Frame(class, 0));
     Activation { procedure, way, function: number, called: None, frame, parameters: Vec::new() }
@@ -467,7 +473,7 @@ fn turned(way: Way) -> Way {
     }
 }
 
-/// Whether what is passed can be found by the operations of a form.
+/// Returns true if operations of an SSA function can compute an argument.
 fn is_simple(passed: &Passed) -> bool {
     match *passed {
         Passed::Cell(Slot { adjoint, .. }) => !adjoint,

@@ -1,4 +1,5 @@
-//! The reading of the rows whose numbers are values of a form: each operation of [`Arith`] is put down as one.
+//! Arithmetic on SSA values: the rows are executed with numbers that are SSA values, and each operation of [`Arith`]
+//! is appended to the draft.
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::Eval;
@@ -7,7 +8,7 @@ use reviver_isa::number::try_literal_bits;
 use super::draft::Draft;
 use crate::op::{Coordinate, OpKind, SsaValue};
 
-/// Numbers of a form that is being written.
+/// Numbers that are values of an SSA function under construction.
 #[derive(Clone, Copy)]
 pub(super) struct SsaNumbers<'d>(pub &'d Draft);
 

@@ -1,5 +1,5 @@
-//! Entering and leaving callees, put in place or called: what is passed is found and told apart, the frame begins with zeros
-//! and ends vacant. Knows no other step.
+//! Entry and exit of callees, inlined or out of line: arguments are computed and checked for aliasing, the frame
+//! begins zeroed and must end vacant. This module knows no other step.
 
 use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
@@ -13,7 +13,7 @@ use crate::form::REFERENCE_WORDS;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Enters an activation that is put in place from the one that calls it.
+    /// Enters an inlined activation.
     pub fn open(self, callee: u32) {
         let called = self.activations.get(callee).and_then(|activation| activation.called);
         let Some(called) = called else { return };
@@ -23,7 +23,7 @@ impl StepWriter<'_> {
         StepWriter { activation: callee, ..self }.begin_frame();
     }
 
-    /// Finds what a call passes and tells it apart: its step is made.
+    /// Computes the arguments of a call and checks them for aliasing. This is the step of the call.
     fn pass(self, called: Called) -> Vec<ReferenceValues> {
         let Some(passes) = self.activations.call(called) else { return Vec::new() };
         let passed: Vec<ReferenceValues> =
@@ -35,7 +35,7 @@ impl StepWriter<'_> {
         passed
     }
 
-    /// The variables of the activation's frame hold 0 at first. In memory everything behind the open frames is 0 already.
+    /// Zeroes the variables of the activation's frame. In memory, all cells after the open frames are already 0.
     pub fn begin_frame(self) {
         for segment in segments(self.activations, self.storages, self.activation) {
             for (anchor, class) in self.variables_of(segment) {
@@ -44,7 +44,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// The variables among some cells of the activation's frame.
+    /// Iterates over the SSA variables in a segment of the activation's frame.
     fn variables_of(self, segment: FrameSegment) -> impl Iterator<Item = (Anchor, Class)> {
         let FrameSegment { class, first, count, .. } = segment;
         let anchors = (first..first + count)
@@ -54,8 +54,8 @@ impl StepWriter<'_> {
             .map(move |anchor| (anchor, class))
     }
 
-    /// Makes the step that enters a function, but for what is put into memory then: the record of the call is begun behind the
-    /// others, and what is passed put into it.
+    /// Writes the step that enters an out-of-line callee, except for the stores of variables: appends a call record
+    /// and fills it with the arguments.
     pub fn enter_function(self, number: usize, FunctionCall { called, callee }: FunctionCall) {
         let draft = self.draft;
         let store = |word: u32, value| {
@@ -75,12 +75,12 @@ impl StepWriter<'_> {
         }
     }
 
-    /// All that an activation is passed.
+    /// Returns all words passed to an activation.
     pub fn all_passed(self, activation: u32) -> Vec<SsaValue> {
         (0..self.activations.arguments(activation)).flat_map(|n| self.passed(activation, n)).collect()
     }
 
-    /// Goes on behind the call of a function, which came back: what it was passed is still what it would be passed.
+    /// Continues after an out-of-line call has returned. Requires that its arguments still refer to the same cells.
     pub fn behind_function(self, FunctionCall { called, .. }: FunctionCall) {
         let word = |n: u32, word: u32| {
             let address = self.draft.record_word(i64::from(1 + n * REFERENCE_WORDS + word));
@@ -95,8 +95,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Leaves the scope's activation for the one that has called it. Each loop over cells has a block that is repeated, and one
-    /// behind it.
+    /// Returns from the scope's activation to its caller. `loops` has, for each loop over cells, the repeated block
+    /// and the block after it.
     pub fn close(self, loops: &[(u32, u32)]) {
         if let Some(called) = self.activations.get(self.activation).and_then(|activation| activation.called) {
             let caller = StepWriter { activation: called.by, ..self };
@@ -118,14 +118,15 @@ impl StepWriter<'_> {
         }
     }
 
-    /// What lies behind the open frames is 0, though a variable was put into memory while its frame was open.
+    /// Zeroes the memory of a variable that may have been stored while its frame was open: cells after the open frames
+    /// are 0.
     fn store_zero(self, class: Class, anchor: Anchor) {
         for &(space, zero) in self.zeros(class).iter() {
             self.draft.op(OpKind::Store(space), [self.draft.address(anchor), zero]);
         }
     }
 
-    /// The spaces of a class's cells, each with its 0.
+    /// Returns the address spaces of a class's cells, each with its zero.
     fn zeros(self, class: Class) -> Vec<(Space, SsaValue)> {
         let real = || self.draft.real(0);
         match (class, self.gradient) {
@@ -135,7 +136,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// The cell of an offset in the frame goes out of use.
+    /// Frees one cell of the frame, given by its offset.
     fn free_named(self, class: Class, offset: u32) {
         let cell = self.activations.frame_cell(self.activation, class, offset);
         match class {
@@ -146,7 +147,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Neighbours in memory go out of use.
+    /// Frees adjacent memory cells of the frame in a loop.
     fn free_in_loop(self, segment: FrameSegment, repeated: u32, behind: u32) {
         let FrameSegment { class, first, count, .. } = segment;
         let first = self.draft.address(self.activations.frame_cell(self.activation, class, first));
@@ -162,7 +163,7 @@ impl StepWriter<'_> {
         self.draft.enter(behind);
     }
 
-    /// An integer of a frame, which must be 0, goes out of use.
+    /// Frees an integer of a frame, which must be 0.
     fn free_int(self, cell: OperandHome) {
         if !self.level.is_checked() {
             return self.set(Space::Ints, &cell, self.draft.int(0));
@@ -172,7 +173,7 @@ impl StepWriter<'_> {
         self.draft.op(OpKind::RequireTrue, [is_zero]);
     }
 
-    /// A real of a frame, which must be vacant, goes out of use, and its adjoint with it.
+    /// Frees a real of a frame, which must be vacant, together with its adjoint.
     fn free(self, cell: OperandHome, adjoint_cell: OperandHome) {
         let zero = self.draft.real(0);
         let adjoint = if self.gradient { self.value(Space::Adjoints, &adjoint_cell) } else { zero };
@@ -184,7 +185,7 @@ impl StepWriter<'_> {
             }
             self.draft.op(OpKind::CountDiscarded, [value]);
         }
-        // What lies behind the open frames is 0.
+        // Cells after the open frames are 0.
         self.set(Space::Reals, &cell, zero);
         if self.gradient {
             if self.level.is_checked() {
@@ -194,7 +195,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// What a call passes for a parameter.
+    /// Computes the reference that a call passes for a parameter.
     fn reference(self, passed: &Passed) -> ReferenceValues {
         let draft = self.draft;
         let one = draft.int(1);
@@ -208,13 +209,13 @@ impl StepWriter<'_> {
             }
             Passed::Span { array, from, to, .. } => {
                 let [base, length, stride] = self.array(array);
-                // Either bound may be right behind the last element.
+                // Either bound may be directly after the last element.
                 let end = draft.place(length, one, one);
                 let [from, to] = [from, to].map(|bound| self.index(bound, end));
                 let is_in_order = draft.op(OpKind::IntTest(Order::Le), [from, to]);
                 draft.op(OpKind::RequireTrue, [is_in_order]);
                 let length = draft.place(to, from, draft.int(-1));
-                // An empty slice refers to nothing; a fixed base makes it equal to itself.
+                // An empty slice refers to no cell; a fixed base makes it equal to itself.
                 let is_some = draft.op(OpKind::IntTest(Order::Gt), [length, draft.int(0)]);
                 let first = draft.place(base, from, stride);
                 [draft.op(OpKind::IntChoose, [is_some, first, base]), length, stride]
@@ -230,7 +231,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// The arguments of a call that the activation makes must still refer to the cells that the callee worked on.
+    /// Requires that the arguments of a call, computed again after it, are the references that the callee received.
     fn require_same_references(self, called: Called, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.activations.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
@@ -249,7 +250,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Fails where two arguments share cells, and perhaps where they only lie between each other's.
+    /// Requires that two arguments don't alias. The check may also fail if their cells are only interleaved.
     fn tell_apart(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };
@@ -269,7 +270,7 @@ impl StepWriter<'_> {
         draft.op(OpKind::RequireTrue, [is_apart]);
     }
 
-    /// The first cell of a reference, the last one, and whether there is none.
+    /// Returns the first and the last cell of a reference, and a condition that it is empty.
     fn extent(self, passes: &CallSite, n: usize, [base, length, stride]: ReferenceValues) -> [SsaValue; 3] {
         let draft = self.draft;
         let (length, stride) = match self.activations.is_matrix(passes, n) {

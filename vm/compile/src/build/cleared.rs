@@ -1,5 +1,6 @@
-//! Cells that steps clear before anything else is done with them, and leave cleared: counters of loops, and what lowering borrows. Whoever comes
-//! by finds such a cell as it was, because it had to be vacant. Knows no version and no value.
+//! Analysis of borrowed cells: cells that steps clear before any other use and leave cleared, such as loop counters
+//! and temporaries of lowering. Such a cell must be vacant, so it is unchanged afterwards. This module knows neither
+//! specializations nor values.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,29 +8,29 @@ use std::ops::Range;
 use reviver_flow::graph::Way;
 use reviver_flow::{Flow, StepLink};
 
-/// What may have become of a cell, as a set.
+/// Set of possible states of a cell, as a bit mask.
 type Fates = u8;
 const UNTOUCHED: Fates = 1;
 const CLEARED: Fates = 2;
 const USED: Fates = 4;
 
-/// What a step does with a cell.
+/// Effect of a step on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellUse {
     Nothing,
-    /// It must be vacant, and is 0 then.
+    /// Requires that the cell is vacant, and sets it to 0.
     Clears,
     Uses,
 }
 
-/// Whether steps find a cell vacant and leave it so, or don't touch it, on every way through them and in either direction. No branch leads
-/// into the steps or out of them.
+/// Returns true if on every path, in both directions, the steps either don't touch a cell or find it vacant and leave
+/// it vacant. No branch may lead into the steps or out of them.
 pub(super) fn leave_clear(flow: &Flow, steps: Range<u32>, uses: impl Fn(u32) -> CellUse) -> bool {
     [Way::Along, Way::Against].into_iter().all(|way| is_left_clear(flow, &steps, way, &uses))
 }
 
 fn is_left_clear(flow: &Flow, steps: &Range<u32>, way: Way, uses: &impl Fn(u32) -> CellUse) -> bool {
-    // By the step that comes next what may have become of the cell before it.
+    // Possible states of the cell before each step that is next.
     let mut known: HashMap<u32, Fates> = HashMap::new();
     let first = if way == Way::Along { steps.start } else { steps.end.wrapping_sub(1) };
     let mut open = vec![(first, UNTOUCHED)];

@@ -1,9 +1,9 @@
-//! Which procedures call which, and which of them come back to themselves. Knows no form.
+//! Call graph of a module, and detection of recursion. This module knows no SSA function.
 
 use reviver_flow::{Flow, StepLink};
 use reviver_isa::Module;
 
-/// The procedures that each one calls.
+/// Callees of each procedure.
 #[derive(Debug)]
 pub(super) struct CalledProcedures(Vec<Vec<u32>>);
 
@@ -25,7 +25,7 @@ impl CalledProcedures {
         CalledProcedures(called.collect())
     }
 
-    /// Whether calls lead from a procedure to itself, but through another one.
+    /// Returns true if calls lead from a procedure back to itself on a path that avoids the procedure `without`.
     pub fn come_back(&self, procedure: u32, without: u32) -> bool {
         let called = |procedure: u32| self.0.get(procedure as usize).into_iter().flatten().copied();
         let mut is_seen = vec![false; self.0.len()];

@@ -1,8 +1,8 @@
-//! A form while it is written: operations are put behind each other, and what cells that are variables hold is found
-//! wherever it is read. Knows no step.
+//! SSA function under construction: operations are appended to blocks, and the current value of each variable is found
+//! where it is read. This module knows no step.
 //!
-//! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013): where ways meet, a
-//! block gets a parameter for each variable that is read; what is passed for it is found once all blocks are written.
+//! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013): where edges meet, a
+//! block gets a parameter (φ) for each variable that is read; its arguments are found once all blocks are written.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -18,14 +18,14 @@ use crate::form::{
 use crate::known::KnownCells;
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
-/// A cell that only steps which name it reach.
+/// Cell that only steps with a static address reach, so that it is an SSA variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CellVariable {
     pub space: Space,
     pub anchor: Anchor,
 }
 
-/// The cells that hold 0 where a form begins: among all integers, reals and adjoints.
+/// Cells that hold 0 at entry, as address ranges of each space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ZeroCells {
     pub ints: Range<u32>,
@@ -45,21 +45,21 @@ impl ZeroCells {
     }
 }
 
-/// What a form begins with.
+/// Known state at entry.
 #[derive(Clone, Debug)]
 pub(super) struct Beginning {
-    /// What holds 0.
+    /// Cells that hold 0.
     pub zeros: ZeroCells,
-    /// What else is known of cells.
+    /// Further cells with known contents.
     pub known: KnownCells,
-    /// Where the records of open calls end.
+    /// Operation that gives the end of the call records at entry.
     pub records: OpKind,
-    /// Words of a record.
+    /// Number of words of a call record.
     pub record: u32,
 }
 
 impl Beginning {
-    /// The bits of a cell, if they are known.
+    /// Returns the bits of a cell, if they are known at entry.
     fn bits(&self, held: CellVariable) -> Option<u64> {
         let CellVariable { space, anchor: Anchor::Fixed(cell) } = held else { return None };
         match space {
@@ -70,35 +70,37 @@ impl Beginning {
     }
 }
 
-/// What has a name while a form is written, and is a value wherever it is read.
+/// Source variable of SSA construction: it has one value at each point of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum DraftName {
-    /// A cell, as the function of this number names it.
+    /// Cell, as named by the procedure body of this number.
     Cell(u32, CellVariable),
-    /// A word of what is passed for a parameter, by the number of the activation and that of the parameter.
+    /// Word of the reference passed for a parameter: the number of the activation, of the parameter, and of the word.
     Passed(u32, u32, u32),
-    /// Where the cells of a class begin in the frame of the function that runs.
+    /// Start of the current frame's cells of a class.
     Frame(Class),
-    /// Where the records of open calls end.
+    /// End of the records of open calls.
     Records,
 }
 
-/// A block that is still to be written.
+/// Block that is planned but not yet written.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedBlock {
     pub end: SsaEnd,
-    /// The number of the function that it is part of.
+    /// Number of the procedure body that contains the block: the version's own, or an out-of-line callee.
     pub function: u32,
-    /// Whether cells are in memory there, and no value is known of them: where a function is entered, or comes back.
+    /// True where all cells are in memory, so that no variable has a value: at the entry of an out-of-line callee, and
+    /// after it returns.
     pub reloads_cells: bool,
-    /// By activations where what they are passed is in memory then: words from the end of the records on.
+    /// Activations with their arguments in memory here, each with the offset in words from the end of the call
+    /// records.
     pub reloads_passed: Vec<(u32, i64)>,
 }
 
-/// The block that everything begins with: literals, inputs, and what variables hold at first.
+/// Number of the entry block, which contains literals, inputs, and the initial values of variables.
 const ENTRY: u32 = 0;
 
-/// A form while it is written. Its parts are borrowed for as long as one operation takes.
+/// SSA function under construction. Its state is borrowed only during one operation.
 pub(super) struct Draft {
     numbers: NumberKinds,
     inner: RefCell<Inner>,
@@ -109,38 +111,39 @@ struct Inner {
     instructions: Vec<Option<u32>>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
-    /// The functions of the blocks.
+    /// Number of the procedure body of each block.
     functions: Vec<u32>,
     reloads_cells: Vec<bool>,
     reloads_passed: Vec<Vec<(u32, i64)>>,
     beginning: Beginning,
-    /// Where operations are put.
+    /// Block to which operations are appended.
     current: u32,
-    /// The instruction that they are made for.
+    /// Instruction for which operations are made.
     at: Option<u32>,
-    /// Where this is 0, operations don't fail.
+    /// Condition of the checks that are appended: where it is 0, they don't fail.
     guard: Option<SsaValue>,
-    /// Literals and inputs, once each.
+    /// Literals and inputs that have a value, once each.
     known: HashMap<OpKind, SsaValue>,
-    /// Addresses in the frame, by the blocks in which they are made.
+    /// Frame addresses that were computed already, by block.
     of_frame: HashMap<(u32, Class, u32), SsaValue>,
-    /// The numbers of names.
+    /// Numbers of the source variables.
     names: HashMap<DraftName, u32>,
     all_names: Vec<DraftName>,
     is_written: Vec<bool>,
-    /// Cells of each function with the numbers of their names, in the order of first use.
+    /// Cells of each procedure body with the numbers of their variables, in the order of first use.
     cells: HashMap<u32, Vec<(u32, CellVariable)>>,
-    /// What a name is at the end of a block, as far as it is written.
+    /// Value of each variable at the end of each block, as far as the block is written.
     held: HashMap<(u32, u32), SsaValue>,
-    /// How many values, and notes of what is held, there are, and may be.
+    /// Number of values and notes so far, and its upper bound.
     work: usize,
     most_work: usize,
-    /// Parameters of blocks, for names: what is passed for them is still to be found.
+    /// Block parameters with arguments that are still to be found, each with its variable.
     open: Vec<(u32, u32)>,
 }
 
 impl Draft {
-    /// Blocks that lead to each other by the numbers of their ends, for a form that takes at most so many values and notes.
+    /// Creates a draft with planned blocks. The ends of the blocks refer to each other by number. `most_work` bounds
+    /// the number of values and notes.
     pub fn new(
         numbers: NumberKinds,
         planned: Vec<PlannedBlock>,
@@ -191,23 +194,23 @@ impl Draft {
         self.numbers
     }
 
-    /// Goes on with a block.
+    /// Continues with another block.
     pub fn enter(&self, block: u32) {
         self.inner.borrow_mut().current = block;
     }
 
-    /// What follows in the current block is made for an instruction, or for none.
+    /// Sets the instruction for which the next operations of the current block are made.
     pub fn make_for(&self, at: Option<u32>) {
         self.inner.borrow_mut().at = at;
     }
 
-    /// Whether it takes more than it may.
+    /// Returns true if the bound on values and notes is exceeded.
     pub fn is_too_large(&self) -> bool {
         let inner = self.inner.borrow();
         inner.work > inner.most_work
     }
 
-    /// Counts steps that the current block makes.
+    /// Adds to the number of machine steps of the current block.
     pub fn count_steps(&self, steps: u32) {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
@@ -215,7 +218,7 @@ impl Draft {
         }
     }
 
-    /// Goes on with a block that is repeated, and has led nowhere else so far: the number of the repetition, from `first` on.
+    /// Continues with the single block of a generated loop, and returns its counter, which begins with `first`.
     pub fn begin_loop(&self, block: u32, first: SsaValue) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.current = block;
@@ -230,13 +233,13 @@ impl Draft {
         number
     }
 
-    /// Repeats a block with another number, if something holds.
+    /// Ends an iteration of a generated loop: repeats the block with counter `next` if `goes_on` isn't 0.
     pub fn end_loop(&self, block: u32, next: SsaValue, goes_on: SsaValue) {
         self.set_condition(goes_on);
         self.inner.borrow_mut().hand_over(block, block, next);
     }
 
-    /// The last of them enters a call or leaves one.
+    /// Counts that the last step of the current block enters a call or leaves one.
     pub fn count_call(&self) {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
@@ -244,7 +247,7 @@ impl Draft {
         }
     }
 
-    /// What the branch at the end of the current block looks at.
+    /// Sets the condition of the branch at the end of the current block.
     pub fn set_condition(&self, value: SsaValue) {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(SsaBlock { end: SsaEnd::Branch { condition, .. }, .. }) =
@@ -254,7 +257,7 @@ impl Draft {
         }
     }
 
-    /// How many steps the end of the current block skips.
+    /// Sets the number of steps that the safepoint at the end of the current block skips.
     pub fn set_skipped(&self, value: SsaValue) {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(SsaBlock { end: SsaEnd::Pause { skipped, .. }, .. }) =
@@ -264,29 +267,29 @@ impl Draft {
         }
     }
 
-    /// An operation behind those of the current block.
+    /// Appends an operation to the current block.
     pub fn op<const N: usize>(&self, kind: OpKind, operands: [SsaValue; N]) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         let guard = inner.guard.filter(|_| kind.may_fail(self.numbers.system));
         inner.put(inner.current, kind, operands, guard)
     }
 
-    /// A literal integer.
+    /// Returns the value of a literal integer.
     pub fn int(&self, value: i64) -> SsaValue {
         self.inner.borrow_mut().known(OpKind::Int(value))
     }
 
-    /// The literal real of these bits.
+    /// Returns the value of a literal real.
     pub fn real(&self, bits: u64) -> SsaValue {
         self.inner.borrow_mut().known(OpKind::Real(bits))
     }
 
-    /// No record begins there or behind.
+    /// Returns the address from which no call record may begin.
     pub fn records_end(&self) -> SsaValue {
         self.inner.borrow_mut().known(OpKind::Input(Input::RecordsEnd))
     }
 
-    /// The address base + index·stride.
+    /// Returns the address base + index·stride, folded if possible.
     pub fn place(&self, base: SsaValue, index: SsaValue, stride: SsaValue) -> SsaValue {
         match [base, index, stride].map(|value| self.inner.borrow().literal(value)) {
             [Some(base), Some(index), Some(stride)] => self.int(base + index * stride),
@@ -296,36 +299,36 @@ impl Draft {
         }
     }
 
-    /// The address of an anchor's cell, as the function of the current block names it.
+    /// Returns the address of an anchor's cell, as named by the procedure body of the current block.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.address(inner.current, anchor)
     }
 
-    /// Of a word of the records, counted from where they end.
+    /// Returns the address of a word of the call records, counted from their end.
     pub fn record_word(&self, word: i64) -> SsaValue {
         let (records, one) = (self.records(), self.int(1));
         self.place(records, self.int(word), one)
     }
 
-    /// Where the records of open calls end.
+    /// Returns the address of the end of the call records.
     pub fn records(&self) -> SsaValue {
         self.named(DraftName::Records)
     }
 
-    /// A word of what is passed to an activation for a parameter.
+    /// Returns a word of the reference passed to an activation for a parameter.
     pub fn passed(&self, activation: u32, n: u32, word: u32) -> SsaValue {
         self.named(DraftName::Passed(activation, n, word))
     }
 
-    /// Notes what is passed to an activation for a parameter.
+    /// Sets the reference passed to an activation for a parameter.
     pub fn pass(&self, activation: u32, n: u32, reference: [SsaValue; 3]) {
         for (word, value) in (0..).zip(reference) {
             self.inner.borrow_mut().set(DraftName::Passed(activation, n, word), value);
         }
     }
 
-    /// From here on another function runs, whose frame begins there, and one more record is there.
+    /// Enters an out-of-line callee: sets the start of its frame, and adds a call record.
     pub fn enter_function(&self, frame: [SsaValue; 2]) {
         let record = self.inner.borrow().beginning.record;
         let records = self.record_word(record.into());
@@ -336,7 +339,7 @@ impl Draft {
         }
     }
 
-    /// The current block is where a function begins, whoever has called it.
+    /// Makes the current block the entry of an out-of-line callee, with parameters for what depends on the caller.
     pub fn begin_function(&self) {
         let inner = &mut *self.inner.borrow_mut();
         for name in [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)] {
@@ -346,7 +349,8 @@ impl Draft {
         }
     }
 
-    /// The current block is behind a call, where its record is gone, and the frame begins so many cells before the callee's.
+    /// Makes the current block the return point of an out-of-line call: removes the call record, and moves the frame
+    /// back by `further` cells.
     pub fn leave_function(&self, further: [u32; 2]) {
         let record = self.inner.borrow().beginning.record;
         let names = [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)];
@@ -368,7 +372,8 @@ impl Draft {
         inner.held_at_end(inner.current, number)
     }
 
-    /// Writes operations that don't fail where a value is 0. What `write` makes is given back.
+    /// Runs `write` with an additional guard: checks appended by it don't fail where `by` is 0. Returns the result of
+    /// `write`.
     pub fn guarded<T>(&self, by: SsaValue, write: impl FnOnce() -> T) -> T {
         let outer = self.inner.borrow().guard;
         let both = outer.map_or(by, |outer| self.op(OpKind::IntAnd, [outer, by]));
@@ -378,24 +383,24 @@ impl Draft {
         made
     }
 
-    /// What a variable holds here.
+    /// Returns the current value of a variable.
     pub fn read(&self, variable: CellVariable) -> SsaValue {
         self.named(DraftName::Cell(self.function(), variable))
     }
 
-    /// Has a variable hold another value from here on.
+    /// Sets the value of a variable from here on.
     pub fn write(&self, variable: CellVariable, value: SsaValue) {
         let name = DraftName::Cell(self.function(), variable);
         self.inner.borrow_mut().set(name, value);
     }
 
-    /// The function of the current block.
+    /// Returns the number of the procedure body that contains the current block.
     fn function(&self) -> u32 {
         let inner = self.inner.borrow();
         inner.functions.get(inner.current as usize).copied().unwrap_or(0)
     }
 
-    /// Stores every variable of the function that is written anywhere and still alive, at the end of the current block.
+    /// Appends stores of all live variables of the procedure body that are written anywhere.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let function = self.function();
         let written: Vec<CellVariable> = {
@@ -410,7 +415,7 @@ impl Draft {
         }
     }
 
-    /// The form, once all blocks are written.
+    /// Completes block arguments and returns the SSA function.
     pub fn finish(self, version: Version) -> Result<SsaForm, Outside> {
         let mut inner = self.inner.into_inner();
         let mut next = 0;
@@ -439,7 +444,7 @@ impl Draft {
 }
 
 impl Inner {
-    /// The literal integer that a value is, if it is one.
+    /// Returns the literal of a value, if it is a literal integer.
     fn literal(&self, value: SsaValue) -> Option<i64> {
         match self.definitions.get(value.0 as usize)? {
             Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => Some(*literal),
@@ -466,7 +471,7 @@ impl Inner {
         value
     }
 
-    /// What needs no operands, and is the same everywhere.
+    /// Returns the value of an operation without operands, which is defined once in the entry block.
     fn known(&mut self, kind: OpKind) -> SsaValue {
         if let Some(&value) = self.known.get(&kind) {
             return value;
@@ -495,7 +500,7 @@ impl Inner {
         value
     }
 
-    /// The address that is so many cells further.
+    /// Returns the address that is `cells` cells after `start`.
     fn further(&mut self, block: u32, start: SsaValue, cells: i64) -> SsaValue {
         let literal = self.literal(start);
         match literal {
@@ -527,8 +532,8 @@ impl Inner {
         self.held.insert((self.current, number), value);
     }
 
-    /// What a name is at the end of a block, as far as that is written: a parameter of it, or of one before, where
-    /// ways meet before it is written; at the beginning, and where nothing is known of it, what it is loaded with.
+    /// Returns the value of a variable at the end of a block, in its present state of construction. At a merge of
+    /// edges this may be a new block parameter; at the entry, and where cells are reloaded, it is a load.
     fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
         let (mut at, mut way) = (block, Vec::new());
         let value = loop {
@@ -558,7 +563,7 @@ impl Inner {
         }
     }
 
-    /// Where what an activation is passed is in memory, from the end of the records on.
+    /// Returns where the arguments of an activation are in memory, as an offset from the end of the call records.
     fn record_place(&self, block: u32, activation: u32) -> Option<i64> {
         let known = self.reloads_passed[block as usize].iter();
         known.filter(|(own, _)| *own == activation).map(|(_, place)| *place).next()
@@ -592,7 +597,7 @@ impl Inner {
         self.put(block, OpKind::Load(space), [address], None)
     }
 
-    /// A parameter of a block where ways meet.
+    /// Adds a block parameter for a variable at a merge of edges.
     fn parameter(&mut self, block: u32, name: u32) -> SsaValue {
         let class = match self.all_names[name as usize] {
             DraftName::Cell(_, CellVariable { space, .. }) => space.class(),
@@ -605,7 +610,7 @@ impl Inner {
         value
     }
 
-    /// Finds what is passed to a block for a name.
+    /// Finds the arguments of a block parameter, one for each predecessor.
     fn pass(&mut self, block: u32, name: u32) {
         for predecessor in self.predecessors[block as usize].clone() {
             let value = self.held_at_end(predecessor, name);
@@ -613,7 +618,7 @@ impl Inner {
         }
     }
 
-    /// Passes a value from a block to one that it leads to, behind those that it passes already.
+    /// Appends an argument to the edges between two blocks.
     fn hand_over(&mut self, from: u32, to: u32, value: SsaValue) {
         for jump in self.blocks[from as usize].end.jumps_mut().filter(|jump| jump.to == to) {
             jump.arguments.push(value);

@@ -1,5 +1,6 @@
-//! Which pairs of `compute` and `uncompute` a version doesn't undo: what `compute` changes is put back instead, and the steps are skipped.
-//! Where nothing is checked, and `apply` leaves alone what `compute` reads and changes, that comes to the same. Knows no value.
+//! Elision of `uncompute`: selects the pairs of a specialization for which cells are saved and restored instead, and
+//! the steps are skipped. The result is the same in unchecked code if `apply` leaves alone what `compute` reads and
+//! changes. This module knows no value.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,17 +15,18 @@ use super::pairs::{ComputePair, TouchedCells, begins_with_zeros, pairs};
 use super::storage::AddressedCells;
 use crate::form::{StopPlace, Version};
 
-/// Elements of arrays that don't hold 0 where a pair begins: so many are kept meanwhile. Cells that steps name are as few as the steps.
+/// Upper bound on saved array elements that don't hold 0 at the start of a pair. Named cells need no bound: they are
+/// at most as many as the steps that name them.
 const MOST_KEPT: u32 = 64;
-/// Fewer neighbours aren't worth a loop.
+/// Least number of adjacent cells that are cleared by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// Cells that a pair changes, as the version's own procedure names them.
+/// Cells that a pair changes, as named by the procedure body that contains the pair after inlining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestoredCells {
     pub class: Class,
     region: Region,
-    /// Whether they hold 0 where the pair begins.
+    /// True if the cells hold 0 at the start of the pair.
     pub begin_with_zeros: bool,
 }
 
@@ -43,7 +45,7 @@ fn behind(anchor: Anchor, distance: u32) -> Anchor {
     }
 }
 
-/// Neighbours in memory that become 0.
+/// Adjacent memory cells to clear.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClearedCells {
     pub class: Class,
@@ -51,15 +53,16 @@ pub(super) struct ClearedCells {
     pub count: u32,
 }
 
-/// A pair that isn't undone in an activation.
+/// Pair of an activation with an `uncompute` that is skipped.
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPair {
-    /// The positions at which it is entered, where the first part of it ends, where steps are skipped, and up to where.
+    /// Positions, in the direction of execution: where the pair is entered, where its first part ends, and the skipped
+    /// range.
     pub enter: u32,
     pub middle: u32,
     pub from: u32,
     pub to: u32,
-    /// How many steps are skipped, if they are always as many.
+    /// Number of skipped steps, if it is constant.
     pub steps: Option<u32>,
     pub cells: Vec<RestoredCells>,
 }
@@ -74,13 +77,13 @@ impl SkippedPair {
         SkippedPair { enter, middle, from, to, steps, cells }
     }
 
-    /// The cells in memory that become 0 one after the other.
+    /// Returns the runs of memory cells that are cleared by loops.
     pub fn loops(&self, storage: &AddressedCells) -> Vec<ClearedCells> {
         let all = self.cells.iter().flat_map(|cells| cleared(cells, storage));
         all.filter(|cleared| cleared.count >= SHORTEST_LOOP).collect()
     }
 
-    /// Those that become 0 each by itself.
+    /// Returns the memory cells that are cleared one by one.
     pub fn single(&self, storage: &AddressedCells) -> Vec<(Class, Anchor)> {
         let all = self.cells.iter().flat_map(|cells| cleared(cells, storage));
         let few = all.filter(|cleared| cleared.count < SHORTEST_LOOP);
@@ -88,7 +91,7 @@ impl SkippedPair {
     }
 }
 
-/// What of some cells lies in memory and becomes 0, in stretches of neighbours.
+/// Returns the runs of adjacent memory cells that must be cleared.
 fn cleared(cells: &RestoredCells, storage: &AddressedCells) -> Vec<ClearedCells> {
     let mut found: Vec<ClearedCells> = Vec::new();
     let mut is_open = false;
@@ -104,33 +107,33 @@ fn cleared(cells: &RestoredCells, storage: &AddressedCells) -> Vec<ClearedCells>
     found
 }
 
-/// The pairs of a version.
+/// Elided pairs of a specialization.
 pub(super) struct Elisions<'f> {
     module: &'f Module,
     flow: &'f Flow,
     version: &'f Version,
     pairs: Vec<ComputePair>,
-    /// By activation those that aren't undone.
+    /// Elided pairs by activation.
     skipped: HashMap<u32, Vec<SkippedPair>>,
-    /// By a pair's beginning and the number of cells that it changes, whether those hold 0 there if they do where its procedure is entered.
+    /// Cache of [`begins_with_zeros`], by the pair's start and the index of the changed cells.
     zeros: RefCell<HashMap<(u32, usize), bool>>,
 }
 
 impl<'f> Elisions<'f> {
     pub fn of(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
-        // On a way with adjoints they are carried back through what is undone.
+        // In gradient mode adjoints propagate through `uncompute`, so it can't be skipped.
         let is_asked = !version.level.is_checked() && !version.gradient;
         let pairs = if is_asked { pairs(module, flow) } else { Vec::new() };
         Elisions { pairs, ..Elisions::none(module, flow, version) }
     }
 
-    /// Where all pairs are undone.
+    /// Returns an instance that elides no pair.
     pub fn none(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
         let (pairs, skipped) = (Vec::new(), HashMap::new());
         Elisions { module, flow, version, pairs, skipped, zeros: RefCell::default() }
     }
 
-    /// Finds those of an activation.
+    /// Finds the elided pairs of an activation.
     pub fn find(&mut self, activations: &Activations, number: u32) {
         if self.skipped.contains_key(&number) {
             return;
@@ -139,17 +142,17 @@ impl<'f> Elisions<'f> {
         self.skipped.insert(number, found);
     }
 
-    /// Those of an activation, once they are found.
+    /// Returns the elided pairs of an activation, after [`Elisions::find`].
     pub fn get(&self, activation: u32) -> &[SkippedPair] {
         self.skipped.get(&activation).map_or(&[], Vec::as_slice)
     }
 
-    /// The pair whose steps are skipped from a position of an activation.
+    /// Returns the pair with an `uncompute` that begins at a position of an activation.
     pub fn from(&self, activation: u32, position: u32) -> Option<&SkippedPair> {
         self.get(activation).iter().find(|pair| pair.from == position)
     }
 
-    /// Whether steps are skipped from there whose number only code finds.
+    /// Returns true if steps are skipped from a position, and their number is known only at run time.
     pub fn skips_unknown(&self, activation: u32, position: u32) -> bool {
         self.from(activation, position).is_some_and(|pair| pair.steps.is_none())
     }
@@ -173,7 +176,7 @@ impl<'f> Elisions<'f> {
         let mut cells = Vec::new();
         let mut kept = 0_u32;
         for (n, TouchedCells { class, region }) in written.into_iter().enumerate() {
-            // Where a parameter leads to is only known when code runs.
+            // The target of a parameter is known only at run time.
             if matches!(region.anchor, Anchor::Parameter(_)) {
                 return None;
             }
@@ -186,12 +189,12 @@ impl<'f> Elisions<'f> {
         (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.way, cells))
     }
 
-    /// Whether the version begins between the ends of a pair: what its cells held before isn't known there.
+    /// Returns true if the entry is inside a pair: the cells' contents before it are unknown then.
     fn begins_inside(&self, own: &Activation, pair: &ComputePair) -> bool {
         own.called.is_none() && pair.encloses(self.version.position)
     }
 
-    /// Whether the run is to stop within what would be skipped.
+    /// Returns true if a stop place is inside the steps that would be skipped.
     fn stops_inside(&self, own: &Activation, pair: &ComputePair) -> bool {
         let skipped = match own.way {
             Way::Along => pair.uncompute..=pair.end,
@@ -205,7 +208,7 @@ impl<'f> Elisions<'f> {
         })
     }
 
-    /// Whether the cells of a number that a pair changes hold 0 where it begins: those of a frame that is fresh.
+    /// Returns true if the changed cells of this index hold 0 at the start of the pair, because their frame is fresh.
     fn are_zero(&self, own: &Activation, pair: &ComputePair, n: usize) -> bool {
         let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);

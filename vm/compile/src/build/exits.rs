@@ -1,4 +1,5 @@
-//! Where a form is left, and what has to be in memory there and where functions are entered and left. Knows no step.
+//! Exits of an SSA function, and the memory that must be stored at exits and at out-of-line calls. This module knows
+//! no step.
 
 use reviver_flow::Anchor;
 use reviver_flow::graph::Way;
@@ -10,7 +11,7 @@ use super::writer::StepWriter;
 use crate::form::{Demands, FormCall, FormExit, LevelDemands, OpenedCall, REFERENCE_WORDS, SsaEnd, TOP_WORD};
 use crate::op::{OpKind, Space};
 
-/// The exits of a form that is being planned.
+/// Exits of an SSA function under construction.
 pub(super) struct Exits<'a, 'f> {
     activations: &'a Activations<'f>,
     pub all: Vec<FormExit>,
@@ -21,12 +22,12 @@ impl<'a, 'f> Exits<'a, 'f> {
         Exits { activations, all: Vec::new() }
     }
 
-    /// The end that leads to a position of an activation.
+    /// Adds an exit at a position of an activation.
     pub fn to(&mut self, activation: u32, position: u32) -> SsaEnd {
         self.exit(activation, position, false)
     }
 
-    /// The same, where there is no room for a call.
+    /// Adds an exit for lack of space for a call.
     pub fn full(&mut self, activation: u32, position: u32) -> SsaEnd {
         self.exit(activation, position, true)
     }
@@ -39,13 +40,13 @@ impl<'a, 'f> Exits<'a, 'f> {
     }
 }
 
-/// The calls that were put in place and are open in an activation.
+/// Returns the inlined calls that are open in an activation.
 fn in_place(activations: &Activations, number: u32) -> Vec<OpenedCall> {
     let open = activations.open(number).into_iter();
     open.filter_map(|number| Some(opened(activations, activations.get(number)?.called?, number))).collect()
 }
 
-/// A call of an activation, or of the function that it begins.
+/// Returns the properties of an inlined or out-of-line call at an exit.
 fn opened(activations: &Activations, called: Called, callee: u32) -> OpenedCall {
     OpenedCall {
         site: called.site,
@@ -56,7 +57,7 @@ fn opened(activations: &Activations, called: Called, callee: u32) -> OpenedCall 
     }
 }
 
-/// The calls of functions.
+/// Returns all out-of-line calls.
 pub(super) fn function_calls(activations: &Activations) -> Vec<FormCall> {
     let call = |&call: &FunctionCall| {
         let FunctionCall { called, callee } = call;
@@ -73,7 +74,7 @@ pub(super) fn function_calls(activations: &Activations) -> Vec<FormCall> {
     activations.calls().iter().map(call).collect()
 }
 
-/// Words of a record.
+/// Returns the number of words of a call record: the largest that any call needs.
 pub(super) fn record_words(activations: &Activations) -> u32 {
     let words = |references: u32| 1 + REFERENCE_WORDS * references;
     let own = (!activations.begin_in_main()).then(|| words(activations.arguments(0)));
@@ -84,7 +85,8 @@ pub(super) fn record_words(activations: &Activations) -> u32 {
     activations.calls().iter().map(call).chain(own).max().unwrap_or(0)
 }
 
-/// Demands of a form with these exits and out-of-line calls; `record` is the number of words of a call record.
+/// Returns the demands of a function with these exits and out-of-line calls; `record` is the number of words of a
+/// call record.
 pub(super) fn demands(
     activations: &Activations,
     exits: &[FormExit],
@@ -109,7 +111,7 @@ pub(super) fn demands(
     demands
 }
 
-/// The cells of the frames of some calls, integers and reals, and how many calls they are.
+/// Returns the integer cells and real cells of the frames of some calls, and the number of calls.
 fn taken(calls: &[OpenedCall]) -> [u32; 3] {
     let sum = |[ints, reals, depth]: [u32; 3], call: &OpenedCall| {
         [ints + call.frame_ints, reals + call.frame_reals, depth + 1]
@@ -118,8 +120,7 @@ fn taken(calls: &[OpenedCall]) -> [u32; 3] {
 }
 
 impl StepWriter<'_> {
-    /// Puts everything into memory that the scope's function has and that is alive in the scope's activation, at the end of a
-    /// block.
+    /// Appends stores of all live variables of the procedure body to a block.
     pub fn store_cells(self, block: u32) {
         self.draft.enter(block);
         let ends =
@@ -133,13 +134,13 @@ impl StepWriter<'_> {
         self.draft.store_variables(is_alive);
     }
 
-    /// The same where the function is left, whose frame is gone.
+    /// Appends stores of all variables outside of the frame, where a callee returns and its frame is freed.
     pub fn store_others(self, block: u32) {
         self.draft.enter(block);
         self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));
     }
 
-    /// The same where the form is left, with what open calls pass.
+    /// Appends stores of all live variables and of open calls' arguments, at an exit.
     pub fn store_all(self, block: u32) {
         self.store_cells(block);
         let draft = self.draft;

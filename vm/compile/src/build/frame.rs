@@ -1,25 +1,25 @@
-//! The cells of a callee's frame, in the order in which they go out of use: each by itself, or neighbours in memory one after
-//! the other. Knows no step.
+//! Segments of a callee's frame in the order in which cells are freed: single cells, or runs of adjacent memory cells.
+//! This module knows no step.
 
 use reviver_isa::instruction::Class;
 
 use super::activation::Activations;
 use super::storage::FunctionStorage;
 
-/// Cells that go out of use in one manner: of a class, by their offsets in the frame.
+/// Cells of one class that are freed in the same way, as offsets in the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameSegment {
     pub class: Class,
     pub first: u32,
     pub count: u32,
-    /// Whether they are gone through by a loop.
+    /// True if a loop frees the cells.
     pub is_loop: bool,
 }
 
-/// Fewer neighbours aren't worth a loop.
+/// Least number of adjacent cells that are freed by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// The cells of an activation's frame: all integers, then all reals.
+/// Returns the segments of an activation's frame: all integers, then all reals.
 pub(super) fn segments(
     activations: &Activations,
     storages: &FunctionStorage,

@@ -1,4 +1,4 @@
-//! What is kept of pairs of `compute` and `uncompute` that aren't undone, as values. Knows no step.
+//! Saved values of elided pairs of `compute` and `uncompute`. This module knows no step.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,16 +7,16 @@ use reviver_flow::Anchor;
 
 use crate::op::{Space, SsaValue};
 
-/// What is kept, by the activation and the position from which a pair's steps are skipped.
+/// Saved values, by the activation and the position from which steps are skipped.
 #[derive(Debug, Default)]
 pub(super) struct KeptValues(RefCell<HashMap<(u32, u32), KeptPair>>);
 
-/// What is kept of one pair.
+/// Saved values of one pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeptPair {
-    /// What cells held before.
+    /// Values of cells before `compute`.
     pub cells: Vec<(Space, Anchor, SsaValue)>,
-    /// The number of the step at which it was entered; and then how many there are to its middle.
+    /// Step counter when the pair was entered; later the number of steps from there to the pair's middle.
     pub clock: Option<SsaValue>,
 }
 
@@ -25,7 +25,7 @@ impl KeptValues {
         self.0.borrow_mut().insert((activation, from), kept);
     }
 
-    /// Nothing of a pair that wasn't entered.
+    /// Returns the saved values; empty for a pair that wasn't entered.
     pub fn get(&self, activation: u32, from: u32) -> KeptPair {
         self.0.borrow().get(&(activation, from)).cloned().unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! From the flow to SSA form: the stretches of a version become blocks, and their steps operations.
+//! SSA construction: lowers the flow of a specialization to SSA blocks. A stretch, which is a basic block of machine
+//! steps in the specialization's control flow, becomes one or more SSA blocks, and its steps become operations.
 
 mod activation;
 mod arith;
@@ -44,21 +45,22 @@ use crate::form::{FIRST_RECORD, FixedCells, FrameZeros, Jump, NumberKinds, SsaEn
 use crate::op::{Input, OpKind, Space};
 use crate::order;
 
-/// Upper bound on the values of a form, and on the notes of what variables hold: the memory for more isn't asked for.
+/// Upper bound on the values of an SSA function plus the notes of what variables hold. It bounds the memory of
+/// construction.
 const MOST_WORK: usize = 1 << 22;
 
-/// The SSA form of a version of a verified module, as its flow says it: nothing is improved.
+/// Builds the SSA function of a specialization of a verified module from its flow, without optimization.
 ///
 /// # Errors
-/// The version isn't one of the module.
+/// The specialization isn't one of the module, or is too large.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
     build_within(module, flow, version, MOST_WORK)
 }
 
-/// The same, of at most so many values and notes of what variables hold.
+/// Builds the SSA function with an upper bound `most` on values plus notes of what variables hold.
 ///
 /// # Errors
-/// The version isn't one of the module, or takes more.
+/// The specialization isn't one of the module, or exceeds the bound.
 pub(crate) fn build_within(
     module: &Module,
     flow: &Flow,
@@ -91,7 +93,7 @@ pub(crate) fn build_within(
         at: 0,
     };
     plan.functions.iter().for_each(|function| write_beginnings(scope, function));
-    // Each stretch was found behind one that leads to it.
+    // Each stretch was found after one of its predecessors.
     for (stretch, place) in stretches.all.iter().zip(&plan.places) {
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
@@ -105,13 +107,14 @@ pub(crate) fn build_within(
     let demands = demands(&activations, &plan.exits, &calls, record);
     let cells = FixedCells::of(flow, demands);
     let mut form = SsaForm { exits: plan.exits, calls, demands, cells, ..draft.finish(version.clone())? };
-    // A function that doesn't come back has nothing behind its calls.
+    // If a callee never returns, the code after its calls is unreachable.
     order::drop_unreached(&mut form);
     observed::forget_others(&mut form);
     Ok(with_pauses(form))
 }
 
-/// The stretches of a version, with the activations that they belong to and the pairs that aren't undone.
+/// Finds the stretches of a specialization, with their activations (inlined frames), and the elided pairs: there a
+/// restore replaces `uncompute`.
 fn found<'f>(
     module: &'f Module,
     flow: &'f Flow,
@@ -123,7 +126,7 @@ fn found<'f>(
         Ok((activations, elisions, stretches))
     };
     let found = with(Elisions::of(module, flow, version))?;
-    // What is kept of a pair isn't there any more behind the call of a function.
+    // Values saved for a pair aren't available after an out-of-line call, so with such calls no pair is elided.
     if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, version)) }
 }
 
@@ -135,7 +138,7 @@ fn beginning(flow: &Flow, version: &Version, activations: &Activations, record: 
     Beginning { zeros: zero_cells(flow, version.zeros), known: version.known.clone(), records, record }
 }
 
-/// The cells of main's frame that hold 0.
+/// Returns the cells of main's frame that hold 0 at entry.
 fn zero_cells(flow: &Flow, zeros: FrameZeros) -> ZeroCells {
     let [ints, reals] = [Class::Int, Class::Real].map(|class| flow.layout().main_frame(class));
     let held = |holds: bool, cells: &Range<u32>| if holds { cells.clone() } else { 0..0 };
@@ -146,7 +149,7 @@ fn zero_cells(flow: &Flow, zeros: FrameZeros) -> ZeroCells {
     }
 }
 
-/// The step that a way makes of one.
+/// Returns the operation of a step in a direction.
 fn operation(step: &Step, way: Way) -> Operation {
     match way {
         Way::Along => step.operation,
@@ -154,7 +157,8 @@ fn operation(step: &Step, way: Way) -> Operation {
     }
 }
 
-/// Every operand of the steps of some stretches, and of the conditions at their ends, with the activation that names it.
+/// Iterates over all operands of the steps of some stretches, and of the conditions at their ends, each with the
+/// activation that names it.
 fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (u32, &'f Slot)> {
     let steps = stretches.iter().flat_map(|stretch| {
         let (first, second) = match stretch.end {
@@ -176,7 +180,7 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
     steps.flat_map(|(activation, step)| step.slots.iter().map(move |slot| (activation, slot)))
 }
 
-/// Puts down what comes before the steps of a function, wherever it is entered or goes on.
+/// Writes the blocks at the entry of an out-of-line callee and after each of its calls.
 fn write_beginnings(scope: StepWriter, function: &FunctionBlocks) {
     let (draft, activations) = (scope.draft, scope.activations);
     draft.enter(function.entry);
@@ -191,7 +195,7 @@ fn write_beginnings(scope: StepWriter, function: &FunctionBlocks) {
     }
 }
 
-/// Puts down the steps of a stretch, and what is at its end.
+/// Writes the steps of a stretch and its end.
 fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: &Elisions) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
@@ -227,7 +231,7 @@ fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: 
     draft.make_for(None);
 }
 
-/// Puts down what is stored where a stretch leaves the form or its function.
+/// Writes the stores at the exits of a stretch, and where it enters or leaves an out-of-line callee.
 fn store(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
     match (stretch.end, &place.leaving) {
         (StretchEnd::Exit { .. }, _) | (StretchEnd::Leave { .. }, None) => scope.store_all(place.body),
@@ -247,7 +251,7 @@ fn store(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
 }
 
 impl StepWriter<'_> {
-    /// Enters a function, if there is room for one more record.
+    /// Enters an out-of-line callee, if there is space for one more call record.
     fn enter(self, place: &StretchBlocks, number: usize) {
         let draft = self.draft;
         let (Some(way), Some(&call)) = (&place.entering, self.activations.calls().get(number)) else {
@@ -264,8 +268,8 @@ impl StepWriter<'_> {
         draft.enter_function(frame);
     }
 
-    /// Leaves a function for where it was called: the record says where that is, unless it is the first one, whose caller is
-    /// the interpreter's.
+    /// Returns from an out-of-line callee. The record has the number of the call, and compares select the code after
+    /// that call. The first record has no number if its caller is interpreted.
     fn leave(self, place: &StretchBlocks) {
         let draft = self.draft;
         let Some(way) = &place.leaving else { return };
@@ -290,7 +294,7 @@ impl StepWriter<'_> {
 }
 
 impl StepWriter<'_> {
-    /// Skips the steps of a pair that isn't undone, and puts its cells back.
+    /// Skips the `uncompute` of an elided pair, and restores its cells instead.
     fn skip(self, place: &StretchBlocks, pair: &SkippedPair) {
         if let (Some((head, _)), Some(steps)) = (place.head, self.steps_skipped(pair)) {
             self.draft.enter(head);
@@ -301,7 +305,8 @@ impl StepWriter<'_> {
         self.put_back(pair, &place.loops);
     }
 
-    /// What comes where a branch is taken: whoever watches is told, if the way back may take another one, and its join must agree.
+    /// Writes the checks at a taken branch: reports the jump to the watcher if the reverse run might branch
+    /// differently, and requires the condition of the join.
     fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
@@ -312,7 +317,7 @@ impl StepWriter<'_> {
         self.require(join, true);
     }
 
-    /// Fails unless the condition of a join agrees with how it is come to.
+    /// Requires that the condition of a join agrees with whether the join was reached by a jump.
     fn require(self, join: u32, was_jumped_to: bool) {
         if !self.level.is_checked() {
             return;
@@ -327,7 +332,7 @@ impl StepWriter<'_> {
     }
 }
 
-/// With the most steps that there are from each pause to the next one, or to an exit, and from the beginning.
+/// Computes the largest number of steps from each safepoint to the next safepoint or exit, and from the entry.
 fn with_pauses(mut form: SsaForm) -> SsaForm {
     let is_pause = |block: u32| matches!(form.blocks[block as usize].end, SsaEnd::Pause { .. });
     let mut most = vec![0_u32; form.blocks.len()];
@@ -341,7 +346,7 @@ fn with_pauses(mut form: SsaForm) -> SsaForm {
             *steps = *most;
         }
     }
-    // The first block may lead to a pause, which is no way to make a step.
+    // The entry may lead directly to a safepoint, which alone makes no progress.
     let first = form.blocks.first().into_iter().flat_map(|block| block.end.jumps());
     form.first_steps = first.map(|jump| most[jump.to as usize]).max().unwrap_or(0);
     form

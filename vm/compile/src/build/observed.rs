@@ -1,10 +1,10 @@
-//! What needn't be in memory where a form is left, as nobody looks there. Knows no step.
+//! Liveness at exits: drops stores of memory that the caller doesn't read. This module knows no step.
 
 use crate::form::{Observed, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space};
 
-/// Drops what is stored where the form is left and nobody looks at. What open calls pass is stored all the same: a machine that
-/// stands there must know its cells by it.
+/// Drops dead stores at exits. Stores of open calls' arguments stay, because a machine at that exit finds its cells by
+/// them.
 pub(super) fn forget_others(form: &mut SsaForm) {
     let observed = form.version.observed;
     if observed == Observed::Anywhere {

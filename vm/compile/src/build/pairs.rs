@@ -1,5 +1,6 @@
-//! What a text computes, applies and uncomputes: which stretches of code undo each other, and which cells each of them touches. What a
-//! module records of its text only says where to look; the steps themselves show whether it is so. Knows no version and no value.
+//! Analysis of `compute … apply … uncompute`: finds the pairs in which `uncompute` undoes `compute` step by step, and
+//! the cells that each part touches. The structure recorded in a module only suggests where to search; the steps are
+//! the proof. This module knows neither specializations nor values.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -12,7 +13,7 @@ use reviver_isa::update::{Action, Direction};
 
 use super::cleared::{CellUse, leave_clear};
 
-/// Cells that something may touch, as the procedure names them whose code it is.
+/// Cells that code may touch, as named by its procedure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TouchedCells {
     pub class: Class,
@@ -20,8 +21,8 @@ pub(super) struct TouchedCells {
 }
 
 impl TouchedCells {
-    /// Whether they may share cells with others of the same procedure's names. A parameter that is changed shares none with another
-    /// one, which is checked where it is passed; and a frame is nobody's else.
+    /// Returns true if these cells may alias others named by the same procedure. A changed parameter doesn't alias
+    /// another parameter, because calls check that. A frame isn't reachable by any other name.
     pub fn may_meet(&self, other: &TouchedCells) -> bool {
         let end = |first: u32, region: &Region| first.saturating_add(region.length);
         let (a, b) = (&self.region, &other.region);
@@ -38,29 +39,30 @@ impl TouchedCells {
     }
 }
 
-/// What code may touch, through all calls that it leads to; and how many steps it takes, if those are always as many.
+/// Summary of the cells that code may touch, including all calls, and of its number of steps if that is constant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodeEffect {
     pub read: Vec<TouchedCells>,
     pub written: Vec<TouchedCells>,
     pub steps: Option<u32>,
-    /// The procedures that it leads to.
+    /// Procedures that the code may call.
     pub procedures: BTreeSet<u32>,
 }
 
-/// Code that touches more isn't looked at.
+/// Upper bound on touched cells of a summary; code that touches more isn't analyzed.
 const MOST_TOUCHED: usize = 1 << 8;
-/// The orderings under which a condition holds that always does, and one that never does.
+/// Mask of the orderings under which a condition holds: a constant true condition holds under all three, a constant
+/// false one under none.
 const ALWAYS: u8 = 0b111;
 const NEVER: u8 = 0;
-/// Calls in calls.
+/// Upper bound on the nesting of analyzed calls.
 const MOST_DEPTH: usize = 24;
-/// Steps that are looked at for all pairs of a module together, those of callees each time they are called.
+/// Upper bound on analyzed steps for all pairs of a module; steps of callees count at each call.
 const MOST_WORK: usize = 1 << 20;
 
 impl CodeEffect {
     fn add(&mut self, access: Access, touched: TouchedCells) -> Option<()> {
-        // Nothing changes a constant.
+        // Constants never change, so reading one needs no entry.
         if matches!(touched.region.anchor, Anchor::Constant(_)) {
             return Some(());
         }
@@ -76,22 +78,22 @@ impl CodeEffect {
     }
 }
 
-/// A `compute … apply … uncompute`.
+/// Pair of `compute` and `uncompute` around an `apply`.
 #[derive(Clone, Debug)]
 pub(super) struct ComputePair {
     pub procedure: u32,
-    /// The positions at which it begins, its `apply` begins, and its `uncompute`, and where that ends.
+    /// Positions where `compute`, `apply` and `uncompute` begin, and where `uncompute` ends.
     pub compute: u32,
     pub apply: u32,
     pub uncompute: u32,
     pub end: u32,
     pub computed: CodeEffect,
-    /// What `apply` may change.
+    /// Cells that `apply` may change.
     pub applied: Vec<TouchedCells>,
 }
 
 impl ComputePair {
-    /// Whether a position lies between its ends.
+    /// Returns true if a position is strictly inside the pair.
     pub fn encloses(&self, position: u32) -> bool {
         self.compute < position && position < self.end
     }
@@ -104,22 +106,22 @@ impl ComputePair {
         self.end <= other.compute || other.end <= self.compute
     }
 
-    /// Whether `apply` leaves alone what `compute` reads and changes, by the names of its procedure.
+    /// Returns true if `apply` changes nothing that `compute` reads or changes, by the names of its procedure.
     fn leaves_alone(&self) -> bool {
         let touched = || self.computed.read.iter().chain(&self.computed.written);
         !self.applied.iter().any(|changed| touched().any(|touched| touched.may_meet(changed)))
     }
 }
 
-/// The pairs of a module whose `uncompute` undoes what `compute` does, step by step.
+/// Returns the pairs of a module in which `uncompute` undoes `compute`, step by step.
 pub(super) fn pairs(module: &Module, flow: &Flow) -> Vec<ComputePair> {
     let mut search = Search { module, flow, work: MOST_WORK, open: Vec::new() };
     let blocks = module.structure.blocks.iter().filter(|block| block.kind == BlockKind::Compute);
     blocks.filter_map(|block| search.pair(block)).collect()
 }
 
-/// Whether the cells of a variable of a procedure's own frame hold 0 wherever a pair begins, if they do where the procedure is entered:
-/// all that changes them lies in the pair, or in pairs beside it, which leave them as they were.
+/// Returns true if cells of the procedure's frame hold 0 at the start of a pair, provided they do at the procedure's
+/// entry. All code that changes them must be in the pair itself, or in separate pairs, which restore them.
 pub(super) fn begins_with_zeros(
     module: &Module,
     flow: &Flow,
@@ -144,7 +146,7 @@ struct Search<'f> {
     module: &'f Module,
     flow: &'f Flow,
     work: usize,
-    /// Procedures that are being looked at.
+    /// Procedures under analysis, to detect recursion.
     open: Vec<u32>,
 }
 
@@ -158,7 +160,7 @@ impl Search<'_> {
             return None;
         }
         let computed = self.effect(compute..apply, compute..apply)?;
-        // Nothing leads out of what is skipped.
+        // Skipped code must not branch out of its range.
         self.effect(uncompute..end, uncompute..end)?;
         let mut applied = self.effect(apply..uncompute, apply..uncompute)?.written;
         applied.retain(|cells| !self.is_borrowed(cells, &computed, apply..uncompute));
@@ -166,7 +168,8 @@ impl Search<'_> {
         Some(ComputePair { procedure, compute, apply, uncompute, end, computed, applied })
     }
 
-    /// Whether steps that come between find a cell vacant and leave it so, which others touch too.
+    /// Returns true if `apply` only borrows a cell: finds it vacant and leaves it vacant, like a temporary that both
+    /// parts use.
     fn is_borrowed(&mut self, cell: &TouchedCells, computed: &CodeEffect, steps: Range<u32>) -> bool {
         let is_one = cell.region.length == 1 && !matches!(cell.region.anchor, Anchor::Parameter(_));
         if !is_one || !computed.read.iter().chain(&computed.written).any(|other| other.may_meet(cell)) {
@@ -178,7 +181,7 @@ impl Search<'_> {
         leave_clear(self.flow, steps, |at| uses.get((at - first) as usize).copied().unwrap_or(CellUse::Uses))
     }
 
-    /// What a step does with a cell; none where that isn't known.
+    /// Returns how a step uses a cell, or `None` if that is unknown.
     fn use_of(&mut self, cell: &TouchedCells, at: u32, bounds: Range<u32>) -> Option<CellUse> {
         let effect = self.effect(at..at + 1, bounds)?;
         let meets = |touched: &Vec<TouchedCells>| touched.iter().any(|touched| touched.may_meet(cell));
@@ -190,7 +193,7 @@ impl Search<'_> {
         })
     }
 
-    /// Whether going along some steps is going back over others, step by step, whichever way branches lead.
+    /// Checks that `undone` executed forward equals `done` executed backward, step by step, along all branches.
     fn is_undone(&self, done: Range<u32>, undone: Range<u32>) -> bool {
         let mut known = HashSet::new();
         let mut open = vec![(done.end, undone.start)];
@@ -209,12 +212,14 @@ impl Search<'_> {
         true
     }
 
-    /// Where one step back from a position and one step on from another one lead, if those are the same step.
+    /// Returns the pairs of positions after one step backward from `back` and one step forward from `on`, if these are
+    /// the same step.
     fn both_ways(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
         let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
         let straight = (back - 1, on + 1);
         if let (StepLink::Partner(from), StepLink::Partner(to)) = (step.link, other.link) {
-            // A step back over a join may lead to its branch, and one over a branch to what is in front of it.
+            // A backward step over a join may lead to its branch; a backward step over a branch leads to the position
+            // before it.
             let first = (step.operation.update.action() == Action::Join).then(|| step.orderings().0);
             let second = (other.operation.update.action() == Action::Jump).then(|| other.orderings().0);
             return match (first.unwrap_or(NEVER), second.unwrap_or(NEVER)) {
@@ -248,7 +253,7 @@ impl Search<'_> {
         step.slots.iter().map(known).eq(other.slots.iter().map(known))
     }
 
-    /// What steps may touch; none where that isn't known. Branches lead only to places within some bounds.
+    /// Summarizes what steps may touch, or returns `None` if that is unknown. Branches must stay within `bounds`.
     fn effect(&mut self, steps: Range<u32>, bounds: Range<u32>) -> Option<CodeEffect> {
         let mut effect = CodeEffect { steps: Some(0), ..CodeEffect::default() };
         for at in steps {
@@ -295,7 +300,7 @@ impl Search<'_> {
         Some(effect)
     }
 
-    /// What a call leads to.
+    /// Adds the summary of a callee.
     fn add_call(&mut self, at: u32, step: &Step, effect: &mut CodeEffect) -> Option<()> {
         let StepLink::Call(call) = step.link else { return None };
         let passes = self.flow.call(call)?;
@@ -314,14 +319,14 @@ impl Search<'_> {
                 }
             }
         }
-        // Entering and leaving are steps, too.
+        // Entering and leaving the callee count as two steps.
         effect.count(own.steps.and_then(|steps| steps.checked_add(2)));
         effect.procedures.insert(passes.procedure);
         effect.procedures.extend(own.procedures);
         Some(())
     }
 
-    /// What a caller calls cells that a callee touches; nothing that is the callee's own.
+    /// Translates cells that a callee touches to the caller's names: `Some(None)` for cells of the callee's own frame.
     fn seen_by_caller(&self, passes: &CallSite, touched: &TouchedCells) -> Option<Option<TouchedCells>> {
         match touched.region.anchor {
             Anchor::Frame(..) => Some(None),

@@ -1,5 +1,6 @@
-//! Which code a version is made of: the stretches that are reached from its position before the machine does something
-//! that isn't compiled. Knows no value.
+//! Control flow of a specialization: the stretches that are reached from its position before an operation that isn't
+//! compiled. A stretch is a basic block of machine steps; inlining, unrolling and stop places create further ones.
+//! This module knows no value.
 
 use std::collections::HashMap;
 
@@ -14,48 +15,49 @@ use super::rounds::{CountedLoop, LoopRound, RoundBudget};
 use crate::error::Outside;
 use crate::form::Version;
 
-/// Steps that follow each other, from a position on.
+/// Basic block of machine steps in an activation.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
-    /// Where it begins: the number of the activation, and the position in its procedure.
+    /// Number of the activation.
     pub activation: u32,
     pub position: u32,
-    /// The steps, in the order in which they are made.
+    /// Steps in execution order.
     pub steps: Vec<u32>,
     pub end: StretchEnd,
-    /// Whether a way through the code comes back to its beginning.
+    /// True for a loop header: the target of an edge from an open stretch in a depth-first traversal.
     pub is_head: bool,
 }
 
-/// Where a stretch leads to; stretches are told by their numbers.
+/// Terminator of a stretch. Targets are numbers of stretches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StretchEnd {
-    /// Into another one, through a join that denies having been jumped to.
+    /// Falls through a join, which requires that it wasn't reached by a jump.
     Fall { to: usize, join: u32 },
-    /// By the condition of the step `at`, into one through a join that agrees, or into the other.
+    /// Branches on the condition of step `at`: taken into a stretch through a join that must agree, otherwise to
+    /// `next`.
     Branch { at: u32, taken: (usize, u32), next: usize },
-    /// The same where the condition always holds.
+    /// Jumps through a join: a branch with a condition that always holds.
     Jump { to: usize, join: u32 },
-    /// The same where it never holds.
+    /// Continues over a branch with a condition that never holds.
     Pass { to: usize },
-    /// Into the callee of a call that is put in place, by the number of its activation.
+    /// Enters an inlined callee, by the number of its activation.
     Call { to: usize, callee: u32 },
-    /// Into a function, over the instruction of the call of this number.
+    /// Enters an out-of-line callee over the call instruction `at`, by the number of the call.
     Enter { to: usize, call: usize, at: u32 },
-    /// Behind the call that the stretch's activation was made by, over the bound of its procedure.
+    /// Returns from an inlined callee over the end of its procedure.
     Return { to: usize, at: u32 },
-    /// Behind any call of the function, over the bound of its procedure.
+    /// Returns from an out-of-line callee, to the code after any of its calls.
     Leave { at: u32 },
-    /// On, where something begins or ends that takes no step.
+    /// Continues at a position where a compute pair or a part of it begins or ends, which takes no step.
     Cut { to: usize },
-    /// Over the steps that aren't made of a pair of `compute` and `uncompute`.
+    /// Skips the `uncompute` part of an elided pair.
     Skip { to: usize },
-    /// What comes next is the interpreter's.
+    /// Exits, because the next step is interpreted.
     Exit { position: u32 },
 }
 
 impl StretchEnd {
-    /// The step that a stretch ends with in its own block, besides those before.
+    /// Returns the number of steps of the terminator itself: 1 if the stretch's own block counts it.
     pub fn steps(self) -> u32 {
         match self {
             StretchEnd::Fall { .. }
@@ -74,7 +76,7 @@ impl StretchEnd {
 }
 
 impl StretchEnd {
-    /// The instruction that is looked at there.
+    /// Returns the instruction of the terminator, if it has one.
     pub fn instruction(self, activations: &Activations) -> Option<u32> {
         match self {
             StretchEnd::Fall { join: at, .. }
@@ -92,17 +94,17 @@ impl StretchEnd {
     }
 }
 
-/// The stretches of a version.
+/// Control-flow graph of a specialization.
 #[derive(Debug)]
 pub(super) struct Stretches {
-    /// The first one is where it begins.
+    /// All stretches; the first one contains the entry.
     pub all: Vec<Stretch>,
-    /// Which of them are behind the calls of functions, by the numbers of these.
+    /// Stretches after out-of-line calls, by the number of the call.
     pub behind: Vec<usize>,
 }
 
 impl Stretches {
-    /// Where one leads to. What is behind a call is led to by the callee.
+    /// Returns the successors of a stretch. The code after an out-of-line call is a successor of the callee's return.
     fn successors(&self, number: usize, activations: &Activations) -> Vec<usize> {
         let Some(stretch) = self.all.get(number) else { return Vec::new() };
         match stretch.end {
@@ -127,7 +129,7 @@ impl Stretches {
     }
 }
 
-/// Whether a step is made of operations on cells alone, or of none at all: bounds of tasks that nothing need be found out about.
+/// Returns true if a step only operates on cells, or is a bound of tasks that needs no work at run time.
 fn is_compiled(flow: &Flow, at: u32) -> bool {
     let Some(step) = flow.step(at) else { return false };
     match step.operation.update.action() {
@@ -152,8 +154,8 @@ fn is_compiled(flow: &Flow, at: u32) -> bool {
     }
 }
 
-/// How many steps there are from a position to where code may begin: at the near end of a block, or behind a step that
-/// is the interpreter's. Elsewhere a run may be interrupted, and code that began there would be another copy of a loop.
+/// Returns the number of steps to the next place where code may begin: the near end of a block, or after an
+/// interpreted step. Elsewhere a run may have been interrupted, and code from there would be one more copy of a loop.
 pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
     let blocks = flow.graph().blocks();
     let number = blocks.partition_point(|block| block.start <= position);
@@ -169,7 +171,7 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
     }
 }
 
-/// The stretches of a version. The activations that they belong to are added.
+/// Finds the stretches of a specialization, and adds the activations that they belong to.
 pub(super) fn stretches<'f>(
     flow: &'f Flow,
     version: &'f Version,
@@ -189,18 +191,18 @@ pub(super) fn stretches<'f>(
     Ok(found)
 }
 
-/// A position in the procedure of an activation, which is gone through one way.
+/// Position in the procedure of an activation, with the direction of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct CodePlace {
     activation: u32,
     way: Way,
     position: u32,
-    /// In which round of a loop, if that has code of its own.
+    /// Iteration of an unrolled loop that contains the position.
     round: Option<LoopRound>,
 }
 
 impl CodePlace {
-    /// The position before a step.
+    /// Returns the position before a step, in the direction of execution.
     fn before(self, at: u32) -> u32 {
         match self.way {
             Way::Along => at,
@@ -215,17 +217,17 @@ struct Paths<'a, 'f> {
     activations: &'a mut Activations<'f>,
     elisions: &'a mut Elisions<'f>,
     numbers: HashMap<CodePlace, usize>,
-    /// Where each begins.
+    /// First place of each stretch.
     open: Vec<CodePlace>,
-    /// Those behind calls of functions.
+    /// Stretches after out-of-line calls.
     behind: Vec<usize>,
-    /// By activation and head, the loops whose rounds are code of their own; none where a loop's aren't.
+    /// Decision for each loop, by activation and head: the loop if it is unrolled, otherwise `None`.
     counted: HashMap<(u32, u32), Option<CountedLoop>>,
     budget: RoundBudget,
 }
 
 impl Paths<'_, '_> {
-    /// The number of the stretch that begins at a place.
+    /// Returns the number of the stretch that begins at a place.
     fn number(&mut self, place: CodePlace) -> usize {
         let open = &mut self.open;
         *self.numbers.entry(place).or_insert_with(|| {
@@ -234,7 +236,7 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// That of a block of the procedure that a place is in.
+    /// Returns the number of the stretch that begins with a block, in the same activation.
     fn of_block(&mut self, from: CodePlace, block: u32) -> Result<usize, Outside> {
         let range = self.flow.graph().blocks().get(block as usize).ok_or(Outside::Code)?;
         let position = match from.way {
@@ -245,7 +247,7 @@ impl Paths<'_, '_> {
         Ok(self.number(CodePlace { position, round, ..from }))
     }
 
-    /// That of the block behind a join.
+    /// Returns the number of the stretch after a join.
     fn behind(&mut self, from: CodePlace, block: u32, join: u32) -> Result<usize, Outside> {
         match keeps(Rule::LandingsLieBehindThePartner) {
             true => self.of_block(from, block),
@@ -253,10 +255,11 @@ impl Paths<'_, '_> {
         }
     }
 
-    /// The loop around a position of a place's activation, if its rounds are code of their own.
+    /// Returns the loop around a position, if it is unrolled.
     fn counted(&mut self, CodePlace { activation, .. }: CodePlace, position: u32) -> Option<CountedLoop> {
         let found = CountedLoop::around(self.flow, self.activations, activation, position)?;
-        // What is kept of a pair is told by where it is, and not by the round.
+        // Saved values of an elided pair are keyed by position, not by iteration, so loops with such pairs aren't
+        // unrolled.
         self.elisions.find(self.activations, activation);
         let is_inside = |at: u32| found.head < at && at <= found.head + found.steps;
         let mut pairs = self.elisions.get(activation).iter();
@@ -267,8 +270,8 @@ impl Paths<'_, '_> {
         *known.or_insert_with(|| (!has_pair && budget.take(found)).then_some(found))
     }
 
-    /// The round in which a block is that begins at a position, when a place leads to it: the first one of a loop that is entered, and the
-    /// next one where a loop's end leads to its beginning. Behind the last one comes the loop as it stands.
+    /// Returns the iteration that contains a block, when an edge leads there from a place: the first one if the loop
+    /// is entered, the next one along the back edge. After the last unrolled iteration comes the general loop.
     fn round(&mut self, from: CodePlace, position: u32) -> Option<LoopRound> {
         let CountedLoop { head, rounds, steps } = self.counted(from, position)?;
         let is_inside = head < from.position && from.position <= head + steps;
@@ -319,7 +322,7 @@ impl Paths<'_, '_> {
         Ok(Stretch { activation, position, steps, end, is_head: false })
     }
 
-    /// The next position up to another one at which a pair that isn't undone begins or ends, or a part of it.
+    /// Returns the nearest position, up to `to`, at which an elided pair or a part of it begins or ends.
     fn cut(&self, from: CodePlace, to: u32) -> Option<u32> {
         let distance = |cut: &u32| from.position.abs_diff(*cut);
         let is_ahead = |cut: &u32| match from.way {
@@ -330,12 +333,12 @@ impl Paths<'_, '_> {
         pairs.flat_map(|pair| [pair.enter, pair.middle, pair.from]).filter(is_ahead).min_by_key(distance)
     }
 
-    /// The steps up to one that is the interpreter's.
+    /// Returns the steps before the first one that is interpreted.
     fn compiled(&self, steps: impl Iterator<Item = u32>) -> Vec<u32> {
         steps.take_while(|&at| is_compiled(self.flow, at)).collect()
     }
 
-    /// Where a block leads to that a place is in.
+    /// Returns the terminator of a stretch that ends with its block.
     fn end(&mut self, from: CodePlace, block: u32) -> Result<StretchEnd, Outside> {
         Ok(match self.flow.end(block, from.way).ok_or(Outside::Code)? {
             BlockEnd::Go { next: Edge { to, join: Some(join) } } => {
@@ -364,7 +367,7 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// Into the callee of a call, unless that is the interpreter's.
+    /// Enters the callee of a call, unless that is interpreted.
     fn call(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
         let StepLink::Call(call) = self.flow.step(at)?.link else { return None };
         match self.activations.enter(from.activation, at, call)? {
@@ -383,14 +386,14 @@ impl Paths<'_, '_> {
         }
     }
 
-    /// The stretch that an activation begins with.
+    /// Returns the first stretch of an activation.
     fn beginning(&mut self, activation: u32) -> Option<usize> {
         let way = self.activations.get(activation)?.way;
         let position = self.activations.begin(activation)?;
         Some(self.number(CodePlace { activation, way, position, round: None }))
     }
 
-    /// The stretch behind a call.
+    /// Returns the stretch after a call.
     fn behind_call(&mut self, Called { by, site, .. }: Called) -> Option<usize> {
         let way = self.activations.get(by)?.way;
         let position = match way {
@@ -400,7 +403,7 @@ impl Paths<'_, '_> {
         Some(self.number(CodePlace { activation: by, way, position, round: None }))
     }
 
-    /// Behind the call that an activation was made by. Main isn't left.
+    /// Returns from an activation. Main has no caller.
     fn leave(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
         let activation = self.activations.get(from.activation)?;
         match activation.called {
@@ -410,11 +413,11 @@ impl Paths<'_, '_> {
     }
 }
 
-/// The orderings under which a condition holds that always does.
+/// Mask of orderings for a condition that always holds.
 const ALWAYS: u8 = 0b111;
 const NEVER: u8 = 0;
 
-/// Marks the stretches that a depth-first walk comes back to.
+/// Marks the targets of back edges in a depth-first traversal as loop headers.
 fn mark_heads(stretches: &mut Stretches, activations: &Activations) {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {

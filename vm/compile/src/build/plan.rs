@@ -1,4 +1,5 @@
-//! The blocks of a form before anything is written: which there are, and where they lead. Knows no step.
+//! Block layout of an SSA function: which blocks there are and their terminators, before any operation is written.
+//! This module knows no step.
 
 use std::collections::HashMap;
 
@@ -14,51 +15,52 @@ use super::storage::FunctionStorage;
 use crate::form::{FormExit, Jump, SsaEnd};
 use crate::op::SsaValue;
 
-/// The blocks that a stretch becomes.
+/// SSA blocks of a stretch.
 #[derive(Clone, Debug)]
 pub(super) struct StretchBlocks {
-    /// Of the head of a loop, or where steps are skipped whose number only code finds: where it may pause, and what is stored then.
+    /// Safepoint block and its exit block, for a loop header or where an unknown number of steps is skipped.
     pub head: Option<(u32, u32)>,
     pub body: u32,
-    /// Where a branch is taken: what its join says is looked at there.
+    /// Block on the taken edge of a branch, where the join's condition is checked.
     pub taken: Option<u32>,
-    /// Where a callee's frame is left, or cells are put back, of each loop over cells: what is repeated, and what is behind it.
+    /// Loops over cells that free a callee's frame or restore cells: for each the repeated block and the block after
+    /// it.
     pub loops: Vec<(u32, u32)>,
     pub entering: Option<EnteringBlocks>,
     pub leaving: Option<LeavingBlocks>,
 }
 
-/// The blocks behind a body that ends where a function is entered.
+/// Blocks that enter an out-of-line callee.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EnteringBlocks {
-    /// Where the step is made.
+    /// Block that executes the call step.
     pub made: u32,
-    /// Where the function's names begin to count.
+    /// Block in which the frame and the records become the callee's.
     pub through: u32,
-    /// Where there is no room.
+    /// Exit block for lack of space.
     pub full: u32,
 }
 
-/// The blocks behind a body that ends where a function is left.
+/// Blocks that return from an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct LeavingBlocks {
-    /// Where the caller is the interpreter's.
+    /// Exit block for an interpreted caller.
     pub bottom: Option<u32>,
-    /// Where the step is made.
+    /// Block that executes the return step.
     pub made: u32,
-    /// The last block behind the loops over cells.
+    /// Last block, after the loops over cells.
     pub last: u32,
-    /// Where it is chosen which call it was: one whose number is below this.
+    /// Compare blocks that select the call to return to: each tests whether the number is below its bound.
     pub chosen: Vec<(u32, i64)>,
 }
 
-/// The blocks of a function that is called.
+/// Blocks of an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionBlocks {
-    /// The activation that begins it.
+    /// Activation that contains the callee's entry.
     pub activation: u32,
     pub entry: u32,
-    /// Those behind its calls.
+    /// Return points after its calls.
     pub calls: Vec<BehindCall>,
 }
 
@@ -76,7 +78,7 @@ impl CalledFunctions {
         self.all.push(function);
     }
 
-    /// The callee that an activation begins, if there is a call of it.
+    /// Returns the callee that an activation begins, if there is a call of it.
     fn begun(&self, activation: u32) -> Option<&FunctionBlocks> {
         self.all.get(*self.numbers.get(&activation)?)
     }
@@ -86,18 +88,18 @@ impl CalledFunctions {
     }
 }
 
-/// The blocks behind a call of a function.
+/// Blocks at the return point of an out-of-line call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BehindCall {
-    /// The number of the call.
+    /// Number of the call.
     pub call: usize,
-    /// Where the caller's names count again.
+    /// Block in which the frame and the records become the caller's again.
     pub landing: u32,
-    /// Where it is looked whether what was passed is the same still.
+    /// Block that checks that the arguments still refer to the same cells.
     pub same: u32,
 }
 
-/// The blocks of a form before anything is written.
+/// Layout of an SSA function: blocks and exits.
 pub(super) struct FormPlan {
     pub places: Vec<StretchBlocks>,
     pub functions: Vec<FunctionBlocks>,
@@ -109,13 +111,13 @@ fn to(block: u32) -> Jump {
     Jump { to: block, arguments: Vec::new() }
 }
 
-/// A branch whose condition is put in where it is written.
+/// Returns a branch with a placeholder condition, which is set when the block is written.
 fn branch(yes: u32, no: u32) -> SsaEnd {
     SsaEnd::Branch { condition: SsaValue(0), yes: to(yes), no: to(no) }
 }
 
 impl StretchBlocks {
-    /// Where others lead to.
+    /// Returns the block that predecessors jump to.
     fn first(&self) -> u32 {
         self.head.map_or(self.body, |(head, _)| head)
     }
@@ -132,7 +134,7 @@ impl FormPlan {
         let (blocks, exits) = (Vec::new(), Exits::of(activations));
         let mut planner =
             Planner { activations, elisions, storages, in_record: 1 - i64::from(record), blocks, exits };
-        // The first block belongs to no stretch.
+        // The entry block belongs to no stretch.
         let entry = planner.block(0);
         let called = planner.functions();
         let places: Vec<StretchBlocks> =
@@ -168,14 +170,14 @@ struct Planner<'a, 'f> {
     activations: &'a Activations<'f>,
     elisions: &'a Elisions<'f>,
     storages: &'a FunctionStorage,
-    /// Offset of the function's arguments in its call record, from the end of the records.
+    /// Offset of the callee's arguments in its call record, from the end of the records.
     in_record: i64,
     blocks: Vec<PlannedBlock>,
     exits: Exits<'a, 'f>,
 }
 
 impl Planner<'_, '_> {
-    /// A block of a function that leads nowhere yet.
+    /// Adds a block without a final terminator.
     fn block(&mut self, function: u32) -> u32 {
         self.blocks.push(PlannedBlock {
             end: SsaEnd::Exit { exit: 0 },
@@ -186,7 +188,7 @@ impl Planner<'_, '_> {
         self.blocks.len() as u32 - 1
     }
 
-    /// A block where the cells of a function are in memory.
+    /// Adds a block at which the cells of a procedure body are in memory.
     fn reloading(&mut self, function: u32, reloads_passed: Vec<(u32, i64)>) -> u32 {
         let block = self.block(function);
         if let Some(block) = self.blocks.get_mut(block as usize) {
@@ -202,7 +204,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// The functions that are called.
+    /// Adds the blocks of all out-of-line callees.
     fn functions(&mut self) -> CalledFunctions {
         let mut functions = CalledFunctions::default();
         for (number, call) in self.activations.calls().iter().enumerate() {
@@ -222,7 +224,8 @@ impl Planner<'_, '_> {
 
     fn landing(&mut self, call: FunctionCall) -> u32 {
         let function = self.activations.function(call.called.by);
-        // The record of the call is behind the others again; that of the function's own is the last.
+        // After the return, the call's record is directly after the end of the records, and the last record is the
+        // calling procedure body's own.
         let kept = self.activations.kept(call).into_iter().map(|(number, place)| (number, place.into()));
         let own = (function, self.in_record);
         self.reloading(function, kept.chain([own]).collect())
@@ -265,7 +268,7 @@ impl Planner<'_, '_> {
         StretchBlocks { head, body, taken, loops, entering, leaving }
     }
 
-    /// Leads from a block to that of these with a number, by comparing it; the numbers are in order.
+    /// Ends a block with a binary search for a number among the return points, which are sorted by number.
     fn choose(&mut self, block: u32, function: u32, landings: &[(i64, u32)], chosen: &mut Vec<(u32, i64)>) {
         let (below, others) = landings.split_at(landings.len() / 2);
         let Some(&(number, only)) = others.first() else { return };
@@ -284,7 +287,7 @@ impl Planner<'_, '_> {
         self.end(block, branch(ways[0], ways[1]));
     }
 
-    /// Of each loop over the cells of a frame.
+    /// Adds the blocks of each loop that frees cells of a frame.
     fn loops(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
         let function = self.activations.function(stretch.activation);
         let segments = segments(self.activations, self.storages, stretch.activation);
@@ -292,7 +295,7 @@ impl Planner<'_, '_> {
         loops.map(|_| (self.block(function), self.block(function))).collect()
     }
 
-    /// Of each loop over the cells that are put back where a pair's steps are skipped.
+    /// Adds the blocks of each loop that clears cells of an elided pair.
     fn put_back(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
         let function = self.activations.function(stretch.activation);
         let pair = self.elisions.from(stretch.activation, stretch.position);
@@ -300,7 +303,7 @@ impl Planner<'_, '_> {
         (0..loops).map(|_| (self.block(function), self.block(function))).collect()
     }
 
-    /// Says where the blocks of a stretch lead.
+    /// Sets the terminators of a stretch's blocks.
     fn lead(
         &mut self,
         stretch: &Stretch,
@@ -335,14 +338,14 @@ impl Planner<'_, '_> {
         self.end(place.body, end);
     }
 
-    /// The block that leads through what is looked at where a branch is taken.
+    /// Returns the target of a taken branch, by way of the block that checks the join if there is one.
     fn through(&mut self, place: &StretchBlocks, block: u32) -> u32 {
         let Some(taken) = place.taken else { return block };
         self.end(taken, SsaEnd::Go(to(block)));
         taken
     }
 
-    /// The end of a block that leads through loops to what another end says.
+    /// Returns a terminator that leads through loops to another terminator.
     fn through_loops(&mut self, loops: &[(u32, u32)], end: SsaEnd) -> SsaEnd {
         loops.iter().rev().fold(end, |end, &(repeated, behind)| {
             self.end(behind, end);
@@ -351,7 +354,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    /// The end of a body that enters a function by a call, if there is room.
+    /// Returns the terminator of a body that enters an out-of-line callee if there is space.
     fn enter(
         &mut self,
         stretch: &Stretch,
@@ -370,7 +373,7 @@ impl Planner<'_, '_> {
         branch(way.made, way.full)
     }
 
-    /// The end of a body that leaves a function.
+    /// Returns the terminator of a body that returns from an out-of-line callee.
     fn leave(&mut self, stretch: &Stretch, place: &StretchBlocks, at: u32) -> SsaEnd {
         let position = self.before(stretch, at);
         let Some(way) = &place.leaving else { return self.exits.to(stretch.activation, position) };
@@ -382,7 +385,7 @@ impl Planner<'_, '_> {
         branch(way.made, bottom)
     }
 
-    /// The position before a step of a stretch.
+    /// Returns the position before a step, in the stretch's direction.
     fn before(&self, stretch: &Stretch, at: u32) -> u32 {
         match self.activations.get(stretch.activation).map(|activation| activation.way) {
             Some(Way::Against) => at + 1,

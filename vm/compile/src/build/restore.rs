@@ -1,4 +1,5 @@
-//! What a pair of `compute` and `uncompute` that isn't undone keeps of its cells, and how they are put back. Knows no step.
+//! Save and restore instead of `uncompute`: cells of an elided pair are saved before `compute`, and restored where
+//! `uncompute` is skipped. This module knows no step.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -16,7 +17,8 @@ fn space(class: Class) -> Space {
 }
 
 impl StepWriter<'_> {
-    /// Keeps what is wanted of the pairs that are entered at a position, or are half gone through there.
+    /// Saves cells of the pairs that are entered at a position, and counts the steps of pairs that are half executed
+    /// there.
     pub fn keep(self, pairs: &[SkippedPair], position: u32) {
         for pair in pairs.iter().filter(|pair| pair.enter == position) {
             self.kept.put(self.activation, pair.from, self.kept_of(pair));
@@ -35,7 +37,7 @@ impl StepWriter<'_> {
             let space = space(restored.class);
             for anchor in restored.anchors() {
                 let home = self.own_cell(space, anchor);
-                // What is 0 in memory becomes 0 again.
+                // A cell in memory that held 0 is cleared instead of saved.
                 if !(restored.begin_with_zeros && matches!(home, OperandHome::Memory(_))) {
                     cells.push((space, anchor, self.value(space, &home)));
                 }
@@ -45,12 +47,12 @@ impl StepWriter<'_> {
         KeptPair { cells, clock }
     }
 
-    /// How many steps of a pair are skipped, where only code finds it.
+    /// Returns the number of skipped steps, if it is known only at run time.
     pub fn steps_skipped(self, pair: &SkippedPair) -> Option<SsaValue> {
         self.kept.get(self.activation, pair.from).clock
     }
 
-    /// Puts the cells of a pair back. Each loop over cells has a block that is repeated, and one behind it.
+    /// Restores the cells of a pair. `loops` has, for each loop over cells, the repeated block and the block after it.
     pub fn put_back(self, pair: &SkippedPair, loops: &[(u32, u32)]) {
         for (space, anchor, value) in self.kept.get(self.activation, pair.from).cells {
             self.set(space, &self.own_cell(space, anchor), value);

@@ -1,38 +1,39 @@
-//! Loops whose few rounds are counted by literals: each round becomes code of its own, so that what indices are is known in it, and small
-//! arrays needn't lie in memory. What is counted here is a guess by the text, and nothing relies on it: conditions are looked at in each
-//! round all the same, and behind the last one comes the loop as it stands. Knows no value.
+//! Loop unrolling: a loop with few iterations between literal bounds gets separate code for each iteration. Indices
+//! are then constant, so small arrays can become SSA values. The count is a guess from the text, and nothing relies on
+//! it: each iteration still tests its conditions, and the general loop follows the last one. This module knows no
+//! value.
 
 use reviver_flow::{Anchor, Flow, Location, Slot, StepLink};
 
 use super::activation::{Activations, AnchorPlace};
 
-/// Rounds of a loop that become code of their own.
+/// Upper bound on the iterations of an unrolled loop.
 const MOST_ROUNDS: u32 = 4;
-/// Steps of all rounds of a loop.
+/// Upper bound on the steps of all iterations of an unrolled loop.
 const MOST_STEPS: u32 = 32;
-/// The same of all loops of a version.
+/// Upper bound on the steps of all unrolled loops of a specialization.
 const MOST_STEPS_OF_ALL: u32 = 1 << 11;
 
-/// A round of a loop that has code of its own.
+/// Iteration of an unrolled loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LoopRound {
-    /// The first instruction of the pair around the loop.
+    /// First instruction of the pair around the loop.
     pub head: u32,
-    /// From 0 on, in the order in which rounds are made.
+    /// Number of the iteration, from 0 on, in execution order.
     pub number: u32,
 }
 
-/// A loop whose rounds are one block, with the number of its rounds.
+/// Loop with a body of one block and a known number of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountedLoop {
     pub head: u32,
     pub rounds: u32,
-    /// The steps of one round.
+    /// Number of steps in one iteration.
     pub steps: u32,
 }
 
 impl CountedLoop {
-    /// The loop around a position of an activation.
+    /// Returns the counted loop around a position of an activation, if there is one that is small enough.
     pub fn around(
         flow: &Flow,
         activations: &Activations,
@@ -55,7 +56,7 @@ impl CountedLoop {
     }
 }
 
-/// The cell that a condition compares with a literal, and the literal.
+/// Returns the cell and the literal that a condition compares.
 fn bound(flow: &Flow, activations: &Activations, activation: u32, at: u32) -> Option<(Anchor, i64)> {
     let [a, b] = flow.step(at)?.slots.as_slice() else { return None };
     let literal = |slot: &Slot| literal(flow, activations, activation, slot);
@@ -73,7 +74,7 @@ fn cell(slot: &Slot) -> Option<Anchor> {
     }
 }
 
-/// The literal that a slot is, or that is passed for the parameter which it is.
+/// Returns the literal of a slot, which may be passed through a parameter.
 fn literal(flow: &Flow, activations: &Activations, activation: u32, slot: &Slot) -> Option<i64> {
     let AnchorPlace::Own(Anchor::Constant(address)) = activations.place(activation, cell(slot)?) else {
         return None;
@@ -83,7 +84,7 @@ fn literal(flow: &Flow, activations: &Activations, activation: u32, slot: &Slot)
     layout.pool_ints.get(number as usize).copied()
 }
 
-/// How many steps may still become code of their own.
+/// Remaining number of steps for unrolling.
 #[derive(Debug)]
 pub(super) struct RoundBudget(u32);
 
@@ -94,7 +95,7 @@ impl Default for RoundBudget {
 }
 
 impl RoundBudget {
-    /// Takes what a loop needs, if it is there.
+    /// Reserves the steps of a loop; returns false if too few remain.
     pub fn take(&mut self, counted: CountedLoop) -> bool {
         let left = self.0.checked_sub(counted.rounds * counted.steps);
         self.0 = left.unwrap_or(self.0);

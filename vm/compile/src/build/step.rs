@@ -1,5 +1,5 @@
-//! The engine whose steps are put down as operations: the templates that say what a step does say it here too. Knows no
-//! row and no block.
+//! Step engine that appends operations: the templates that define steps are executed with SSA values. This module
+//! knows neither rows nor blocks.
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
@@ -20,7 +20,7 @@ use super::writer::{OperandHome, StepWriter};
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Puts down what a step does to cells.
+    /// Appends the operations of a step.
     pub fn step(self, step: &Step, operation: Operation) {
         let operands = self.operands(step);
         if self.gradient && !step.names_adjoint() {
@@ -42,7 +42,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Whether the condition of a step holds: not 0 if it does.
+    /// Returns the condition of a step as an integer that isn't 0 if it holds.
     pub fn condition(self, step: &Step) -> Option<SsaValue> {
         let operands = self.operands(step);
         let writing = StepEngine::<false> { scope: self, step, operands };
@@ -50,12 +50,12 @@ impl StepWriter<'_> {
         holds.map_err(|_| self.fail()).ok()
     }
 
-    /// Nothing here can be made.
+    /// Appends a check that always fails, for a step that can't be executed.
     fn fail(self) {
         self.draft.op(OpKind::RequireTrue, [self.draft.int(0)]);
     }
 
-    /// The operands of a step, found and told apart.
+    /// Locates the operands of a step, with the alias checks that the step demands.
     fn operands(self, step: &Step) -> ArrayVec<OperandHome, 3> {
         let operands: ArrayVec<OperandHome, 3> = step.slots.iter().map(|slot| self.operand(slot)).collect();
         let apart = |guard, a: usize, b: usize| {
@@ -75,7 +75,7 @@ impl StepWriter<'_> {
         operands
     }
 
-    /// Fails where a cell is an index of a step.
+    /// Requires that a cell isn't an index used by the step.
     fn is_no_index(self, step: &Step, target: SsaValue) {
         let elements = step.slots.iter().filter_map(|slot| match slot.location {
             Location::Element(number) => self.flow.element(number),
@@ -89,12 +89,12 @@ impl StepWriter<'_> {
 }
 
 impl StepWriter<'_> {
-    /// Whether the cell at an anchor may change. What is passed may be a constant.
+    /// Returns whether the cell at an anchor may change. An argument may be a constant.
     fn is_no_constant(self, anchor: Anchor) -> Bit {
         let n = match self.activations.place(self.activation, anchor) {
             AnchorPlace::Own(Anchor::Constant(_)) => return Bit::Known(false),
             AnchorPlace::Own(Anchor::Parameter(n)) => n,
-            // A call puts elements of arrays in other places than constants.
+            // A computed argument is an array element, and arrays contain no constants.
             AnchorPlace::Own(Anchor::Fixed(_) | Anchor::Frame(..)) | AnchorPlace::Computed(_) => {
                 return Bit::Known(true);
             }
@@ -108,15 +108,15 @@ impl StepWriter<'_> {
     }
 }
 
-/// Something that holds, doesn't, or may.
+/// Condition that is known at compile time or is a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bit {
     Known(bool),
-    /// It holds where this isn't 0.
+    /// True at run time if this value isn't 0.
     Value(SsaValue),
 }
 
-/// One step, while it is put down. Its cells are the numbers of its operands.
+/// Step under construction. Its cells are the indices of its operands.
 struct StepEngine<'a, const GRADIENT: bool> {
     scope: StepWriter<'a>,
     step: &'a Step,
@@ -136,7 +136,7 @@ impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
         self.step.slots.get(cell)
     }
 
-    /// What an operand holds that is of a class; 0 where there is none, of which functions take no notice.
+    /// Returns an operand's value if it has this class, otherwise 0, which functions ignore.
     fn read(&self, cell: usize, class: Class) -> SsaValue {
         match (self.slot(cell), self.operands.get(cell)) {
             (Some(slot), Some(operand)) if slot.class == class => self.scope.value(space(slot), operand),
@@ -167,7 +167,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     type Functions = AnyFunction;
 
     const GRADIENT: bool = GRADIENT;
-    // Asked only where something is kept.
+    // This constant is used only where bits are recorded, which compiled code never does.
     const EXACT: bool = true;
     const IMMEDIATE: bool = false;
 
@@ -210,7 +210,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             RealSystem::F64 | RealSystem::F32 => {
                 self.draft().op(OpKind::RequireAdmitted, [value]);
             }
-            // What doesn't fit has failed already.
+            // A fixed-point overflow has failed already.
             RealSystem::Fixed(_) => {}
         }
         Ok(value)
@@ -250,7 +250,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn is_same(&self, a: usize, b: usize) -> Bit {
         let (Some(one), Some(other)) = (self.slot(a), self.slot(b)) else { return Bit::Known(false) };
-        // As adjoints, of which those of two parameters may be one.
+        // Adjoints are compared, because those of two parameters may be the same cell.
         let [one, other] = [one, other].map(|slot| Slot { adjoint: true, ..*slot });
         match (Aliases { elements: self.scope.flow.elements() }).of(&one, &other) {
             Alias::Never => Bit::Known(false),
@@ -305,7 +305,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn require_vacant(&mut self, class: Class, cell: usize) -> Result<(), Failed> {
         match class {
-            // It is taken to be so.
+            // Unchecked code assumes that the cell is vacant.
             _ if !self.scope.level.is_checked() => self.set_zero(class, cell),
             Class::Int => {
                 let is_zero =
@@ -345,7 +345,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         if !self.scope.level.is_checked() {
             return;
         }
-        // A step that names an adjoint acts on copies, which nobody watches.
+        // A step that names an adjoint acts on copies, which aren't watched.
         if self.scope.is_watched && !self.step.names_adjoint() {
             let adjoint = if GRADIENT { self.adjoint(cell) } else { self.draft().real(0) };
             self.draft().op(OpKind::Freed { at: self.scope.at, row: 0 }, [self.real(cell), adjoint]);
@@ -364,7 +364,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
 }
 
 impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
-    /// Fails unless the adjoint of an operand carries nothing.
+    /// Requires that the adjoint of an operand is 0.
     fn is_silent(&self, cell: usize) {
         let zero = self.draft().real(0);
         let is_zero = self.draft().op(OpKind::Test(Order::Eq), [self.adjoint(cell), zero]);

@@ -1,5 +1,6 @@
-//! Which cells may be reached by an address that is only known at run time, so that they stay in memory. All others are
-//! variables of the form: only a step that names them reaches them. Knows no step's meaning.
+//! Escape analysis: finds the cells that an address computed at run time may reach, so that they must stay in memory.
+//! All other cells are SSA variables, because only steps with a static address reach them. This module knows no step's
+//! meaning.
 
 use reviver_flow::{Anchor, Flow, Locus, Region, Slot};
 use reviver_isa::instruction::Class;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use super::activation::{Activations, AnchorPlace};
 use crate::op::Space;
 
-/// The space of a slot's cell.
+/// Returns the address space of a slot's cell.
 pub(super) fn space(slot: &Slot) -> Space {
     match (slot.class, slot.adjoint) {
         (Class::Int, _) => Space::Ints,
@@ -18,33 +19,33 @@ pub(super) fn space(slot: &Slot) -> Space {
     }
 }
 
-/// The cells of one class that computed addresses reach.
+/// Cells of one class that computed addresses may reach.
 #[derive(Clone, Debug, Default)]
 struct Reached {
-    /// Whether a parameter is used, which may refer to any cell that was there before the call.
+    /// True if a parameter is used, which may refer to any cell that existed before the call.
     parameters: bool,
-    /// From the first cell to behind the last: disjoint and in order, once all are known.
+    /// Half-open address ranges, disjoint and in order once all are known.
     fixed: Vec<(u32, u32)>,
     frame: Vec<(u32, u32)>,
 }
 
-/// The cells that computed addresses reach.
+/// Cells of both classes that computed addresses may reach.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AddressedCells {
     ints: Reached,
     reals: Reached,
 }
 
-/// The same for each function of a version.
+/// Addressed cells of each procedure body (the version's own, and out-of-line callees).
 #[derive(Debug)]
 pub(super) struct FunctionStorage(BTreeMap<u32, AddressedCells>);
 
-/// Of a function that isn't there.
+/// Result for a procedure body that doesn't exist.
 static NOTHING_REACHED: AddressedCells = AddressedCells { ints: Reached::NOTHING, reals: Reached::NOTHING };
 
 impl FunctionStorage {
-    /// Of the slots of a version, each with the number of the activation that names it; of the cells that are read to find
-    /// what its calls pass; and of what is passed to functions.
+    /// Collects from three sources: the slots of a specialization, each with its activation; the cells that are read
+    /// to compute call arguments; and the arguments of out-of-line calls.
     pub fn new<'s>(
         flow: &Flow,
         activations: &Activations,
@@ -67,7 +68,7 @@ impl FunctionStorage {
         FunctionStorage(all)
     }
 
-    /// Of a function.
+    /// Returns the addressed cells of a procedure body.
     pub fn of(&self, function: u32) -> &AddressedCells {
         self.0.get(&function).unwrap_or(&NOTHING_REACHED)
     }
@@ -76,7 +77,7 @@ impl FunctionStorage {
 impl Reached {
     const NOTHING: Reached = Reached { parameters: false, fixed: Vec::new(), frame: Vec::new() };
 
-    /// Adds what a computed address may be within.
+    /// Adds the region that a computed address may be within.
     fn add(&mut self, region: Region) {
         match region.anchor {
             Anchor::Parameter(_) => self.parameters = true,
@@ -120,7 +121,7 @@ impl AddressedCells {
         }
     }
 
-    /// Whether the cell at an anchor is a variable.
+    /// Returns true if the cell at an anchor is an SSA variable.
     pub fn is_variable(&self, class: Class, anchor: Anchor) -> bool {
         let reached = self.reached(class);
         match anchor {
@@ -131,12 +132,12 @@ impl AddressedCells {
     }
 }
 
-/// From the first cell of a region to behind its last.
+/// Returns the half-open range of a region's cells.
 fn cells(start: u32, region: Region) -> (u32, u32) {
     (start, start.saturating_add(region.length))
 }
 
-/// Makes ranges disjoint and orders them.
+/// Sorts ranges and merges those that overlap or touch.
 fn merge(ranges: &mut Vec<(u32, u32)>) {
     ranges.sort_unstable();
     let mut merged: Vec<(u32, u32)> = Vec::new();

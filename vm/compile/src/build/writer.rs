@@ -1,5 +1,5 @@
-//! Where the operands of steps are, and what they hold: variables of the form, cells in memory, literals. Knows no step's
-//! meaning.
+//! Operands of steps: where they are (SSA variables, memory cells, literals), and their values. This module knows no
+//! step's meaning.
 
 use reviver_flow::call::Array;
 use reviver_flow::graph::Way;
@@ -13,10 +13,10 @@ use super::kept::KeptValues;
 use super::storage::{AddressedCells, FunctionStorage, space};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// A reference: the first cell, the number of cells, and the distance of neighbours.
+/// Reference: the first cell, the number of cells, and their distance; for a matrix the first cell, rows and columns.
 pub(super) type ReferenceValues = [SsaValue; 3];
 
-/// What steps of one version are put down with.
+/// Context in which the steps of a specialization are written.
 #[derive(Clone, Copy)]
 pub(super) struct StepWriter<'a> {
     pub flow: &'a Flow,
@@ -24,35 +24,35 @@ pub(super) struct StepWriter<'a> {
     pub storages: &'a FunctionStorage,
     pub activations: &'a Activations<'a>,
     pub kept: &'a KeptValues,
-    /// Words of a call record.
+    /// Number of words of a call record.
     pub record: u32,
-    /// The activation whose step is put down.
+    /// Activation of the step.
     pub activation: u32,
     pub gradient: bool,
     pub activity: &'a Activity,
     pub level: CheckLevel,
     pub is_watched: bool,
-    /// The instruction whose step is put down.
+    /// Instruction of the step.
     pub at: u32,
 }
 
-/// Where an operand is.
+/// Location of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OperandHome {
     Literal(SsaValue),
-    /// The cell at an anchor, which is a variable.
+    /// SSA variable of the cell at an anchor.
     Variable(Anchor),
-    /// The address of a cell in memory.
+    /// Address of a cell in memory.
     Memory(SsaValue),
 }
 
 impl<'a> StepWriter<'a> {
-    /// The way in which the activation is gone through.
+    /// Returns the direction in which the activation executes.
     pub fn way(self) -> Way {
         self.activations.get(self.activation).map_or(Way::Along, |activation| activation.way)
     }
 
-    /// Which cells of the activation's function are in memory.
+    /// Returns the addressed cells of the activation's procedure body.
     pub fn storage(self) -> &'a AddressedCells {
         self.storages.of(self.activations.function(self.activation))
     }
@@ -67,7 +67,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The cell at an anchor of the activation.
+    /// Returns the cell at an anchor that the activation's code names.
     pub fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match self.activations.place(self.activation, anchor) {
             AnchorPlace::Own(anchor) => self.own_cell(space, anchor),
@@ -75,10 +75,10 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The cell at an anchor of the function.
+    /// Returns the cell at an anchor of the procedure body that contains the activation.
     pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
-            // What somebody has put into the adjoint of a constant stays there.
+            // A caller may have set the adjoint of a constant, so it is read from memory.
             Anchor::Constant(_) if space == Space::Adjoints => {
                 OperandHome::Memory(self.draft.address(anchor))
             }
@@ -91,7 +91,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// What a constant is.
+    /// Returns the value of a constant.
     fn literal(self, space: Space, cell: u32) -> SsaValue {
         let layout = self.flow.layout();
         let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
@@ -107,7 +107,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The address of an element, whose indices are within its array.
+    /// Returns the address of an array element, after bounds checks of its indices.
     fn element(self, element: &ArrayElement) -> SsaValue {
         let draft = self.draft;
         match *element {
@@ -123,7 +123,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// An index that is below a length.
+    /// Returns an index after checking that it is below a length.
     pub fn index(self, index: ArrayIndex, length: SsaValue) -> SsaValue {
         let cell = match index.cell {
             Some(anchor) => self.value(Space::Ints, &self.cell(Space::Ints, anchor)),
@@ -132,7 +132,7 @@ impl<'a> StepWriter<'a> {
         self.draft.op(OpKind::Index { offset: index.offset }, [cell, length])
     }
 
-    /// What an operand holds.
+    /// Returns the current value of an operand.
     pub fn value(self, space: Space, operand: &OperandHome) -> SsaValue {
         match *operand {
             OperandHome::Literal(value) => value,
@@ -143,7 +143,7 @@ impl<'a> StepWriter<'a> {
 
     pub fn set(self, space: Space, operand: &OperandHome, value: SsaValue) {
         match *operand {
-            // No target is a constant, and none has an adjoint.
+            // Constants are never targets and never receive adjoints.
             OperandHome::Literal(_) => {}
             OperandHome::Variable(anchor) => self.draft.write(CellVariable { space, anchor }, value),
             OperandHome::Memory(address) => {
@@ -154,14 +154,14 @@ impl<'a> StepWriter<'a> {
 
     pub fn address(self, operand: &OperandHome) -> SsaValue {
         match *operand {
-            // No cell has this address.
+            // Constants have no address; no cell has address -1.
             OperandHome::Literal(_) => self.draft.int(-1),
             OperandHome::Variable(anchor) => self.draft.address(anchor),
             OperandHome::Memory(address) => address,
         }
     }
 
-    /// The address of the cell of a slot.
+    /// Returns the address of a slot's cell.
     pub fn slot_address(self, slot: &Slot) -> SsaValue {
         match slot.location {
             Location::Cell(anchor) => self.anchor_address(anchor),
@@ -169,7 +169,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The address of the cell at an anchor of the activation.
+    /// Returns the address of the cell at an anchor of the activation.
     pub fn anchor_address(self, anchor: Anchor) -> SsaValue {
         match self.activations.place(self.activation, anchor) {
             AnchorPlace::Own(anchor) => self.draft.address(anchor),
@@ -177,30 +177,30 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The first cell that is passed for a parameter, where the call has found it.
+    /// Returns the first cell passed for a parameter, as computed by the call.
     pub fn computed(self, n: u32) -> SsaValue {
         self.draft.passed(self.activation, n, 0)
     }
 
-    /// The address of what isn't there, in a flow that isn't the program's: the step fails.
+    /// Returns an address for an element that doesn't exist, which only an inconsistent flow can name: the step fails.
     fn nowhere(self) -> SsaValue {
         let zero = self.draft.int(0);
         self.draft.op(OpKind::RequireTrue, [zero]);
         zero
     }
 
-    /// What is passed to an activation for a parameter.
+    /// Returns the reference passed to an activation for a parameter.
     pub fn passed(self, activation: u32, n: u32) -> ReferenceValues {
         [0, 1, 2].map(|word| self.draft.passed(activation, n, word))
     }
 
-    /// What is passed for an anchor, if it is a parameter.
+    /// Returns the reference passed for an anchor, if the anchor is a parameter.
     fn passed_for(self, anchor: Anchor) -> Option<ReferenceValues> {
         let Anchor::Parameter(n) = anchor else { return None };
         Some(self.passed(self.activation, n))
     }
 
-    /// All elements of a vector.
+    /// Returns a reference to all elements of a vector.
     pub fn array(self, Array { base, length }: Array) -> ReferenceValues {
         self.passed_for(base).unwrap_or_else(|| {
             let length = self.draft.int(length.unwrap_or(0).into());
@@ -208,7 +208,7 @@ impl<'a> StepWriter<'a> {
         })
     }
 
-    /// The rows of a matrix.
+    /// Returns a reference to a matrix: its first cell, rows and columns.
     pub fn matrix(self, Matrix { base, size }: Matrix) -> ReferenceValues {
         self.passed_for(base).unwrap_or_else(|| {
             let (rows, columns) = size.unwrap_or((0, 0));

@@ -1,9 +1,11 @@
-//! Checks of floats that a later one makes needless on every way: what is infinite or no number stays so in sums, differences
-//! and products, and in quotients that it is divided in. Which check fails is all the same, because the interpreter finds
-//! the place. So that checks leave loops, what a loop hands on is checked where the form is left instead. Knows no other check.
+//! Finiteness-check sinking: drops a check of a float if a later check on every path must fail too. Infinities and NaN
+//! persist in sums, differences, products, and in the dividend of quotients. Which check fails doesn't matter, because
+//! the interpreter finds the exact trap. To move checks out of loops, values that a loop passes on are checked at
+//! exits instead. This pass knows no other check.
 //!
-//! What is known of a value holds of what it is at a place in a run: before it is made, and for another round of a loop, nothing is known of it.
-//! By induction from the end of a run: a check was dropped only if, on every way from there, one that stays, or another dropped one, comes later.
+//! The analysis is a backward data-flow analysis. Its facts hold for a value at a point of a run: before the value's
+//! definition, and in another iteration of a loop, nothing is known. By induction from the end of a run, every dropped
+//! check is followed on each path by a kept check or another dropped one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +18,7 @@ use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::{dominators, in_loops, reached};
 
-/// Drops them.
+/// Drops checks that later checks imply.
 pub(super) fn drop_implied(form: &mut SsaForm) {
     check_what_is_chosen(form);
     check_at_exits(form);
@@ -38,19 +40,19 @@ pub(super) fn drop_implied(form: &mut SsaForm) {
     }
 }
 
-/// Whether something is a check of what is found finite behind it.
+/// Returns true if a check is implied by what later code finds finite.
 fn is_needless_check(form: &SsaForm, value: SsaValue, finite: &ValueSet, chosen: &ChosenValues) -> bool {
     let Some(op) = form.op(value).filter(|op| op.kind == OpKind::RequireAdmitted) else { return false };
     let Some(&real) = op.operands.first() else { return false };
     finite.implies(form, real, MOST_DEPTH) || op.guard.is_some_and(|guard| chosen.0.contains(&(guard, real)))
 }
 
-/// What is found finite in a block if a condition holds, with that condition.
+/// Values found finite in a block under a condition, each with that condition.
 #[derive(Default)]
 struct ChosenValues(HashSet<(SsaValue, SsaValue)>);
 
 impl ChosenValues {
-    /// What is so before an operation, by what is behind it.
+    /// Transfers the facts backward over an operation.
     fn step(&mut self, form: &SsaForm, value: SsaValue, finite: &ValueSet) {
         let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { return };
         match (op.kind, op.operands.as_slice()) {
@@ -73,7 +75,7 @@ impl ChosenValues {
     }
 }
 
-/// What a check finds finite that isn't guarded.
+/// Returns the real that an unguarded check requires to be finite.
 fn checked(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, OpKind)> {
     let op = form.op(value).filter(|op| op.guard.is_none())?;
     match (op.kind, op.operands.as_slice()) {
@@ -82,8 +84,8 @@ fn checked(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, OpKind)> {
     }
 }
 
-/// Where what a guarded check looks at is chosen by its guard, checks the choice instead: what is chosen otherwise is in a cell, and
-/// finite.
+/// Checks a select in place of its chosen value, if the check has the select's condition as its guard. The other
+/// choice is a cell's content, which is finite.
 fn check_what_is_chosen(form: &mut SsaForm) {
     let mut chosen: HashMap<(SsaValue, SsaValue), SsaValue> = HashMap::new();
     let mut blocks = std::mem::take(&mut form.blocks);
@@ -94,7 +96,7 @@ fn check_what_is_chosen(form: &mut SsaForm) {
             let Some(Definition::Op(op)) = form.definitions.get_mut(value.0 as usize) else { continue };
             match (op.kind, op.operands.as_slice(), op.guard) {
                 (OpKind::Choose, &[condition, yes, _], None) => {
-                    // Checks are put behind the first choice, the last one that is come to.
+                    // A check is placed after the first such select, which this backward traversal reaches last.
                     chosen.insert((condition, yes), value);
                     ops.push(value);
                 }
@@ -115,7 +117,7 @@ fn check_what_is_chosen(form: &mut SsaForm) {
     form.blocks = blocks;
 }
 
-/// Checks what loops check, or hand on, where it is stored at an exit.
+/// Adds checks at exits of stored values that loops check or pass on.
 fn check_at_exits(form: &mut SsaForm) {
     let is_repeated = in_loops(form, &dominators(form));
     let mut wanted: HashSet<SsaValue> = HashSet::new();
@@ -146,10 +148,10 @@ fn stored_reals(form: &SsaForm, block: &SsaBlock) -> impl Iterator<Item = SsaVal
     })
 }
 
-/// So many operations behind each other are looked at to see that something is finite.
+/// Upper bound on the depth of operations that are analyzed for finiteness.
 const MOST_DEPTH: u32 = 4;
 
-/// Values of a form, by number.
+/// Bit set of values of a function.
 #[derive(Clone, PartialEq)]
 struct ValueSet(Vec<u64>);
 
@@ -174,29 +176,30 @@ impl ValueSet {
         }
     }
 
-    /// Whether a value is among them, or is made of such values by operations that keep what is finite.
+    /// Returns true if a value is in the set, or is computed from such values by operations that preserve finiteness.
     fn implies(&self, form: &SsaForm, value: SsaValue, depth: u32) -> bool {
         self.has(value)
             || is_finite_literal(form, value)
             || depth > 0 && is_made_of_finite(form, value, |operand| self.implies(form, operand, depth - 1))
     }
 
-    /// Those that are in another set too.
+    /// Returns the intersection of two sets.
     fn common(self, other: &ValueSet) -> ValueSet {
         ValueSet(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
     }
 }
 
-/// By block what is found finite on every way from its beginning: everything, where there is no set.
+/// For each block, the values that every path from its start finds finite; `None` represents all values.
 struct Behind {
     of: Vec<Option<ValueSet>>,
-    /// The exits at which nothing needs to be found: nobody sees what is there.
+    /// Exits at which no fact is required, because the caller doesn't read memory there.
     unseen: HashSet<u32>,
-    /// Whether a number that is none may keep a loop going: then nothing is left to what comes behind the loop.
+    /// True if a NaN might keep a loop going. Checks are then never moved behind the loop.
     may_go_on: bool,
 }
 
-/// The exits that nobody sees, if they are no way out of a loop that only a number which is none keeps going.
+/// Returns the exits at which memory isn't read. Returns none if a NaN might keep a loop going, because such an exit
+/// could then be the only way out of the loop.
 fn unseen(form: &SsaForm) -> HashSet<u32> {
     if !seen::ends_whatever_floats_are(form) {
         return HashSet::new();
@@ -205,7 +208,7 @@ fn unseen(form: &SsaForm) -> HashSet<u32> {
     (0..form.blocks.len() as u32).filter(|number| !seen.contains(number)).collect()
 }
 
-/// Where sets would take more words than this, only what follows in a block counts.
+/// Upper bound on the words of all sets. Beyond it, only facts within a block are used.
 const MOST_WORDS: usize = 1 << 22;
 
 impl Behind {
@@ -214,7 +217,8 @@ impl Behind {
             let of = vec![Some(ValueSet(Vec::new())); form.blocks.len()];
             return Behind { of, unseen: HashSet::new(), may_go_on: true };
         }
-        // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
+        // Optimistic start: everything holds. A block that reaches no exit keeps that state, and nothing is dropped
+        // there.
         let may_go_on = !seen::ends_whatever_floats_are(form);
         let mut behind = Behind { of: vec![None; form.blocks.len()], unseen: unseen(form), may_go_on };
         let order = reached(form);
@@ -231,7 +235,7 @@ impl Behind {
         behind
     }
 
-    /// What is found finite on every way from the end of a block.
+    /// Returns the values that every path from the end of a block finds finite.
     fn at_end(&self, form: &SsaForm, block: u32) -> Option<ValueSet> {
         let end = &form.blocks.get(block as usize)?.end;
         if let SsaEnd::Exit { .. } = end {
@@ -244,13 +248,13 @@ impl Behind {
         ways.reduce(|known, there| known.common(&there))
     }
 
-    /// What is found finite where a jump leads to, by what is passed there.
+    /// Returns the values that are found finite after a jump, in terms of values before it.
     fn along(&self, form: &SsaForm, jump: &Jump) -> Option<ValueSet> {
         let there = self.of.get(jump.to as usize)?.as_ref()?;
         let mut here = there.clone();
         here.0.resize(form.definitions.len().div_ceil(64), 0);
         let parameters = || form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
-        // Those of the round before, if it is a loop, are others.
+        // In a loop, parameters of the previous iteration are other values.
         parameters().for_each(|&parameter| here.remove(parameter));
         let passed = parameters().zip(&jump.arguments);
         for (_, &argument) in passed.filter(|(parameter, _)| there.has(**parameter)) {
@@ -260,7 +264,7 @@ impl Behind {
     }
 }
 
-/// What is finite before an operation, by what is behind it.
+/// Transfers the facts backward over an operation.
 fn step(form: &SsaForm, value: SsaValue, finite: &mut ValueSet) {
     if let Some((real, _)) = checked(form, value) {
         finite.add(real);
@@ -274,7 +278,8 @@ fn step(form: &SsaForm, value: SsaValue, finite: &mut ValueSet) {
     finite.remove(value);
 }
 
-/// What a choice is finite for only if it is: 0, or else part of what is chosen.
+/// Returns the tested value of a select that is finite only if this value is: either the value is 0, or it is part of
+/// the chosen value.
 fn tested_part(form: &SsaForm, choice: &SsaOp) -> Option<SsaValue> {
     let (OpKind::Choose, &[condition, yes, _]) = (choice.kind, choice.operands.as_slice()) else {
         return None;
@@ -285,7 +290,7 @@ fn tested_part(form: &SsaForm, choice: &SsaOp) -> Option<SsaValue> {
     (is_zero && passes_through(form, tested, yes, MOST_DEPTH)).then_some(tested)
 }
 
-/// Whether a value is finite only if a part of it is.
+/// Returns true if `value` is finite only if `part` is.
 fn passes_through(form: &SsaForm, part: SsaValue, value: SsaValue, depth: u32) -> bool {
     let parts = || form.op(value).filter(|op| op.guard.is_none()).map(finite_operands).unwrap_or_default();
     part == value

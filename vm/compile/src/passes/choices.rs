@@ -1,6 +1,6 @@
-//! Choices between a sum and what it is without its last part, by whether a number is 0 of which that part is a multiple: as steps
-//! choose that carry adjoints. Where the sum is the same then, bit for bit, it is taken always. Of floats only: a product of fixed point
-//! may overflow. Knows no step.
+//! Select folding: replaces `select(x != 0, s + x*f, s)` by `s + x*f` where the bits are equal. Gradient steps emit
+//! such selects to skip zero adjoints. Only floats are transformed, because a product in fixed point may overflow.
+//! This pass knows no step.
 //!
 //! With t = ±0 and a finite f:
 //!
@@ -10,10 +10,12 @@
 //! | s - t·f = s | s is never -0, or t·f isn't |
 //! | s - (0 - t) = s | always; elsewhere it is s + t |
 //!
-//! Where s may have been changed a moment ago by another name, what it is then is s + t·f too, and with t = ±0 it is what it was.
+//! If another name of the cell may have changed s just before, the other choice is s + t·f too; with t = ±0 it is
+//! unchanged.
 //!
-//! A factor that may be infinite is left alone, and whatever a product is added to must be checked: then the check, which asked for the
-//! condition before, fails falsely where a factor overflows that nobody needed.
+//! A factor that may be infinite prevents the folding, and the sum that a product is added to must be checked. The
+//! check was guarded by the condition before. It may now fail without need, where a factor overflows that isn't
+//! needed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -26,7 +28,7 @@ use super::signs::never_negative_zero;
 use crate::form::{Definition, SsaBlock, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 
-/// Drops them.
+/// Folds selects that have the same bits under both conditions.
 pub(super) fn drop_needless(form: &mut SsaForm) {
     if matches!(form.numbers.system, RealSystem::Fixed(_)) {
         return;
@@ -48,7 +50,7 @@ pub(super) fn drop_needless(form: &mut SsaForm) {
     replacements.apply(form);
 }
 
-/// So many operations behind each other are looked at.
+/// Upper bound on the depth of operations that are analyzed.
 const MOST_DEPTH: u32 = 4;
 /// Upper bound on values found finite, per operation of the block.
 const MOST_FINITE: usize = 4;
@@ -57,28 +59,28 @@ struct NeedlessChoices<'f> {
     form: &'f mut SsaForm,
     replacements: Replacements,
     is_never_negative_zero: Vec<bool>,
-    /// What checks of this block find finite, whatever holds.
+    /// Values that unguarded checks of this block require to be finite.
     finite: HashSet<SsaValue>,
-    /// The checks of this block that ask for a condition, by that and by what they check.
+    /// Guarded checks of this block, by guard and checked value.
     checks: HashMap<(SsaValue, SsaValue), Vec<SsaValue>>,
-    /// Checks of this block that stand somewhere else now.
+    /// Checks of this block that were moved to another place in it.
     moved: HashSet<SsaValue>,
-    /// The loads of this block: from where, and behind how many stores there.
+    /// Loads of this block: the space, and the number of preceding stores to it.
     loaded: HashMap<SsaValue, (Space, u32)>,
 }
 
-/// What a choice always is.
+/// Unconditional replacement of a select.
 enum Always {
     Chosen,
-    /// s - (0 - t): it stands for s + t.
+    /// s - (0 - t), in place of s + t.
     Sum(SsaValue, SsaValue),
 }
 
-/// A part of a sum that is 0 where a number is.
+/// Certainty that a part of a sum is ±0 where the tested number is ±0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vanishing {
     Surely,
-    /// Unless a factor overflows.
+    /// Certain unless a factor overflows.
     IfFinite,
 }
 
@@ -86,7 +88,7 @@ impl NeedlessChoices<'_> {
     fn block(&mut self, block: &mut SsaBlock) {
         self.look_at_checks(block);
         self.look_at_loads(block);
-        // What is moved from where it stood goes there: behind the choice.
+        // A check is moved to the place directly after the folded select.
         let mut ops: Vec<(SsaValue, bool)> = Vec::with_capacity(block.ops.len());
         for &value in &block.ops {
             self.note_check(value);
@@ -133,7 +135,7 @@ impl NeedlessChoices<'_> {
         }
     }
 
-    /// Notes a check that asks for a condition, for the choices behind it.
+    /// Records a guarded check for selects that follow.
     fn note_check(&mut self, value: SsaValue) {
         let Some(op) = self.form.op(value).filter(|op| op.kind == OpKind::RequireAdmitted) else { return };
         if let (&[real], Some(guard)) = (op.operands.as_slice(), op.guard) {
@@ -141,7 +143,7 @@ impl NeedlessChoices<'_> {
         }
     }
 
-    /// The condition of a choice that needn't be made, and what is chosen where it holds; and what the choice always is.
+    /// Returns the condition and the chosen value of a select that can be folded, with its replacement.
     fn choice(&mut self, value: SsaValue) -> Option<((SsaValue, SsaValue), Always)> {
         let op = self.form.op(value).filter(|op| op.kind == OpKind::Choose && op.guard.is_none())?;
         let &[condition, yes, no] = op.operands.as_slice() else { return None };
@@ -155,7 +157,7 @@ impl NeedlessChoices<'_> {
         (vanishing == Vanishing::Surely || is_checked).then_some(((condition, yes), always))
     }
 
-    /// What a choice always is between a value where a number isn't 0, and another one where it is.
+    /// Returns the replacement of a select between `yes`, where `tested` isn't 0, and `no`, where it is.
     fn always(&mut self, yes: SsaValue, no: SsaValue, tested: SsaValue) -> Option<(Vanishing, Always)> {
         if self.is_zero(no) && self.is_never_negative_zero(yes) {
             return Some((self.vanishing(yes, tested, MOST_DEPTH)?, Always::Chosen));
@@ -177,7 +179,7 @@ impl NeedlessChoices<'_> {
         }
     }
 
-    /// Puts what it always is in the place of a choice, and has checks of it ask for nothing.
+    /// Replaces a select, and makes the guarded checks of its chosen value unconditional.
     fn drop_choice(
         &mut self,
         choice: SsaValue,
@@ -197,7 +199,7 @@ impl NeedlessChoices<'_> {
         for check in checks {
             let Some(Definition::Op(op)) = self.form.definitions.get_mut(check.0 as usize) else { continue };
             (op.operands, op.guard) = ([by].into_iter().collect(), None);
-            // What it looks at may be made only here.
+            // The checked value may be defined only here.
             self.moved.insert(check);
             ops.push((check, true));
         }
@@ -216,8 +218,9 @@ impl NeedlessChoices<'_> {
         self.form.op(value).is_some_and(|op| op.kind == OpKind::Real(0))
     }
 
-    /// Whether a value is what a cell held, where a number is 0: that itself, or, if another address is the same, what is stored there, a sum of
-    /// what was read there and a multiple of that number.
+    /// Returns true if `value` equals `held`, the content of a cell, where `tested` is 0. Either they are the same
+    /// value, or an alias check selects between `held` and a sum stored at another address: that sum adds a multiple
+    /// of `tested`.
     fn is_then(&mut self, value: SsaValue, held: SsaValue, tested: SsaValue) -> bool {
         if self.is_one(value, held) {
             return true;
@@ -242,7 +245,7 @@ impl NeedlessChoices<'_> {
             && self.vanishing(part, tested, MOST_DEPTH).is_some()
     }
 
-    /// Whether two values are what the cells at two addresses held, in either order, while nothing was stored there.
+    /// Returns true if two values were loaded from these two addresses, in either order, with no store between.
     fn are_loaded_at_once(&mut self, values: [SsaValue; 2], addresses: [SsaValue; 2]) -> bool {
         let loads = values.map(|value| {
             let value = self.replacements.find(value);
@@ -256,13 +259,13 @@ impl NeedlessChoices<'_> {
         self.replacements.find(a) == self.replacements.find(b)
     }
 
-    /// Whether it is never -0, or what stands for it now isn't.
+    /// Returns true if a value, or its present replacement, is never -0.
     fn is_never_negative_zero(&mut self, value: SsaValue) -> bool {
         let now = self.replacements.find(value);
         [value, now].iter().any(|value| self.is_never_negative_zero.get(value.0 as usize) == Some(&true))
     }
 
-    /// Whether a value is ±0 where another one is.
+    /// Returns whether a value is ±0 where `with` is ±0.
     fn vanishing(&mut self, value: SsaValue, with: SsaValue, depth: u32) -> Option<Vanishing> {
         if self.is_one(value, with) {
             return Some(Vanishing::Surely);
@@ -284,7 +287,8 @@ impl NeedlessChoices<'_> {
         }
     }
 
-    /// Whether a value is finite, unless something overflows: what cells hold is finite, and so is what is made of it without dividing.
+    /// Returns true if a value is finite unless an operation overflows: cells hold finite reals, and operations other
+    /// than division keep them finite.
     fn is_tame(&mut self, value: SsaValue, depth: u32) -> bool {
         let value = self.replacements.find(value);
         if self.finite.contains(&value)

@@ -1,12 +1,12 @@
-//! What is stored where a form is left, and is what was loaded where it began: nothing else reaches such a cell, if it isn't stored
-//! elsewhere, where a function is entered or left. Knows no other store.
+//! Unchanged cells: drops a store at an exit of the value that was loaded at entry. No other access reaches such a
+//! cell, unless it is also stored where an out-of-line callee is entered or left. This pass knows no other store.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::form::{SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Drops the stores of exits that change nothing.
+/// Drops stores at exits that don't change their cell.
 pub(super) fn drop_unchanged(form: &mut SsaForm) {
     let mut loaded: HashMap<(Space, SsaValue), SsaValue> = HashMap::new();
     for &value in form.blocks.first().into_iter().flat_map(|block| &block.ops) {

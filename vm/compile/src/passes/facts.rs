@@ -1,14 +1,15 @@
-//! What is known of operations by what their operands are, bit for bit: for floats these are few. Knows no block.
+//! Algebraic simplification: results of operations that follow from their operands, bit for bit. Few identities hold
+//! for floats. This module knows no block.
 //!
-//! | | holds |
+//! | identity | holds |
 //! |---|---|
-//! | (a ± e) ∓ e = a | of integers, which wrap, and of fixed point, where a ± e had no overflow |
-//! | e - e = 0, (0 ± e) ∓ e = 0 | of floats too, where e is finite: the sum that is checked then has made sure of it |
-//! | a - 0 = a | of floats; a + 0 isn't a, where a is -0 |
-//! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | of floats, where s is never -0: else the sign of a 0 would show |
-//! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | of floats |
-//! | a⁰ = 1, a¹ = a, a² = a·a | of floats, whose powers are defined so |
-//! | a·sign a is a or -a | of floats; of fixed point the product may overflow |
+//! | (a ± e) ∓ e = a | for integers, which wrap, and for fixed point, where a ± e didn't overflow |
+//! | e - e = 0, (0 ± e) ∓ e = 0 | also for floats, where e is finite; a check of the sum has established that |
+//! | a - 0 = a | for floats; a + 0 differs from a if a is -0 |
+//! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | for floats, if s is never -0: otherwise the sign of a zero would show |
+//! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | for floats |
+//! | a⁰ = 1, a¹ = a, a² = a·a | for floats, with powers defined in this way |
+//! | a·sign a is a or -a | for floats; in fixed point the product may overflow |
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
@@ -20,14 +21,14 @@ use crate::form::{NumberKinds, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
-/// What is known of values where an operation stands.
+/// Facts about values at the place of an operation.
 pub(super) trait Known: KnownRanges {
     fn numbers(&self) -> NumberKinds;
-    /// The operation that gives a value, if one does.
+    /// Returns the operation that defines a value, if an operation does.
     fn op(&self, value: SsaValue) -> Option<&SsaOp>;
-    /// Whether a float is neither infinite nor no number.
+    /// Returns true if a float is neither infinite nor NaN.
     fn is_finite(&self, value: SsaValue) -> bool;
-    /// Whether a float is never -0.
+    /// Returns true if a float is never -0.
     fn is_never_negative_zero(&self, value: SsaValue) -> bool;
 
     fn int(&self, value: SsaValue) -> Option<i64> {
@@ -49,19 +50,19 @@ pub(super) trait Known: KnownRanges {
     }
 }
 
-/// What an operation comes to.
+/// Result of simplifying an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Simplified {
-    /// What it is.
+    /// No simplification applies to it.
     Itself,
     Value(SsaValue),
-    /// Another operation gives the same.
+    /// Another operation with the same result.
     Op(OpKind, ArrayVec<SsaValue, 3>),
-    /// An integer and this one, which is no more than a word has room for.
+    /// Sum of a value and a literal that doesn't overflow a word.
     Plus(SsaValue, i64),
     Int(i64),
     Real(u64),
-    /// It does nothing: a check that holds.
+    /// No effect: a check that always passes.
     Nothing,
 }
 
@@ -79,7 +80,7 @@ impl Simplified {
     }
 }
 
-/// What an operation comes to that isn't guarded.
+/// Simplifies an unguarded operation.
 pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
     match (op.kind, op.operands.as_slice()) {
         (OpKind::IntTest(order), &[a, b]) => tested(known, order, a, b),
@@ -135,14 +136,14 @@ fn wrapped(known: &impl Known, value: i64) -> i64 {
     value << unused >> unused
 }
 
-/// An operation on two literals.
+/// Folds an operation on two literals.
 fn folded(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let (Some(a), Some(b)) = (known.int(a), known.int(b)) else { return Simplified::Itself };
     let made = match kind {
         OpKind::IntAdd => wrapped(known, a.wrapping_add(b)),
         OpKind::IntSub => wrapped(known, a.wrapping_sub(b)),
         OpKind::IntMul => wrapped(known, a.wrapping_mul(b)),
-        // Of addresses too, which aren't words.
+        // These operate on addresses too, which aren't words.
         OpKind::IntAnd => a & b,
         OpKind::IntOr => a | b,
         OpKind::IntXor => a ^ b,
@@ -151,7 +152,7 @@ fn folded(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplif
     Simplified::Int(made)
 }
 
-/// a + b, a - b and the like, where they undo each other or change nothing.
+/// Simplifies integer operations that undo another one or have a neutral operand.
 fn int_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let operands = |value: SsaValue, kind: OpKind| match known.op(value) {
         Some(op) if op.kind == kind => <[SsaValue; 2]>::try_from(op.operands.as_slice()).ok(),
@@ -215,7 +216,7 @@ fn tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplif
     }
 }
 
-/// What is no number isn't equal to itself.
+/// Folds comparisons of reals. NaN isn't equal to itself.
 fn reals_tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplified {
     if a == b && (known.is_exact() || known.is_finite(a)) {
         return Simplified::Int(order.holds(0, 0).into());
@@ -244,7 +245,7 @@ fn indexed(known: &impl Known, offset: i64, index: SsaValue, length: SsaValue) -
         Some((low, high)) if low >= 0 && high < least => match (known.int(index), offset) {
             (_, 0) => Simplified::Value(index),
             (Some(index), _) => Simplified::Int(index + offset),
-            // A sum of integers wraps where it is no word; an index doesn't.
+            // An integer sum wraps at the word; an index doesn't.
             (None, _) if (IntRange { low, high }).is_within(IntRange::of_word(known.numbers().word)) => {
                 Simplified::Plus(index, offset)
             }
@@ -278,7 +279,7 @@ fn does_nothing(known: &impl Known, kind: OpKind, operands: &[SsaValue]) -> bool
     }
 }
 
-/// A sum or a difference of reals, where it undoes another or changes nothing.
+/// Simplifies a sum or difference of reals that undoes another one or has a neutral operand.
 fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let is_exact = known.is_exact();
     let opposite = if kind == OpKind::Add { OpKind::Sub } else { OpKind::Add };
@@ -303,7 +304,7 @@ fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simpl
     }
 }
 
-/// s ± (0 ± p), where the sign of a 0 that this could make doesn't show.
+/// Simplifies s ± (0 ± p) where the sign of a zero result doesn't show.
 fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let from_zero = |value: SsaValue| {
         let op = known.op(value).filter(|op| op.guard.is_none())?;
@@ -339,7 +340,7 @@ fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Sim
     }
 }
 
-/// The bits of a float that both widths have; none in fixed point.
+/// Returns the bits of a literal that both float widths can represent; `None` in fixed point.
 fn float_bits(known: &impl Known, literal: f64) -> Option<u64> {
     match known.numbers().system {
         RealSystem::F64 => Some(literal.to_bits()),
@@ -348,12 +349,12 @@ fn float_bits(known: &impl Known, literal: f64) -> Option<u64> {
     }
 }
 
-/// Whether a value is a float that both widths have.
+/// Returns true if a value is this float literal.
 fn is_float(known: &impl Known, value: SsaValue, literal: f64) -> bool {
     known.real(value).is_some_and(|bits| float_bits(known, literal) == Some(bits))
 }
 
-/// A float to the power of a literal.
+/// Simplifies a float to the power of a literal.
 fn power(known: &impl Known, a: SsaValue, exponent: SsaValue) -> Simplified {
     match (known.int(exponent), float_bits(known, 1.0)) {
         (Some(0), Some(one)) => Simplified::Real(one),
@@ -363,7 +364,7 @@ fn power(known: &impl Known, a: SsaValue, exponent: SsaValue) -> Simplified {
     }
 }
 
-/// A float times 1 or -1.
+/// Simplifies a float times 1 or -1.
 fn scaled(known: &impl Known, a: SsaValue, factor: SsaValue) -> Simplified {
     match () {
         () if is_float(known, factor, 1.0) => Simplified::Value(a),
@@ -372,10 +373,10 @@ fn scaled(known: &impl Known, a: SsaValue, factor: SsaValue) -> Simplified {
     }
 }
 
-/// A float times its sign.
+/// Simplifies a float times its sign to its magnitude.
 fn magnitude(known: &impl Known, a: SsaValue, sign: SsaValue) -> Simplified {
     let is = |value: SsaValue, literal: f64| is_float(known, value, literal);
-    // Where `a` compares so with 0 it is one, else the other.
+    // Matches a select that compares `a` with 0, and returns its choices.
     let chosen = |value: SsaValue, order: Order| {
         let op = known.op(value).filter(|op| op.kind == OpKind::Choose)?;
         let &[condition, yes, no] = op.operands.as_slice() else { return None };
@@ -394,7 +395,7 @@ fn magnitude(known: &impl Known, a: SsaValue, sign: SsaValue) -> Simplified {
     }
 }
 
-/// The operands that are finite where what an operation gives is: infinities and what is no number pass through it.
+/// Returns the operands that must be finite if the result is: infinities and NaN propagate through the operation.
 pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
     let count = match op.kind {
         OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Hypot => 2,
@@ -414,7 +415,7 @@ pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
     op.operands.get(..count).unwrap_or_default()
 }
 
-/// Whether a value is a literal that is a number.
+/// Returns true if a value is a finite literal.
 pub(super) fn is_finite_literal(form: &SsaForm, value: SsaValue) -> bool {
     let Some(OpKind::Real(bits)) = form.op(value).map(|op| op.kind) else { return false };
     match form.numbers.system {
@@ -424,7 +425,7 @@ pub(super) fn is_finite_literal(form: &SsaForm, value: SsaValue) -> bool {
     }
 }
 
-/// Whether a value is made of finite reals by an operation that keeps what is finite.
+/// Returns true if a value is computed from finite reals by an operation that preserves finiteness.
 pub(super) fn is_made_of_finite(
     form: &SsaForm,
     value: SsaValue,
@@ -433,13 +434,13 @@ pub(super) fn is_made_of_finite(
     let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { return false };
     let mut reals = op.operands.iter().zip(op.kind.facts().operands);
     let is_zero = |value: &SsaValue| form.op(*value).is_some_and(|op| op.kind == OpKind::Real(0));
-    // Nothing overflows where one part of a sum is 0.
+    // A sum can't overflow if one operand is 0.
     let is_part = matches!(op.kind, OpKind::Add | OpKind::Sub) && op.operands.iter().any(is_zero);
     (is_part || keeps_finite(op.kind, form.numbers.system))
         && reals.all(|(&operand, &class)| class == Class::Int || is_finite(operand))
 }
 
-/// Whether an operation gives something finite of what is finite.
+/// Returns true if an operation gives a finite result for finite operands.
 fn keeps_finite(kind: OpKind, system: RealSystem) -> bool {
     match kind {
         OpKind::Neg | OpKind::Magnitude | OpKind::Choose => true,

@@ -1,9 +1,11 @@
-//! Indices that count with a loop: that which the last round, or the first one, asks for is the greatest, so it is looked at once, before the loop.
-//! Of loops only whose rounds are one block. What ranges say of an index goes with the check, so nothing that asks for ranges comes later.
+//! Bounds-check hoisting: checks the extreme index of a counted loop once, before the loop. The extreme index is that
+//! of the last or of the first iteration. Only loops with a body of one block are transformed. Ranges known from the
+//! dropped checks disappear with them, so no later pass may ask for ranges.
 //!
-//! Counting up from 0, a loop makes a round for each number below n, but one at least; counting down from n, one for each down to 0. So all
-//! numbers are below a length if the greater of n and 1, or n, less 1 is an index below it, and the check fails only where one of a round would: C text
-//! has no interpreter to ask.
+//! A loop that counts up from 0 has one iteration for each number below n, but at least one. A loop that counts down
+//! from n has one for each number down to 0. So all indices are below a length if the index max(n, 1) - 1, or n - 1,
+//! is. The hoisted check fails only if the check of an iteration would. That matters for C text, which has no
+//! interpreter to decide.
 
 use std::collections::HashMap;
 
@@ -15,7 +17,7 @@ use super::small_loop::{SmallLoop, edit, entries};
 use crate::form::{Jump, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 
-/// Looks at them before their loops.
+/// Hoists the bounds checks of counted loops.
 pub(super) fn look_once(form: &mut SsaForm) {
     let entries = entries(form);
     let mut replacements = Replacements::of(form);
@@ -28,11 +30,11 @@ pub(super) fn look_once(form: &mut SsaForm) {
     replacements.apply(form);
 }
 
-/// A number that is each from 0 to a bound - 1 once, in one round of a loop each, up or down.
+/// Loop counter that takes each value from 0 to a bound - 1 once, in ascending or descending order.
 struct Counter {
     number: SsaValue,
     bound: SsaValue,
-    /// Whether there is a round of 0 whatever the bound is.
+    /// True if the loop counts up; an iteration with 0 is then executed for any bound.
     goes_up: bool,
 }
 
@@ -98,7 +100,7 @@ impl Counter {
         edit(form, found.before, |block| block.ops.extend(looks));
     }
 
-    /// How many rounds there are, and what that is made by.
+    /// Returns the number of iterations, and the operations that compute it.
     fn rounds(&self, form: &mut SsaForm) -> (SsaValue, Vec<SsaValue>) {
         if !self.goes_up {
             return (self.bound, Vec::new());
@@ -109,7 +111,7 @@ impl Counter {
         (rounds, vec![one, is_more, rounds])
     }
 
-    /// What an operation looks whether the number is below, if that is all it does and the same in each round.
+    /// Returns the loop-invariant length that an index operation checks the counter against, if it does nothing else.
     fn length(&self, form: &SsaForm, found: &SmallLoop, value: SsaValue) -> Option<SsaValue> {
         let op = plain(form, value).filter(|op| op.kind == OpKind::Index { offset: 0 })?;
         let &[index, length] = op.operands.as_slice() else { return None };
@@ -117,12 +119,12 @@ impl Counter {
     }
 }
 
-/// An operation that isn't guarded.
+/// Returns the unguarded operation that defines a value.
 fn plain(form: &SsaForm, value: SsaValue) -> Option<&SsaOp> {
     form.op(value).filter(|op| op.guard.is_none())
 }
 
-/// Whether a round makes a value.
+/// Returns true if a value is defined in the loop.
 fn is_made_in(form: &SsaForm, found: &SmallLoop, value: SsaValue) -> bool {
     let mut blocks = found.blocks().filter_map(|block| form.blocks.get(block as usize));
     blocks.any(|block| block.parameters.contains(&value) || block.ops.contains(&value))

@@ -1,8 +1,10 @@
-//! What holds wherever a loop begins a round: a cell that is computed and uncomputed in it is 0 each time, and a counter lies between two
-//! numbers. It is taken for granted of all that begin the first round so, and whatever is seen to begin another round otherwise is left out,
-//! until it holds of all that is left. Knows no operation but those of counters.
+//! Loop-invariant inference: finds what holds at the start of each iteration. A cell that is computed and uncomputed
+//! in the loop is 0 each time, and a counter stays between two bounds. The pass assumes this of every candidate that
+//! has the property in the first iteration. It drops candidates that a later iteration contradicts, until all
+//! remaining ones are confirmed. It knows no operation but those of counters.
 //!
-//! What is taken for granted holds by induction: the first round in which it didn't would begin behind one in which everything did.
+//! The assumptions hold by induction: the first iteration that violates one would follow an iteration in which all
+//! held.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +19,8 @@ use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{back_edges, dominators};
 use crate::range::IntRange;
 
-/// Drops the parameters of loops that hold the same literal in every round, and numbers the form with what follows from that, and from
-/// the ranges of counters.
+/// Drops loop parameters that hold the same literal in every iteration, and repeats value numbering with these
+/// literals and the ranges of counters.
 pub(super) fn drop_invariant(form: &mut SsaForm) {
     let mut candidates = candidates(form, &Incoming::of(form));
     for _ in 0..MOST_ROUNDS {
@@ -43,28 +45,28 @@ pub(super) fn drop_invariant(form: &mut SsaForm) {
     }
 }
 
-/// If it doesn't hold by then, nothing is changed.
+/// Upper bound on attempts; if the candidates aren't confirmed by then, nothing is changed.
 const MOST_ROUNDS: usize = 8;
 
-/// A parameter of a loop's head.
+/// Loop-header parameter that may have an invariant.
 struct Candidate {
     head: u32,
     index: usize,
     parameter: SsaValue,
     begins: RoundBegin,
-    /// The blocks behind which the next round begins, and those behind which the first does.
+    /// Sources of back edges to the header.
     repeated_by: Vec<u32>,
     entered_by: Vec<u32>,
 }
 
-/// What a parameter is where a round begins.
+/// Invariant of a parameter at the start of each iteration.
 enum RoundBegin {
-    /// The literal that is this value.
+    /// Literal of this value.
     Literal(SsaValue),
     Between(IntRange),
 }
 
-/// A form in which all candidates are taken for granted, numbered.
+/// Copies a function, assumes all candidates, and applies value numbering.
 fn numbered(form: &SsaForm, candidates: &[Candidate]) -> (SsaForm, PassedRanges) {
     let mut trial = form.clone();
     let mut replacements = Replacements::of(&trial);
@@ -80,7 +82,7 @@ fn numbered(form: &SsaForm, candidates: &[Candidate]) -> (SsaForm, PassedRanges)
     (trial, passed)
 }
 
-/// By block the jumps that lead there: which block ends with it, and which of its jumps it is.
+/// Incoming edges of each block: the source block, and the index among its edges.
 struct Incoming(Vec<Vec<(u32, usize)>>);
 
 impl Incoming {
@@ -96,7 +98,7 @@ impl Incoming {
         Incoming(all)
     }
 
-    /// What is passed for a parameter, with the block that passes it.
+    /// Iterates over the arguments of a block parameter, each with the block that passes it.
     fn passed(&self, form: &SsaForm, to: u32, index: usize) -> impl Iterator<Item = (u32, SsaValue)> {
         let jumps = self.0.get(to as usize).into_iter().flatten();
         jumps.filter_map(move |&(from, n)| {
@@ -106,7 +108,7 @@ impl Incoming {
     }
 }
 
-/// What arrives where rounds begin, in a form where all candidates are taken for granted.
+/// Arguments at loop headers, in a function in which all candidates are assumed.
 struct Arrivals<'t> {
     form: &'t SsaForm,
     incoming: &'t Incoming,
@@ -114,7 +116,7 @@ struct Arrivals<'t> {
 }
 
 impl Arrivals<'_> {
-    /// Between which numbers that lies which one block passes to another.
+    /// Returns the range of an argument that one block passes to another.
     fn range(&self, from: u32, to: u32, index: usize) -> IntRange {
         let known = self.ranges.get(&(from, to)).and_then(|ranges| ranges.get(index)).copied();
         let made = || {
@@ -125,8 +127,8 @@ impl Arrivals<'_> {
     }
 }
 
-/// Once all candidates are known to hold, what is passed for a counter is all that it ever is. Whether that is less than what was taken
-/// for granted.
+/// Narrows the range of each counter to the hull of its arguments, once all candidates are confirmed. Returns true if
+/// a range became smaller.
 fn narrow(candidates: &mut [Candidate], arrivals: &Arrivals) -> bool {
     let mut is_narrower = false;
     for candidate in candidates.iter_mut() {
@@ -184,7 +186,7 @@ fn candidates(form: &SsaForm, incoming: &Incoming) -> Vec<Candidate> {
     found
 }
 
-/// The one literal that is passed where the first round begins. Not of what each round adds to.
+/// Returns the literal with which a parameter enters the loop. Parameters that each iteration adds to are excluded.
 fn literal_of(
     form: &SsaForm,
     parameter: SsaValue,
@@ -202,7 +204,7 @@ fn literal_of(
     (is_one && !again.iter().any(|&(_, value)| is_sum(value))).then_some(RoundBegin::Literal(value))
 }
 
-/// Where a counter goes that begins between two numbers: up from there, or down.
+/// Returns the range of a counter that begins between two numbers and only counts up or only counts down.
 fn counter(
     form: &SsaForm,
     parameter: SsaValue,
@@ -224,7 +226,7 @@ fn counter(
         }
     };
     let ways: Vec<bool> = again.iter().map(|&(_, value)| goes_up(value)).collect::<Option<_>>()?;
-    // A counter leaves before it would wrap.
+    // A counter leaves the loop before it would wrap.
     let up = IntRange { low: begin.low.max(word.low), high: word.high - 1 };
     let down = IntRange { low: word.low + 1, high: begin.high.min(word.high) };
     match (ways.iter().all(|up| *up), ways.iter().any(|up| *up)) {
@@ -235,7 +237,7 @@ fn counter(
 }
 
 impl Candidate {
-    /// Whether every round begins so.
+    /// Returns true if every iteration begins with the assumed property.
     fn holds(&self, arrivals: &Arrivals) -> bool {
         match self.begins {
             RoundBegin::Literal(value) => {

@@ -1,6 +1,7 @@
-//! Checks of floats that loops add up in arrays: an infinite cell, or one that holds no number, stays so while everything that is stored there
-//! is made of what the cell held, as a sum is. So such cells are looked at once, where the form is left, and not in each round. Which check fails
-//! is all the same, because the interpreter finds the place. Knows no other check.
+//! Finiteness-check sinking for arrays: drops checks of floats that loops accumulate in arrays. An infinite or NaN
+//! cell stays so if everything stored to it is computed from its old content, as a sum is. Such cells are checked once
+//! at exits, instead of in each iteration. Which check fails doesn't matter, because the interpreter finds the exact
+//! trap. This pass knows no other check.
 
 use std::collections::HashSet;
 
@@ -16,20 +17,21 @@ use crate::op::{OpKind, Space, SsaValue};
 use crate::order::{dominators, loop_depths};
 use crate::range::IntRange;
 
-/// So many cells are looked at where a form is left, at most: forms are left often where steps between them are the interpreter's.
+/// Upper bound on cells re-checked at each function exit; exits are frequent when interpreted steps separate compiled
+/// regions.
 const MOST_CELLS: i64 = 256;
-/// In fewer loops within each other a cell is stored to about as often as it would be looked at.
+/// Least loop depth: in shallower loops a cell is stored to about as often as it would be checked at exits.
 const LEAST_DEPTH: u32 = 2;
-/// So many cells are looked at in one round, at most.
+/// Upper bound on cells checked in one iteration of a checking loop.
 const MOST_AT_ONCE: i64 = 8;
-/// More loops aren't put in front of exits.
+/// Upper bound on checking loops that are added at exits.
 const MOST_LOOKS: usize = 64;
-/// Cells that more stores may change aren't looked into.
+/// Upper bound on stores to a region of cells that is analyzed.
 const MOST_STORES: usize = 256;
-/// So many operations behind each other are looked at to see that what a cell held is in what it will hold.
+/// Upper bound on the depth of operations that are analyzed to see that a cell's new content depends on its old one.
 const MOST_DEPTH: u32 = 6;
 
-/// Drops them.
+/// Drops repeated checks of accumulated cells, and adds checks at exits.
 pub(super) fn drop_repeated(form: &mut SsaForm) {
     if matches!(form.numbers.system, RealSystem::Fixed(_)) || !seen::ends_whatever_floats_are(form) {
         return;
@@ -54,11 +56,11 @@ pub(super) fn drop_repeated(form: &mut SsaForm) {
     }
 }
 
-/// Cells side by side, with the stores that may change one of them and none beyond.
+/// Region of adjacent cells, with all stores that may change one of them; these stores change no other cell.
 struct LastingCells {
     space: Space,
     addresses: IntRange,
-    /// By block and place in it.
+    /// Stores by block, and index in the block.
     stores: Vec<(u32, usize)>,
 }
 
@@ -68,7 +70,8 @@ impl LastingCells {
     }
 }
 
-/// All reals that are stored to where their address is computed: cells that one store may change are together.
+/// Returns the regions of real cells with computed store addresses. Cells that one store may change are in the same
+/// region.
 fn arrays(form: &SsaForm) -> Vec<LastingCells> {
     let mut all = Vec::new();
     for (number, block) in (0..).zip(&form.blocks) {
@@ -103,7 +106,7 @@ fn store(form: &SsaForm, value: SsaValue) -> Option<(Space, SsaValue, SsaValue)>
     }
 }
 
-/// The checks in loops that are needless if some cells are looked at in the end.
+/// Returns the checks in loops that become redundant if these cells are checked at exits.
 fn checks(form: &SsaForm, cells: &LastingCells, depths: &[u32]) -> Vec<SsaValue> {
     let is_repeated = |number: u32| depths.get(number as usize).is_some_and(|depth| *depth >= LEAST_DEPTH);
     let lasts = |&(number, place): &(u32, usize)| {
@@ -127,10 +130,10 @@ fn checks(form: &SsaForm, cells: &LastingCells, depths: &[u32]) -> Vec<SsaValue>
     found
 }
 
-/// A cell where a block stores to it.
+/// Memory cell at a store to it.
 struct StoredCell<'f> {
     form: &'f SsaForm,
-    /// The operations of the block, and which of them is the store.
+    /// Operations of the store's block.
     ops: &'f [SsaValue],
     place: usize,
     space: Space,
@@ -144,8 +147,8 @@ impl<'f> StoredCell<'f> {
         Some(StoredCell { form, ops, place, space, address, stored })
     }
 
-    /// Whether a value is finite only if what the cell holds just before the store is. `told` is an earlier store, by its place, that may have
-    /// changed the cell, where that is known not to be so.
+    /// Returns true if a value is finite only if the cell's content just before the store is. `told` is the index of
+    /// an earlier store that might alias the cell, but is known not to.
     fn lasts(&self, value: SsaValue, told: Option<usize>, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         if self.is_stored_before(value, told) {
@@ -165,7 +168,7 @@ impl<'f> StoredCell<'f> {
         }
     }
 
-    /// Whether no store behind a place, and before this one, changes the cell, but for one that is told.
+    /// Returns true if no store between a place and this store changes the cell, except for the store `told`.
     fn is_unchanged(&self, behind: usize, told: Option<usize>) -> bool {
         let range = FormRanges(self.form).range(self.address);
         let between = self.ops.iter().enumerate().take(self.place).skip(behind + 1);
@@ -177,7 +180,7 @@ impl<'f> StoredCell<'f> {
         })
     }
 
-    /// Whether a value was stored to the cell before in the block, and is still there.
+    /// Returns true if a value was stored to the cell earlier in the block, and is still there.
     fn is_stored_before(&self, value: SsaValue, told: Option<usize>) -> bool {
         let before = self.ops.iter().enumerate().take(self.place);
         let mut same =
@@ -185,7 +188,8 @@ impl<'f> StoredCell<'f> {
         same.next_back().is_some_and(|(place, _)| self.is_unchanged(place, told))
     }
 
-    /// The earlier store of a value to the cell by another address, if a condition says that it is one: its place.
+    /// Returns the index of an earlier store of a value through another address, if a condition says that it is the
+    /// same cell.
     fn other_name(&self, condition: SsaValue, stored: SsaValue) -> Option<usize> {
         let test = self.form.op(condition).filter(|op| op.kind == OpKind::IntTest(Order::Eq))?;
         let other = match *test.operands.as_slice() {
@@ -198,7 +202,7 @@ impl<'f> StoredCell<'f> {
     }
 }
 
-/// Looks at cells before a form is left.
+/// Adds checks of cells before an exit.
 fn look(form: &mut SsaForm, exit: u32, all: &[LastingCells]) {
     let Some(end) = form.blocks.get(exit as usize).map(|block| block.end.clone()) else { return };
     let mut then = end;
@@ -213,12 +217,12 @@ fn look(form: &mut SsaForm, exit: u32, all: &[LastingCells]) {
     }
 }
 
-/// The literals that an end passes: where a loop begins that looks at cells.
+/// Returns the literal arguments of a terminator: the start address of a checking loop.
 fn passed(end: &SsaEnd) -> Vec<SsaValue> {
     end.jumps().flat_map(|jump| jump.arguments.iter().copied()).collect()
 }
 
-/// A loop that looks at cells and then goes on to a block; how it is entered.
+/// Adds a loop that checks cells and then continues with a block. Returns the edge that enters the loop.
 fn look_at(form: &mut SsaForm, cells: &LastingCells, last: u32) -> Jump {
     let address = SsaValue(form.definitions.len() as u32);
     form.definitions.push(Definition::Parameter(Class::Int));

@@ -1,5 +1,6 @@
-//! What cells in memory are known to hold: a load of what was stored or loaded before is that value, and a store of what a
-//! cell holds already does nothing. Along blocks that are entered by one way only. Knows no arithmetic.
+//! Store-to-load forwarding and redundant store elimination: a load of a known cell becomes the known value, and a
+//! store of the value that a cell holds already is dropped. Facts flow along blocks with a single predecessor. This
+//! pass knows no arithmetic.
 
 use std::collections::HashMap;
 
@@ -10,12 +11,12 @@ use crate::op::{OpKind, Space, SsaValue};
 use crate::order::postorder;
 use crate::range::IntRange;
 
-/// Puts in what cells are known to hold.
+/// Forwards known contents of cells to loads, and drops redundant stores.
 pub(super) fn forward(form: &mut SsaForm) {
     let entered_by = sole_entries(form);
     let mut replacements = Replacements::of(form);
     let mut at_end: Vec<Option<HeldCells>> = vec![None; form.blocks.len()];
-    // Each block behind the ones that lead to it, but for loops.
+    // Reverse postorder: each block comes after its predecessors, except for back edges.
     for number in postorder(form, |_| true).into_iter().rev() {
         let before = entered_by[number as usize].and_then(|from| at_end[from as usize].clone());
         let mut held = before.unwrap_or_default();
@@ -27,7 +28,7 @@ pub(super) fn forward(form: &mut SsaForm) {
     replacements.apply(form);
 }
 
-/// By block the only one that leads to it, by the only way, if there is one. Between the two nothing happens to a cell.
+/// Returns for each block its only predecessor, if it has exactly one incoming edge. No cell changes between the two.
 fn sole_entries(form: &SsaForm) -> Vec<Option<u32>> {
     let mut entries: Vec<(u32, Option<u32>)> = vec![(0, None); form.blocks.len()];
     for (from, block) in (0..).zip(&form.blocks) {
@@ -44,15 +45,15 @@ fn sole_entries(form: &SsaForm) -> Vec<Option<u32>> {
     entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
 }
 
-/// Cells whose values are known.
+/// Cells with known contents.
 #[derive(Clone, Default)]
 struct HeldCells(HashMap<(Space, SsaValue), (SsaValue, IntRange)>);
 
-/// More of them aren't remembered.
+/// Upper bound on cells that are remembered.
 const MOST_CELLS: usize = 64;
 
 impl HeldCells {
-    /// Notes what an operation makes known; whether it is still needed.
+    /// Records what an operation makes known. Returns false if the operation is redundant.
     fn is_kept(&mut self, form: &SsaForm, value: SsaValue, replacements: &mut Replacements) -> bool {
         let Some(op) = form.op(value) else { return true };
         match (op.kind, op.operands.as_slice()) {

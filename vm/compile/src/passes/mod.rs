@@ -1,7 +1,6 @@
-//! What makes a form better without changing what it comes to: each pass is a file, and a form that has gone through it
-//! gives the same state, steps and counts, and fails nowhere where it didn't, but where the interpreter has a trap to show, or (`choices.rs`)
-//! where a partial derivative overflows that nobody needs.
-//! Knows no engine.
+//! Optimization passes. Each pass is a file. A function that a pass has transformed gives the same state, steps and
+//! counts. It fails nowhere that it didn't fail before, with two exceptions: where the interpreter traps anyway, and
+//! (`choices.rs`) where an unneeded partial derivative overflows. This module knows no engine.
 
 mod admitted;
 mod choices;
@@ -27,11 +26,11 @@ use crate::form::SsaForm;
 use crate::op::SsaValue;
 use crate::range::IntRange;
 
-/// A pass: what it is called, and what it does to a form.
+/// Optimization pass: its name, and the function that transforms an SSA function.
 pub type FormPass = (&'static str, fn(&mut SsaForm));
 
-/// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
-/// variables only, so it comes before blocks are joined.
+/// Passes in order of execution. `exits` relies on an entry block that only loads variables, so it must precede
+/// `straighten`.
 pub const PASSES: [FormPass; 18] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
@@ -53,7 +52,7 @@ pub const PASSES: [FormPass; 18] = [
     ("indices", indices::look_once),
 ];
 
-/// A form that has gone through some of them.
+/// Applies passes to a function, in order.
 #[must_use]
 pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
     for (_, pass) in passes {
@@ -62,8 +61,9 @@ pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
     form
 }
 
-/// Between which numbers an integer lies wherever it counts: one that is guarded counts only where its operation doesn't fail. Passes that drop
-/// checks drop what is known with them, so there is more to be known before the last one.
+/// Returns the range of an integer at all places where its value is used. The value of a guarded operation is used
+/// only if its
+/// check doesn't fail. Dropped checks take their knowledge with them, so ranges are tightest before the last pass.
 pub fn range_where_it_counts(form: &SsaForm, value: SsaValue) -> IntRange {
     ranges::KnownRanges::range(&ranges::CountingRanges(form), value)
 }

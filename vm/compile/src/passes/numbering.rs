@@ -1,7 +1,7 @@
-//! Value numbering: operations that are the same, and have been made on every way to a place, are made once; what checks
-//! and branches have found holds behind them. Knows no rule of arithmetic: those are [`super::facts`].
+//! Global value numbering (GVN): reuses the result of an equal operation that was executed on every path to a place.
+//! Facts that checks and branches establish hold after them. Arithmetic rules aren't here, but in [`super::facts`].
 //!
-//! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the tree of dominators.
+//! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the dominator tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,15 +17,16 @@ use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{dominators, drop_unreached, reached};
 use crate::range::IntRange;
 
-/// Numbers the values of a form.
+/// Applies global value numbering to a function.
 pub(super) fn number(form: &mut SsaForm) {
     number_with(form, &HashMap::new());
 }
 
-/// Between which numbers integers lie that are passed along: by the blocks that a jump leads from and to.
+/// Ranges of the integer arguments of an edge, by its source and target blocks.
 pub(super) type PassedRanges = HashMap<(u32, u32), Vec<IntRange>>;
 
-/// The same, if some values are known to lie between two numbers. What is then passed along, in blocks that end in one jump.
+/// Applies global value numbering with known ranges of some values. Returns the ranges of arguments, for blocks that
+/// end in a single jump.
 pub(super) fn number_with(form: &mut SsaForm, known: &HashMap<SsaValue, IntRange>) -> PassedRanges {
     let dominators = dominators(form);
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
@@ -56,7 +57,7 @@ pub(super) fn number_with(form: &mut SsaForm, known: &HashMap<SsaValue, IntRange
     passed
 }
 
-/// By block the one way in, where there is one only: the block that it comes from, and whether its condition holds.
+/// Returns for each block its incoming edge, if it has exactly one: the source, and whether its condition holds.
 fn sole_entries(form: &SsaForm, order: &[u32]) -> Vec<Option<(u32, bool)>> {
     let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); form.blocks.len()];
     for &from in order {
@@ -69,7 +70,7 @@ fn sole_entries(form: &SsaForm, order: &[u32]) -> Vec<Option<(u32, bool)>> {
     entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
 }
 
-/// What was noted for the part of the tree below a block, to be taken back.
+/// Fact that holds only in the subtree of a block, recorded so that it can be undone.
 enum Note {
     Made(SsaOp),
     StandsFor(SsaValue, SsaValue),
@@ -79,18 +80,18 @@ enum Note {
 
 struct Numbering<'f> {
     form: &'f mut SsaForm,
-    /// By value what it is known to be here.
+    /// Present replacement of each value.
     stands_for: Vec<SsaValue>,
-    /// Operations that were made on every way here.
+    /// Operations that were executed on every path to this place.
     made: HashMap<SsaOp, SsaValue>,
     finite: HashSet<SsaValue>,
-    /// What branches, checks and others have told of integers.
+    /// Ranges known from branches, checks and other facts.
     ranges: HashMap<SsaValue, IntRange>,
     passed: PassedRanges,
-    /// Of the values that the form had at first.
+    /// Signed-zero facts of the values that existed at first.
     is_never_negative_zero: Vec<bool>,
     undo: Vec<Note>,
-    /// Literals that are new.
+    /// Literals that were added.
     literals: Vec<SsaValue>,
 }
 
@@ -118,7 +119,7 @@ impl Known for Numbering<'_> {
     }
 }
 
-/// So many operations behind each other are looked at to see that something is finite.
+/// Upper bound on the depth of operations that are analyzed for finiteness.
 const MOST_DEPTH: u32 = 4;
 
 impl Numbering<'_> {
@@ -131,7 +132,7 @@ impl Numbering<'_> {
 }
 
 impl Numbering<'_> {
-    /// Goes through the blocks, each behind the one that dominates it.
+    /// Traverses the dominator tree, each block after its dominator.
     fn walk(&mut self, children: &[Vec<u32>], entered_by: &[Option<(u32, bool)>]) {
         let mut path: Vec<(u32, usize, usize)> = Vec::new();
         let mut next = Some(0_u32);
@@ -171,7 +172,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// A block is come to by the one branch that leads to it.
+    /// Assumes the branch condition of a block's only incoming edge.
     fn entered(&mut self, from: u32, holds: bool) {
         if let SsaEnd::Branch { condition, .. } = self.form.blocks[from as usize].end {
             self.assume(condition, holds);
@@ -207,7 +208,7 @@ impl Numbering<'_> {
         parts.into_iter().for_each(|part| self.is_known_finite(part));
     }
 
-    /// Whether a condition holds is known from here on.
+    /// Assumes that a condition holds, or that it doesn't, from here on.
     fn assume(&mut self, condition: SsaValue, holds: bool) {
         let condition = self.find(condition);
         let Some(op) = self.form.op(condition).cloned() else {
@@ -230,12 +231,12 @@ impl Numbering<'_> {
         } else if let (OpKind::Test(order), &[a, b]) = (kind, operands.as_slice()) {
             let known = self.literal(OpKind::Int(holds.into()));
             self.stand_for(condition, known);
-            // What is no number isn't below, equal or above.
+            // A NaN isn't below, equal or above.
             if self.is_exact() || self.is_finite(a) && self.is_finite(b) {
                 self.remember_opposite(OpKind::Test(negated(order)), [a, b], holds);
             }
         } else if let (OpKind::IntAnd, true, &[a, b]) = (kind, holds, operands.as_slice()) {
-            // Of two conditions, each of which is 0 or 1.
+            // Both operands must be conditions, each 0 or 1.
             if self.is_condition(a) && self.is_condition(b) {
                 self.assume(a, true);
                 self.assume(b, true);
@@ -246,7 +247,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// Two integers are in this order.
+    /// Assumes that two integers are in this order.
     fn compare(&mut self, order: Order, a: SsaValue, b: SsaValue) {
         let (of_a, of_b) = (self.range(a), self.range(b));
         let below = |high: i64| IntRange { high, ..IntRange::ALL };
@@ -263,7 +264,7 @@ impl Numbering<'_> {
         self.lies_within(b, for_b);
     }
 
-    /// An integer lies between two numbers from here on: where only one is left, that stands for it.
+    /// Assumes a range of an integer from here on. If the range has one number, its literal replaces the value.
     fn lies_within(&mut self, value: SsaValue, range: IntRange) {
         let value = self.find(value);
         let before = self.range(value);
@@ -279,7 +280,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// The opposite of a comparison holds where that doesn't.
+    /// Records the result of the negated comparison.
     fn remember_opposite(&mut self, kind: OpKind, operands: [SsaValue; 2], holds: bool) {
         let opposite = SsaOp { kind, operands: operands.into_iter().collect(), guard: None };
         let known = self.literal(OpKind::Int((!holds).into()));
@@ -296,7 +297,7 @@ impl Numbering<'_> {
         self.form.op(value).is_some_and(|op| matches!(op.kind, OpKind::IntTest(_) | OpKind::Test(_)))
     }
 
-    /// Two integers are one: a literal stands for the other one.
+    /// Assumes that two integers are equal: a literal replaces the other one.
     fn are_equal(&mut self, a: SsaValue, b: SsaValue) {
         let (a, b) = (self.find(a), self.find(b));
         match (self.int(a), self.int(b)) {
@@ -315,7 +316,7 @@ impl Numbering<'_> {
         self.form.definitions.push(Definition::Op(op.clone()));
         self.stands_for.push(value);
         self.literals.push(value);
-        // It stays: a literal is made before everything else.
+        // A literal stays known everywhere, because it is defined in the entry block.
         self.made.insert(op, value);
         value
     }
@@ -338,7 +339,7 @@ impl Numbering<'_> {
         (block.ops, block.end) = (kept, end);
     }
 
-    /// Whether an operation is still needed where it stands, as far as can be seen here.
+    /// Simplifies an operation in its place. Returns false if the operation isn't needed there.
     fn is_kept(&mut self, value: SsaValue) -> bool {
         let Some(mut op) = self.form.op(value).cloned() else { return true };
         op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
@@ -350,14 +351,14 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
-        // An index that was looked at already stands for itself: what is known of its range since would make another value of it, and another
-        // address of the same one.
+        // An index that was checked before is reused. Its range is known better since; simplifying it again would make
+        // another value of it, and another address of the same cell.
         if let Some(&looked_at) = self.made.get(&op).filter(|_| matches!(op.kind, OpKind::Index { .. })) {
             self.stand_for(value, looked_at);
             return false;
         }
         let mut found = simplified(self, &op);
-        // What is guarded gives anything where its guard holds it off; a check that holds holds all the same.
+        // A guarded operation has any result where its guard is 0. A check that always passes does so with any guard.
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }
@@ -405,7 +406,7 @@ impl Numbering<'_> {
         true
     }
 
-    /// Something stands for what an operation gives whose guard holds it off: it is used nowhere.
+    /// Replaces the result of an operation with a guard of 0 by a literal 0, because the result isn't used.
     fn stand_idle(&mut self, value: SsaValue, op: &SsaOp) {
         if let Some(class) = op.kind.facts().gives {
             let zero = self.literal(match class {
@@ -417,7 +418,7 @@ impl Numbering<'_> {
     }
 }
 
-/// The comparison that holds where one doesn't.
+/// Returns the negated comparison.
 pub(super) fn negated(order: Order) -> Order {
     match order {
         Order::Eq => Order::Ne,
@@ -429,7 +430,7 @@ pub(super) fn negated(order: Order) -> Order {
     }
 }
 
-/// Whether an operation that was made needn't be made again: it gives the same, or fails again.
+/// Returns true if repeating an operation is redundant: it gives the same result, or fails again.
 fn is_idempotent(kind: OpKind) -> bool {
     let is_check = matches!(
         kind,

@@ -1,5 +1,5 @@
-//! Stores of what nobody reads before another store in the same block puts something else in its place. A block is left at its end only,
-//! or by a check that fails, and then nobody asks what cells hold. Knows no arithmetic.
+//! Dead store elimination: drops a store that a later store of the same block overwrites before a read. A block ends
+//! only at its terminator, or at a failed check, after which memory isn't read. This pass knows no arithmetic.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::form::SsaForm;
 use crate::op::{OpKind, Space, SsaValue};
 use crate::range::IntRange;
 
-/// Drops them.
+/// Eliminates dead stores within each block.
 pub(super) fn drop_overwritten(form: &mut SsaForm) {
     let mut blocks = std::mem::take(&mut form.blocks);
     for block in &mut blocks {
@@ -21,15 +21,15 @@ pub(super) fn drop_overwritten(form: &mut SsaForm) {
     form.blocks = blocks;
 }
 
-/// More of them aren't remembered.
+/// Upper bound on addresses that are remembered.
 const MOST_STORES: usize = 64;
 
-/// The cells that are stored to further on, before they are read, by their addresses.
+/// Cells that later code of the block stores to before any read, by address.
 #[derive(Default)]
 struct LaterStores(HashMap<(Space, SsaValue), IntRange>);
 
 impl LaterStores {
-    /// Looks at the operation in front of those that it knows; whether it is still needed.
+    /// Transfers the state backward over an operation. Returns false if the operation is a dead store.
     fn is_kept(&mut self, form: &SsaForm, value: SsaValue) -> bool {
         let Some(op) = form.op(value) else { return true };
         match (op.kind, op.operands.as_slice()) {

@@ -1,4 +1,4 @@
-//! Parameters of blocks that are one value on every way: that value stands for them. Knows no operation.
+//! Trivial phi removal: replaces a block parameter that receives one value on all edges. This pass knows no operation.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::replacing::Replacements;
 use crate::form::{Jump, SsaForm};
 use crate::op::SsaValue;
 
-/// Drops the parameters that always are the same value, made elsewhere.
+/// Replaces block parameters that always receive the same value from elsewhere.
 pub(super) fn drop_trivial(form: &mut SsaForm) {
     let mut replacements = Replacements::of(form);
     let jumps = form.blocks.iter().flat_map(|block| block.end.jumps());
@@ -15,7 +15,7 @@ pub(super) fn drop_trivial(form: &mut SsaForm) {
     remove(form, |value| is_trivial.get(value.0 as usize).copied().unwrap_or(false));
 }
 
-/// The parameters to which some jumps lead, each with what is passed for it.
+/// Iterates over the block parameters that some edges target, each with its argument.
 pub(crate) fn passed<'f>(
     form: &'f SsaForm,
     jumps: impl Iterator<Item = &'f Jump>,
@@ -26,16 +26,17 @@ pub(crate) fn passed<'f>(
     })
 }
 
-/// Replaces each parameter for which one value is passed, or the parameter itself. By value whether it was replaced here.
+/// Replaces each parameter that receives only one value, or itself. Returns for each value whether it was replaced
+/// here.
 ///
-/// A parameter is looked at again only after something that is passed for it was replaced, so the time grows with the form, and not
-/// with the number of replacements that follow from each other.
+/// A parameter is examined again only after one of its arguments was replaced. So the time grows with the size of the
+/// function, and not with the number of replacements that follow from each other.
 pub(crate) fn replace_trivial(
     all: impl Iterator<Item = (SsaValue, SsaValue)>,
     replacements: &mut Replacements,
 ) -> Vec<bool> {
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); replacements.count()];
-    // By value the parameters for which it is passed.
+    // Parameters that receive each value.
     let mut receivers = passed.clone();
     for (parameter, argument) in all {
         let argument = replacements.find(argument);
@@ -70,7 +71,7 @@ pub(crate) fn replace_trivial(
     is_trivial
 }
 
-/// The only value that is passed for a parameter besides the parameter itself, if there is only one.
+/// Returns the only argument of a parameter other than the parameter itself, if there is exactly one.
 fn sole(parameter: SsaValue, passed: &[SsaValue], replacements: &mut Replacements) -> Option<SsaValue> {
     let mut sole = None;
     for &argument in passed {
@@ -82,7 +83,7 @@ fn sole(parameter: SsaValue, passed: &[SsaValue], replacements: &mut Replacement
     sole
 }
 
-/// Removes parameters, and what is passed for them.
+/// Removes block parameters and their arguments.
 pub(super) fn remove(form: &mut SsaForm, is_gone: impl Fn(SsaValue) -> bool) {
     let stays: Vec<Vec<bool>> = form
         .blocks

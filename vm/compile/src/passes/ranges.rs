@@ -1,30 +1,31 @@
-//! Between which two numbers an integer lies, by how it is made: literals, indices and addresses of them. Knows no block.
+//! Range analysis: computes an interval for an integer from its defining operations, such as literals, indices and
+//! addresses. This module knows no block.
 
 use crate::form::{Definition, SsaForm};
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
-/// So many operations behind each other are looked at.
+/// Upper bound on the depth of operations that are analyzed.
 const MOST_DEPTH: u32 = 6;
 
-/// What is known of values besides how they are made.
+/// Context of the analysis: facts about values apart from their definitions.
 pub(super) trait KnownRanges {
     fn form(&self) -> &SsaForm;
-    /// The range that something has told of a value, if anything has.
+    /// Returns a range known from another source, such as a check or a branch.
     fn told(&self, value: SsaValue) -> Option<IntRange>;
 
-    /// Whether it may be taken for granted that no operation failed, be it that its guard is 0.
+    /// Returns true if guarded operations may be assumed not to have failed, even where their guard is 0.
     fn guards_hold(&self) -> bool {
         false
     }
 
-    /// Between which numbers a value lies.
+    /// Returns the range of a value.
     fn range(&self, value: SsaValue) -> IntRange {
         range_within(self, value, MOST_DEPTH)
     }
 }
 
-/// Of a form, as far as passes have noted it there.
+/// Ranges of an SSA function, with those that passes have noted in it.
 pub(super) struct FormRanges<'f>(pub &'f SsaForm);
 
 impl KnownRanges for FormRanges<'_> {
@@ -36,7 +37,7 @@ impl KnownRanges for FormRanges<'_> {
     }
 }
 
-/// The same where only values count whose operations haven't failed.
+/// Ranges of an SSA function under the assumption that guarded checks didn't fail.
 pub(super) struct CountingRanges<'f>(pub &'f SsaForm);
 
 impl KnownRanges for CountingRanges<'_> {
@@ -59,7 +60,7 @@ fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32)
             made_of(known, op, depth - 1)
         }
         Some(Definition::Op(_)) | None => IntRange::ALL,
-        // What is passed along is a word, as cells are.
+        // Block parameters are words, as cells are.
         Some(Definition::Parameter(_)) => IntRange::ALL,
     };
     made.common(told)
@@ -75,7 +76,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
         (OpKind::IntAdd, &[a, b]) => of(a).ends(of(b), word, |a, b| a + b),
         (OpKind::IntSub, &[a, b]) => of(a).ends(of(b), word, |a, b| a - b),
         (OpKind::IntMul, &[a, b]) => of(a).ends(of(b), word, |a, b| a * b),
-        // The remainder has the sign of what is divided.
+        // The remainder has the sign of the dividend.
         (OpKind::IntRem, &[a, b]) => match of(b) {
             IntRange { low, high } if low == high && low != i64::MIN && low != 0 => {
                 let (most, divided) = (low.abs() - 1, of(a));
@@ -84,7 +85,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
             }
             _ => word,
         },
-        // No bit is set that isn't set in each of both.
+        // A bit is set only if it is set in both operands.
         (OpKind::IntAnd, &[a, b]) => {
             let highs = [of(a), of(b)].into_iter().filter(|range| range.low >= 0).map(|range| range.high);
             highs.min().map_or(IntRange::ALL, |high| IntRange { low: 0, high })
@@ -99,7 +100,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
             (a, _) if a.low >= 0 => IntRange { low: 0, high: a.high },
             _ => word,
         },
-        // What is shifted by more than there are bits is 0 or -1.
+        // A shift by more bits than the word has gives 0 or -1.
         (OpKind::IntSar, &[a, _]) => {
             let a = of(a);
             IntRange { low: a.low.min(0), high: a.high.max(0) }
@@ -122,8 +123,8 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
     }
 }
 
-/// Of an element of what lies behind the first x cells, (base + x) + index with an index below (length - x): the base, if that isn't 0, and the
-/// length, whose sum it is below.
+/// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the
+/// base, if it isn't 0, and the length. Their sum is an upper bound of the address.
 fn span_end(
     form: &SsaForm,
     base: SsaValue,

@@ -1,9 +1,10 @@
-//! Values that stand for others: they are put in everywhere at once. Knows no reason for it.
+//! Replacement of values by other values, applied to a whole function at once. This module knows no reason for a
+//! replacement.
 
 use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::SsaValue;
 
-/// By value what stands for it: itself at first.
+/// Replacement of each value: initially the value itself (union-find with path compression).
 pub(crate) struct Replacements(Vec<SsaValue>);
 
 impl Replacements {
@@ -11,18 +12,18 @@ impl Replacements {
         Replacements((0..form.definitions.len() as u32).map(SsaValue).collect())
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// What stands for a value in the end.
+    /// Returns the final replacement of a value.
     pub fn find(&mut self, value: SsaValue) -> SsaValue {
         let mut last = value;
         while let Some(&next) = self.0.get(last.0 as usize).filter(|next| **next != last) {
             last = next;
         }
-        // The way is short the next time.
+        // Path compression: shortens the next search.
         let mut at = value;
         while let Some(next) = self.0.get_mut(at.0 as usize).filter(|next| **next != last) {
             at = std::mem::replace(next, last);
@@ -30,19 +31,19 @@ impl Replacements {
         last
     }
 
-    /// By value what stands for it in the end.
+    /// Returns the final replacement of each value.
     pub fn all(mut self) -> Vec<SsaValue> {
         (0..self.0.len() as u32).map(|value| self.find(SsaValue(value))).collect()
     }
 
-    /// Has another value stand for one.
+    /// Replaces a value by another one.
     pub fn replace(&mut self, value: SsaValue, by: SsaValue) {
         if let Some(slot) = self.0.get_mut(value.0 as usize) {
             *slot = by;
         }
     }
 
-    /// Puts them in.
+    /// Applies all replacements to a function.
     pub fn apply(mut self, form: &mut SsaForm) {
         for definition in &mut form.definitions {
             if let Definition::Op(op) = definition {
@@ -55,7 +56,7 @@ impl Replacements {
     }
 }
 
-/// Shows each value that an end names.
+/// Calls a function for each value that a terminator names.
 pub(super) fn each_value(end: &mut SsaEnd, mut show: impl FnMut(&mut SsaValue)) {
     match end {
         SsaEnd::Branch { condition, .. } => show(condition),

@@ -1,7 +1,8 @@
-//! Where a form is left so that somebody sees what it has come to, and whether it comes to an end whatever floats are. Knows no check.
+//! Liveness at exits, and termination: finds the exits at which memory is read, and whether loops end for all values
+//! of floats. This module knows no check.
 //!
-//! A check may be left to a later place only if that place is come to. An interpreter's budget sees to that. Where somebody goes on whatever the
-//! budget is, as C text does, a number that is none might keep a loop going, unless no jump depends on reals.
+//! A check may be moved to a later place only if that place is reached. The step budget of a run ensures that. Code
+//! that runs without a budget, such as C text, might loop forever on a NaN, unless no branch depends on reals.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +10,12 @@ use crate::form::{Observed, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::reached;
 
-/// Whether somebody stops loops that numbers which are none would keep going, or there are no such loops.
+/// Returns true if a budget ends loops that a NaN keeps going, or if there are no such loops.
 pub(super) fn ends_whatever_floats_are(form: &SsaForm) -> bool {
     form.version.observed == Observed::Anywhere || !are_jumps_real(form)
 }
 
-/// Whether an integer is made of reals for more than a choice of reals or a check.
+/// Returns true if an integer depends on reals, other than as the condition of a select between reals or of a check.
 fn are_jumps_real(form: &SsaForm) -> bool {
     let ops = || form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
     let is_real =
@@ -30,7 +31,7 @@ fn are_jumps_real(form: &SsaForm) -> bool {
         || jumps().flat_map(|jump| &jump.arguments).any(|&argument| is_real(argument))
 }
 
-/// The blocks of the exits where somebody sees what cells hold.
+/// Returns the exit blocks at which the caller reads cells.
 pub(super) fn exits(form: &SsaForm) -> BTreeSet<u32> {
     let arrivals = form.arrivals();
     let is_anywhere = form.version.observed == Observed::Anywhere;

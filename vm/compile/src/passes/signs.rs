@@ -1,7 +1,8 @@
-//! Which floats are never -0, wherever their operands come from: 0 + x is x for these. Knows no other fact.
+//! Signed-zero analysis: finds floats that are never -0 on any path. For these, 0 + x is x. This module infers no
+//! other fact.
 //!
-//! A sum that is rounded to the nearest is -0 only where both summands are, and a difference only where -0 is diminished by
-//! +0 (IEEE 754-2019, section 6.3).
+//! A sum rounded to nearest is -0 only if both operands are -0; a difference is -0 only for (-0) - (+0) (IEEE
+//! 754-2019, section 6.3).
 
 use reviver_isa::arith::Elementary;
 use reviver_isa::instruction::Class;
@@ -10,10 +11,11 @@ use crate::form::{SsaBlock, SsaForm, is_negative_zero};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::postorder;
 
-/// By value whether it is a float that never is -0.
+/// Returns for each value whether it is a float that is never -0.
 pub(super) fn never_negative_zero(form: &SsaForm) -> Vec<bool> {
     let is_real = |number: u32| form.class(SsaValue(number)) == Some(Class::Real);
-    // Taken for granted at first and taken back where something may be -0: a round of a loop begins with what another one has made.
+    // Optimistic fixed point: the property is assumed first and withdrawn where -0 is possible, because an iteration
+    // of a loop depends on the one before.
     let mut signs = FloatSigns {
         form,
         is_never: (0..form.definitions.len() as u32).map(is_real).collect(),
@@ -22,7 +24,7 @@ pub(super) fn never_negative_zero(form: &SsaForm) -> Vec<bool> {
     };
     let order = postorder(form, |_| true);
     while std::mem::replace(&mut signs.has_changed, false) {
-        // In this order few rounds are needed.
+        // Reverse postorder keeps the number of iterations small.
         order
             .iter()
             .rev()
@@ -35,7 +37,7 @@ pub(super) fn never_negative_zero(form: &SsaForm) -> Vec<bool> {
 struct FloatSigns<'f> {
     form: &'f SsaForm,
     is_never: Vec<bool>,
-    /// Whether no cell ever has an adjoint of -0.
+    /// True while the analysis assumes that no cell ever has an adjoint of -0.
     no_adjoint_is: bool,
     has_changed: bool,
 }
@@ -74,7 +76,7 @@ impl FloatSigns<'_> {
         self.is_never.get(value.0 as usize).copied().unwrap_or(false)
     }
 
-    /// Whether an operation gives no -0, if that holds of its operands as far as it is noted.
+    /// Returns true if an operation can't give -0, given the present assumptions about its operands.
     fn holds_of(&self, op: &SsaOp) -> bool {
         match (op.kind, op.operands.as_slice()) {
             (OpKind::Real(bits), _) => !is_negative_zero(self.form.numbers.system, bits),

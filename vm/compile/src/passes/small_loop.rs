@@ -1,9 +1,10 @@
-//! Loops whose rounds are one block, which are entered from one and left to one. Knows no operation.
+//! One-block loops: loops with a body of one block, one entering edge and one leaving edge. This module knows no
+//! operation.
 
 use crate::form::{Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::SsaValue;
 
-/// By block the blocks that lead to it, once for each way.
+/// Returns the predecessors of each block, once for each edge.
 pub(super) fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
     let mut entries = vec![Vec::new(); form.blocks.len()];
     for (from, block) in (0..).zip(&form.blocks) {
@@ -16,18 +17,18 @@ pub(super) fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
     entries
 }
 
-/// A loop whose rounds are one block.
+/// Loop with a body of one block.
 pub(super) struct SmallLoop {
-    /// Leads to the header from outside, and nowhere else.
+    /// Preheader: its only successor is the header.
     pub before: u32,
-    /// A pause.
+    /// Header, which ends in a safepoint.
     pub header: u32,
-    /// Where the pause leads to if the steps don't last.
+    /// Exit target of the header's safepoint.
     pub stop: u32,
     pub body: u32,
-    /// What leads to the next round: a block of its own, or the body.
+    /// Latch: the source of the back edge, which is a separate block or the body.
     pub latch: u32,
-    /// Where the last round leads to.
+    /// Target of the loop's exit edge.
     pub behind: u32,
 }
 
@@ -63,19 +64,19 @@ impl SmallLoop {
         (goes_in && is_alone && body != header && behind != stop).then_some(found)
     }
 
-    /// Its blocks, in the order in which a round goes through them.
+    /// Iterates over the blocks of the loop in execution order.
     pub fn blocks(&self) -> impl Iterator<Item = u32> {
         [self.header, self.body].into_iter().chain((self.latch != self.body).then_some(self.latch))
     }
 
-    /// The operations of a round.
+    /// Returns the operations of an iteration.
     pub fn ops(&self, form: &SsaForm) -> Vec<SsaValue> {
         let blocks = self.blocks().filter_map(|block| form.blocks.get(block as usize));
         blocks.flat_map(|block| block.ops.iter().copied()).collect()
     }
 }
 
-/// Changes a block, if it is there.
+/// Applies an edit to a block, if the block exists.
 pub(super) fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
     if let Some(block) = form.blocks.get_mut(block as usize) {
         edit(block);

@@ -1,12 +1,12 @@
-//! Blocks that follow each other on every way become one. Knows no operation but those that ask how many steps were
-//! made before.
+//! CFG simplification: merges blocks that always follow each other. This pass knows no operations but those that
+//! depend on the number of steps before them.
 
 use super::replacing::Replacements;
 use crate::form::{Definition, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp};
 use crate::order::postorder;
 
-/// Joins each block to the only one that leads to it, if that leads nowhere else.
+/// Merges each block with its only predecessor, if it is that block's only successor.
 pub(super) fn straighten(form: &mut SsaForm) {
     let mut entries = vec![0_u32; form.blocks.len()];
     for jump in form.blocks.iter().flat_map(|block| block.end.jumps()) {
@@ -15,7 +15,7 @@ pub(super) fn straighten(form: &mut SsaForm) {
         }
     }
     let mut replacements = Replacements::of(form);
-    // Each block before those that it leads to, so that operations are moved once.
+    // Reverse postorder: each block comes before its successors, so operations are moved once.
     for block in postorder(form, |_| true).into_iter().rev() {
         while let Some(next) = joined(form, block, &entries) {
             join(form, block, next, &mut replacements);
@@ -24,11 +24,11 @@ pub(super) fn straighten(form: &mut SsaForm) {
     replacements.apply(form);
 }
 
-/// The block that may be joined to one.
+/// Returns the successor that can be merged into a block.
 fn joined(form: &SsaForm, block: u32, entries: &[u32]) -> Option<u32> {
     let SsaEnd::Go(jump) = &form.blocks.get(block as usize)?.end else { return None };
     let next = form.blocks.get(jump.to as usize)?;
-    // Steps are counted at the end of a block.
+    // These operations need the step count of preceding blocks, and steps are counted at the end of a block.
     let asks =
         |value| form.op(value).is_some_and(|op| matches!(op.kind, OpKind::Jumped | OpKind::Turned { .. }));
     let is_only = entries.get(jump.to as usize) == Some(&1) && jump.to != block;

@@ -1,7 +1,9 @@
-//! A cell in memory that each round of a loop reads, and may change, such as a sum, is a value while the loop runs: it is loaded before the loop,
-//! and stored where that ends or is left, if it was changed. Of loops only whose rounds are one block. Knows no arithmetic.
+//! Scalar promotion: a memory cell that each iteration of a loop reads and may change, such as a sum, is kept in a
+//! register. It is loaded before the loop, and stored where the loop ends or exits, if it was changed. Only loops with
+//! a body of one block are transformed. This pass knows no arithmetic.
 //!
-//! What is loaded before the loop is loaded before the checks of its rounds. So the address must be one that there is whatever they find.
+//! The load before the loop precedes the checks of the iterations. So the address must be valid regardless of their
+//! outcome.
 
 use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
@@ -10,7 +12,7 @@ use crate::form::{Definition, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::range::IntRange;
 
-/// Holds them.
+/// Promotes memory cells of one-block loops to block parameters.
 pub(super) fn hold(form: &mut SsaForm) {
     let entries = entries(form);
     let mut replacements = Replacements::of(form);
@@ -24,19 +26,19 @@ pub(super) fn hold(form: &mut SsaForm) {
     replacements.apply(form);
 }
 
-/// More cells aren't held in one loop: the processor has few registers.
+/// Upper bound on promoted cells of a loop, because the processor has few registers.
 const MOST_HELD: u32 = 8;
 
-/// A cell that is held.
+/// Memory cell that is promoted.
 struct HeldCell {
     space: Space,
     address: SsaValue,
-    /// What each round stores there, if it does, and by which operation.
+    /// Value stored in each iteration, if there is a store.
     stored: Option<SsaValue>,
     store: Option<SsaValue>,
 }
 
-/// Whether all addresses of a range are those of cells that there always are.
+/// Returns true if all addresses of a range belong to cells that always exist.
 fn are_there(form: &SsaForm, space: Space, addresses: IntRange) -> bool {
     let count = match space {
         Space::Ints | Space::StartInts => form.cells.ints,
@@ -47,7 +49,7 @@ fn are_there(form: &SsaForm, space: Space, addresses: IntRange) -> bool {
 }
 
 impl SmallLoop {
-    /// A cell that can be held: one that is changed, or else one that is read only.
+    /// Returns a cell that can be promoted; cells that are changed are preferred.
     fn held(&self, form: &SsaForm, replacements: &mut Replacements) -> Option<HeldCell> {
         let ops = self.ops(form);
         let body = form.blocks.get(self.body as usize)?;
@@ -73,8 +75,8 @@ impl SmallLoop {
         })
     }
 
-    /// Whether a cell is read, stored to by that store at most, and the only one of those that a round touches that may lie there; and whether
-    /// it is the same one in each round.
+    /// Returns true if a cell is read, is stored only by its one store, aliases no other access of the iteration, and
+    /// has a loop-invariant address.
     fn can_hold(
         &self,
         form: &SsaForm,
@@ -124,7 +126,8 @@ impl SmallLoop {
         edit(form, self.behind, |block| drop(block.ops.splice(0..0, last.iter().copied())));
     }
 
-    /// Takes the loads and the store of a round away: what is read before the store is what was passed, and else what is stored.
+    /// Removes the loads and the store of an iteration: a load before the store becomes the passed value, a later one
+    /// the stored value.
     fn replace_loads(
         &self,
         form: &mut SsaForm,
@@ -151,7 +154,7 @@ impl SmallLoop {
         }
     }
 
-    /// Whether each round checks a real, whatever holds.
+    /// Returns true if each iteration checks a real unconditionally.
     fn is_checked(&self, form: &SsaForm, real: SsaValue) -> bool {
         let ops = form.blocks.get(self.body as usize).map(|block| block.ops.as_slice()).unwrap_or_default();
         ops.iter().filter_map(|&value| form.op(value)).any(|op| {
@@ -160,7 +163,7 @@ impl SmallLoop {
     }
 }
 
-/// Passes one more value to a block.
+/// Adds an argument to the edges to a block.
 fn pass(end: &mut SsaEnd, to: u32, value: SsaValue) {
     end.jumps_mut().filter(|jump| jump.to == to).for_each(|jump| jump.arguments.push(value));
 }

@@ -1,5 +1,6 @@
-//! Values that nothing needs, and blocks that nothing leads to. Where not everything is checked, a value that nothing needs needs no
-//! check either: neither whether it is a number, nor what making it would ask. Knows no operation but whether its place counts.
+//! Dead code elimination: drops unused values and unreachable blocks. In unchecked code, an unused value also needs
+//! neither its finiteness check nor the checks of its operations. This pass knows no operation, only whether it has an
+//! effect.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::reached;
 
-/// Drops operations that do nothing but give a value which nothing needs, and parameters that nothing needs.
+/// Drops operations without effect if their value is unused, and unused block parameters.
 pub(super) fn drop_unused(form: &mut SsaForm) {
     let is_used = used(form);
     let is_needed = |value: SsaValue| is_used.get(value.0 as usize).copied().unwrap_or(false);
@@ -20,30 +21,30 @@ pub(super) fn drop_unused(form: &mut SsaForm) {
     remove(form, |parameter| !is_needed(parameter));
 }
 
-/// Whether an operation is there for more than what it gives.
+/// Returns true if an operation has an effect apart from its value.
 fn acts(form: &SsaForm, op: &SsaOp) -> bool {
     let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
-    // An engine finds what a form is given by its place among these.
+    // Engines find an input by its position among all inputs, so no input is dropped.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    // Others were left out because an index was looked at, so it is; and what is required of integers is always: that a slice isn't
-    // shorter than nothing, say, on which indices rely.
+    // Index checks always stay, because other checks were dropped in reliance on them. So do integer requirements:
+    // indices rely, for example, on slices with a length of at least 0.
     let is_looked_at = form.version.level.is_checked() || matches!(op.kind, OpKind::Index { .. });
     let is_asked = is_looked_at && op.kind.may_fail(form.numbers.system);
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(form, op)
 }
 
-/// Whether an operation is a check that is there for the sake of a value alone.
+/// Returns true if an operation is a check that only protects its operand's value.
 fn is_for_its_value(form: &SsaForm, op: &SsaOp) -> bool {
     !form.version.level.is_checked() && op.kind == OpKind::RequireAdmitted
 }
 
-/// Which values something needs.
+/// Returns for each value whether it is used.
 fn used(form: &SsaForm) -> Vec<bool> {
     let mut is_used = vec![false; form.definitions.len()];
     let mut open: Vec<SsaValue> = Vec::new();
-    // By value the checks that are there for its sake.
+    // Checks that only protect a value, by that value.
     let mut checks: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
-    // By parameter what is passed for it.
+    // Arguments of each block parameter.
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); form.definitions.len()];
     for block in reached(form).into_iter().filter_map(|block| form.blocks.get(block as usize)) {
         for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {

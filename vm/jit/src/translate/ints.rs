@@ -10,7 +10,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use super::Translation;
 use crate::functions;
 
-/// The comparison of an order.
+/// Returns Cranelift's signed comparison for an order.
 pub(super) fn comparison(order: Order) -> IntCC {
     match order {
         Order::Eq => IntCC::Equal,
@@ -32,7 +32,7 @@ fn narrow(word: Word) -> ir::Type {
 }
 
 impl Translation<'_> {
-    /// The word that an integer is congruent to.
+    /// Wraps an integer to the word and sign-extends it.
     pub(super) fn wrap(&mut self, value: ir::Value) -> ir::Value {
         let word = narrow(self.kinds.word);
         if word == types::I64 || !keeps(Rule::WordsWrap) {
@@ -82,13 +82,13 @@ impl Translation<'_> {
         Some(self.wrap(made))
     }
 
-    /// A quotient or a remainder. The processor stops at two of them: by 0, which fails, and of the least number by -1, which
-    /// wraps.
+    /// Translates a quotient or remainder. The processor traps in two cases: division by 0, which fails, and the least
+    /// number by -1, which wraps.
     fn divided(&mut self, op: &SsaOp, a: ir::Value, b: ir::Value) -> ir::Value {
         let is_zero = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
         self.fail_if(is_zero, op);
         let is_minus_one = self.builder.ins().icmp_imm(IntCC::Equal, b, -1);
-        // Behind a guard that holds it off it may still be 0.
+        // Where the guard is 0, the divisor may still be 0.
         let is_special = self.builder.ins().bor(is_zero, is_minus_one);
         let one = self.builder.ins().iconst(types::I64, 1);
         let divisor = self.builder.ins().select(is_special, one, b);
@@ -101,7 +101,7 @@ impl Translation<'_> {
         }
     }
 
-    /// The amount counts modulo the width, which is a power of two.
+    /// Translates a rotation. The amount counts modulo the width, which is a power of two.
     fn rotated(&mut self, kind: OpKind, a: ir::Value, amount: ir::Value) -> ir::Value {
         let word = narrow(self.kinds.word);
         let is_whole = word == types::I64;
@@ -114,7 +114,7 @@ impl Translation<'_> {
         if is_whole { rotated } else { self.builder.ins().sextend(types::I64, rotated) }
     }
 
-    /// A shift by an amount that may be out of range.
+    /// Translates a shift by an amount that may be out of range.
     fn shifted(&mut self, kind: OpKind, a: ir::Value, amount: ir::Value) -> ir::Value {
         let bits = self.kinds.word.bits();
         let fits = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, amount, i64::from(bits));

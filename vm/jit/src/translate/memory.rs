@@ -1,4 +1,4 @@
-//! Cells in memory, what the call gives, and what is counted.
+//! Memory cells, inputs of the call, and counters.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, types};
@@ -11,10 +11,10 @@ use super::{Translation, type_of};
 use crate::context::ContextField;
 use crate::functions;
 
-/// Bytes of a cell, whatever is in it.
+/// Size of a cell in bytes.
 pub(super) const CELL: i64 = 8;
 
-/// Where in its cell a number lies: one of fewer bits in the low ones.
+/// Returns the byte offset of a number within its cell: a narrow number is in the low bits.
 fn offset_in_cell(type_: ir::Type) -> i32 {
     if cfg!(target_endian = "big") { CELL as i32 - type_.bytes() as i32 } else { 0 }
 }
@@ -31,7 +31,7 @@ fn number(space: Space) -> usize {
     }
 }
 
-/// Cells of one space are never those of another.
+/// Returns the alias flags of a space: cells of different spaces never alias.
 fn flags(space: Space) -> MemFlags {
     let region = match space {
         Space::Ints => Some(AliasRegion::Heap),
@@ -43,10 +43,11 @@ fn flags(space: Space) -> MemFlags {
 }
 
 impl Translation<'_> {
-    /// Loads where the cells of each space lie: at the beginning, and again before each loop, so that rounds have addresses which lie in
-    /// registers, whatever needs these elsewhere.
+    /// Loads the base address of each space: at entry, and again before each loop. The reload keeps base addresses in
+    /// registers within loops, even if other code needs the registers elsewhere.
     pub(super) fn find_memories(&mut self) -> Option<()> {
-        // Stores to cells change no field. If the library knew that, it would take the addresses that it has, wherever they lie.
+        // Stores to cells don't change these fields. With flags that say so, Cranelift would reuse the addresses
+        // loaded before, possibly from the stack.
         let flags = flags(Space::Reals);
         for (space, field) in [
             (Space::Ints, ContextField::INTS),
@@ -66,12 +67,12 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Where the cells of a space lie.
+    /// Returns the base address of a space's cells.
     pub(super) fn memory(&mut self, space: Space) -> ir::Value {
         self.builder.use_var(self.memories[number(space)])
     }
 
-    /// Where a cell lies, if neighbours are so many bytes apart.
+    /// Returns the machine address of a cell, if adjacent cells are `apart` bytes apart.
     pub(super) fn place(&mut self, space: Space, address: ir::Value, apart: i64) -> Option<ir::Value> {
         let offset = self.builder.ins().imul_imm(address, apart);
         let memory = self.memory(space);
@@ -109,7 +110,7 @@ impl Translation<'_> {
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op)?;
                 let place = self.place(space, address, CELL)?;
-                // All bits of the cell are written.
+                // A store writes all 64 bits of the cell.
                 let whole = if self.builder.func.dfg.value_type(value) == types::F32 {
                     self.bits_of(space.class(), value)
                 } else {
@@ -122,7 +123,7 @@ impl Translation<'_> {
         }
     }
 
-    /// What a cell holds that has this value.
+    /// Returns the bits of a cell that holds this value.
     fn bits_of(&mut self, class: Class, value: ir::Value) -> ir::Value {
         match type_of(class, self.kinds.system) {
             types::F64 => self.builder.ins().bitcast(types::I64, MemFlags::new(), value),
@@ -161,7 +162,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Adds the mark of a jump, as [`reviver_vm::watch`] has it, whose step is counted already.
+    /// Adds the mark of a jump to the watch, as defined in [`reviver_vm::watch`]. The step of the jump is already
+    /// counted.
     pub(super) fn mark_jump(&mut self) -> Option<()> {
         let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
         let per_step_left = self.load(types::I64, ContextField::PER_STEP_LEFT)?;
@@ -181,7 +183,8 @@ impl Translation<'_> {
         self.hold(ContextField::MARKS, marks)
     }
 
-    /// The turning point: the budget of the reverse sweep replaces that of the primal one, and marks of branches count down.
+    /// Turning point: the budget of the reverse sweep replaces that of the primal sweep, and marks of branches count
+    /// down.
     pub(super) fn turn(&mut self, slack: u32) -> Option<()> {
         let budget = self.load(types::I64, ContextField::BUDGET)?;
         let left = self.held(ContextField::LEFT)?;
@@ -207,7 +210,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Keeps the greatest magnitude of reals at the turning point.
+    /// Updates the largest magnitude of reals at the turning point.
     pub(super) fn largest(&mut self, op: &SsaOp) -> Option<()> {
         let [value] = self.operands(op)?;
         let value = self.in_double(value);
@@ -217,7 +220,7 @@ impl Translation<'_> {
         self.store(after, ContextField::LARGEST)
     }
 
-    /// Leaves where the reverse sweep restored a real to other bits and rounding doesn't explain it.
+    /// Fails if the reverse sweep restored a real to different bits, and rounding doesn't explain the difference.
     pub(super) fn missed(&mut self, op: &SsaOp, row: u32) -> Option<()> {
         let reals: [ir::Value; 3] = self.operands(op)?;
         let [from, to] = [reals[0], reals[1]].map(|real| self.bits_of(Class::Real, real));
@@ -234,7 +237,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Tells whoever watches what is freed, where it isn't 0.
+    /// Reports a freed value to the watcher, if it isn't 0.
     pub(super) fn freed(&mut self, op: &SsaOp, at: u32) -> Option<()> {
         // Exact numbers aren't watched.
         if matches!(self.kinds.system, RealSystem::Fixed(_)) {
@@ -269,7 +272,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Adds what is freed, times its adjoint, to the error of a row that isn't the first.
+    /// Adds |freed value × adjoint| to the error of a row other than the first.
     pub(super) fn freed_in_row(&mut self, op: &SsaOp, row: u32) -> Option<()> {
         let [value, adjoint] = self.operands(op)?;
         let zero = self.zero();
@@ -289,7 +292,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Whether a freed number changes more than the error, as [`reviver_vm::watch::FreedSoFar`] says it.
+    /// Returns true if a freed number changes more than the error, as defined by [`reviver_vm::watch::FreedSoFar`].
     fn is_told(&mut self, value: ir::Value) -> Option<ir::Value> {
         let magnitude = self.builder.ins().fabs(value);
         let largest = self.load(types::F64, ContextField::FREED_LARGEST)?;
@@ -301,7 +304,7 @@ impl Translation<'_> {
         Some(self.builder.ins().bor(is_larger, is_long))
     }
 
-    /// Adds a power of 2 to a count where something holds.
+    /// Adds `count`, a power of two, to a counter if a condition holds.
     fn add_where(&mut self, counts: ir::Value, field: ContextField, count: u32) -> Option<()> {
         let before = self.held(field)?;
         let one = self.bit(counts);

@@ -1,4 +1,5 @@
-//! From a form to Cranelift's intermediate language. Knows no memory that code lies in.
+//! Translation of an SSA function to Cranelift's intermediate representation. This module knows nothing of executable
+//! memory.
 
 mod group;
 mod ints;
@@ -22,10 +23,10 @@ use crate::functions::Address;
 
 pub use group::{translate_for_group, vectors_of};
 
-/// What native code gives back: 1 where a check has failed, else 0.
+/// Return value of native code after a failed check; otherwise it returns 0.
 pub const FAILED: i64 = 1;
 
-/// The signature of every form's code: it takes the context, and says whether a check has failed.
+/// Returns the signature of compiled code: it takes the context, and returns whether a check has failed.
 pub fn signature(config: TargetFrontendConfig) -> Signature {
     let mut signature = Signature::new(config.default_call_conv);
     signature.params.push(AbiParam::new(config.pointer_type()));
@@ -33,7 +34,8 @@ pub fn signature(config: TargetFrontendConfig) -> Signature {
     signature
 }
 
-/// Writes a form's code into a function of that signature. `None` where it has something that there is no code for.
+/// Translates an SSA function into a Cranelift function of that signature. Returns `None` if an operation isn't
+/// supported.
 pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFrontendConfig) -> Option<()> {
     let mut own = FunctionBuilderContext::new();
     let builder = FunctionBuilder::new(function, &mut own);
@@ -43,7 +45,7 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
     Some(())
 }
 
-/// By block whether it leads into a loop that it isn't part of.
+/// Returns for each block whether it leads into a loop that doesn't contain it.
 fn enters_loop(form: &SsaForm) -> Vec<bool> {
     let rounds: HashSet<(u32, u32)> = back_edges(form, &dominators(form)).into_iter().collect();
     let heads: HashSet<u32> = rounds.iter().map(|&(_, head)| head).collect();
@@ -52,7 +54,7 @@ fn enters_loop(form: &SsaForm) -> Vec<bool> {
     blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }
 
-/// A field of the context that code counts in: a value while it runs, which is read where it begins, and written where it is left.
+/// Counter field of the context that is kept in a register while code runs: loaded at entry, stored at exits.
 #[derive(Clone, Copy)]
 struct HeldField {
     field: ContextField,
@@ -67,7 +69,7 @@ impl HeldField {
     }
 }
 
-/// The spaces that a form loads from or stores to.
+/// Returns the address spaces that a function loads from or stores to.
 fn spaces(form: &SsaForm) -> HashSet<Space> {
     let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
     let space = |op: &SsaOp| match op.kind {
@@ -77,7 +79,7 @@ fn spaces(form: &SsaForm) -> HashSet<Space> {
     ops.filter_map(space).collect()
 }
 
-/// The fields that a form counts in.
+/// Returns the counter fields that a function changes.
 fn held_fields(form: &SsaForm) -> Vec<ContextField> {
     let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
     let counted = ops.filter_map(|op| match op.kind {
@@ -99,25 +101,25 @@ fn held_fields(form: &SsaForm) -> Vec<ContextField> {
 struct Translation<'a> {
     form: &'a SsaForm,
     kinds: NumberKinds,
-    /// What each value of the form is here.
+    /// Cranelift value of each SSA value.
     values: Vec<Option<ir::Value>>,
     blocks: Vec<ir::Block>,
-    /// Where a failed check leads to.
+    /// Target block of failed checks.
     failed: ir::Block,
     held: Vec<HeldField>,
     context: Option<ir::Value>,
     pointer: ir::Type,
     calls: CallConv,
-    /// Where the cells of each space lie.
+    /// Base address of each space's cells.
     memories: [Variable; 7],
-    /// The spaces that the form has cells in.
+    /// Spaces that the function accesses.
     spaces: HashSet<Space>,
-    /// By block whether it leads into a loop.
+    /// For each block, true if it leads into a loop.
     enters_loop: Vec<bool>,
     builder: FunctionBuilder<'a>,
 }
 
-/// The type of a class's values.
+/// Returns the Cranelift type of a class's values.
 fn type_of(class: Class, system: RealSystem) -> ir::Type {
     match (class, system) {
         (Class::Int, _) | (Class::Real, RealSystem::Fixed(_)) => types::I64,
@@ -127,7 +129,7 @@ fn type_of(class: Class, system: RealSystem) -> ir::Type {
 }
 
 impl<'a> Translation<'a> {
-    /// Writes nothing yet.
+    /// Creates blocks and variables, without any instruction.
     fn new(
         form: &'a SsaForm,
         mut builder: FunctionBuilder<'a>,
@@ -171,7 +173,7 @@ impl<'a> Translation<'a> {
         }
         self.begin()?;
         self.builder.ins().jump(*self.blocks.first()?, &[]);
-        // Values are made before they are used in this order, which leaves out what nothing leads to.
+        // In reverse postorder, values are defined before they are used, and unreachable blocks are left out.
         for block in reviver_compile::order::reached(self.form).into_iter().rev() {
             self.block(block)?;
         }
@@ -179,14 +181,14 @@ impl<'a> Translation<'a> {
         Some(())
     }
 
-    /// Where failed checks lead to.
+    /// Writes the block to which failed checks branch.
     fn write_failed(&mut self) {
         self.builder.switch_to_block(self.failed);
         let answer = self.builder.ins().iconst(types::I64, FAILED);
         self.builder.ins().return_(&[answer]);
     }
 
-    /// What stands before the first block.
+    /// Writes the prologue before the first block.
     fn begin(&mut self) -> Option<()> {
         let entry = self.builder.create_block();
         self.builder.append_block_params_for_function_params(entry);
@@ -199,7 +201,7 @@ impl<'a> Translation<'a> {
         self.find_memories()
     }
 
-    /// What a field of the context holds.
+    /// Loads a field of the context.
     fn load(&mut self, type_: ir::Type, field: ContextField) -> Option<ir::Value> {
         Some(self.builder.ins().load(type_, MemFlags::trusted(), self.context?, field.0))
     }
@@ -209,7 +211,7 @@ impl<'a> Translation<'a> {
         Some(())
     }
 
-    /// What a field is that code counts in.
+    /// Returns the current value of a counter field.
     fn held(&mut self, field: ContextField) -> Option<ir::Value> {
         let held = self.held.iter().find(|held| held.field == field)?.variable;
         Some(self.builder.use_var(held))
@@ -239,7 +241,7 @@ impl<'a> Translation<'a> {
         self.end(&block.end)
     }
 
-    /// Counts the steps of a block that ends, which may lead into a loop.
+    /// Subtracts a block's steps from the budget, and reloads base addresses before a loop.
     fn count_steps(&mut self, number: u32) -> Option<()> {
         if self.enters_loop.get(number as usize) == Some(&true) {
             self.find_memories()?;
@@ -271,7 +273,7 @@ impl<'a> Translation<'a> {
             }
             SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
                 let (left, skipped) = (self.held(ContextField::LEFT)?, self.value(*skipped)?);
-                // Numbers of steps are far from where they would wrap.
+                // Step counts are far from overflow.
                 let behind = self.builder.ins().isub(left, skipped);
                 let lasts =
                     self.builder.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, behind, i64::from(*steps));
@@ -290,7 +292,7 @@ impl<'a> Translation<'a> {
         Some(())
     }
 
-    /// Writes what was counted.
+    /// Stores all counter fields to the context.
     fn store_held(&mut self) -> Option<()> {
         for HeldField { field, variable, .. } in self.held.clone() {
             let value = self.builder.use_var(variable);
@@ -332,7 +334,7 @@ impl<'a> Translation<'a> {
         (op.operands.len() == N).then_some(found)
     }
 
-    /// What an operation gives, if it gives anything.
+    /// Translates an operation. The inner result is its value, if it has one.
     fn op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {
         match op.kind {
             OpKind::Int(value) => Some(Some(self.builder.ins().iconst(types::I64, value))),
@@ -415,7 +417,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Whether a check fails, but for its guard.
+    /// Returns the condition under which a check fails, without its guard.
     fn requirement(&mut self, op: &SsaOp) -> Option<ir::Value> {
         match op.kind {
             OpKind::RequireTrue => {
@@ -430,7 +432,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Leaves where something holds, and the operation isn't guarded against it.
+    /// Branches to the failure block if `fails` and the operation's guard isn't 0.
     fn fail_if(&mut self, fails: ir::Value, op: &SsaOp) {
         let fails = match op.guard.and_then(|guard| self.value(guard)) {
             Some(guard) => {
@@ -444,7 +446,7 @@ impl<'a> Translation<'a> {
         self.builder.switch_to_block(next);
     }
 
-    /// Calls a function that is no part of the code.
+    /// Calls an external function by its address.
     fn call(
         &mut self,
         address: Address,
@@ -463,7 +465,7 @@ impl<'a> Translation<'a> {
         self.builder.inst_results(call).first().copied()
     }
 
-    /// 1 where something holds, else 0, as an integer.
+    /// Converts a condition to the integer 1 or 0.
     fn bit(&mut self, holds: ir::Value) -> ir::Value {
         self.builder.ins().uextend(types::I64, holds)
     }

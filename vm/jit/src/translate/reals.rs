@@ -1,4 +1,4 @@
-//! Reals: the floats of the processor, or fixed point in integers.
+//! Reals: floats of the processor, or fixed point in integers.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
@@ -25,7 +25,7 @@ pub(super) fn float_comparison(order: Order) -> FloatCC {
 }
 
 impl Translation<'_> {
-    /// A float in binary64.
+    /// Converts a float to binary64.
     pub(super) fn in_double(&mut self, a: ir::Value) -> ir::Value {
         match self.kinds.system {
             RealSystem::F32 => self.builder.ins().fpromote(types::F64, a),
@@ -37,7 +37,7 @@ impl Translation<'_> {
         matches!(self.kinds.system, RealSystem::Fixed(_))
     }
 
-    /// The real whose bits these are.
+    /// Returns the literal real of these bits.
     fn literal(&mut self, bits: u64) -> ir::Value {
         match self.kinds.system {
             RealSystem::F64 => self.builder.ins().f64const(Ieee64::with_bits(bits)),
@@ -50,7 +50,7 @@ impl Translation<'_> {
         self.literal(0)
     }
 
-    /// A float of this value, which both widths have.
+    /// Returns a float literal that both widths can represent.
     fn float(&mut self, value: f64) -> ir::Value {
         match self.kinds.system {
             RealSystem::F32 => self.literal(u64::from((value as f32).to_bits())),
@@ -106,14 +106,15 @@ impl Translation<'_> {
         }
     }
 
-    /// What a function of floats gives that is called.
+    /// Calls the external function of an operation on floats.
     fn called(&mut self, op: &SsaOp) -> Option<ir::Value> {
         let address = functions::real(op.kind, self.kinds.system)?;
         let arguments: Option<Vec<ir::Value>> = op.operands.iter().map(|&value| self.value(value)).collect();
         self.call(address, &arguments?, Some(type_of(Class::Real, self.kinds.system)))
     }
 
-    /// A power whose exponent is an integer. Those that are defined as 1, the base and its square are put in place.
+    /// Translates a power with an integer exponent. The exponents 0, 1 and 2 are inlined: they are defined as 1, the
+    /// base and its square.
     fn power(&mut self, op: &SsaOp) -> Option<ir::Value> {
         let [base, exponent] = self.operands(op)?;
         let [few, others, next] = [(); 3].map(|()| self.builder.create_block());
@@ -134,9 +135,9 @@ impl Translation<'_> {
         Some(power)
     }
 
-    /// The integer part of a float; fails where no word has it.
+    /// Returns the integer part of a float; fails if it isn't a word.
     fn whole(&mut self, op: &SsaOp, a: ir::Value) -> ir::Value {
-        // Every float from -2^63 to below 2^63 has an integer part that fits, and no other one.
+        // The floats with an integer part that fits in 64 bits are those from -2^63 to below 2^63.
         let end = 9_223_372_036_854_775_808.0;
         let (start, end) = (self.float(-end), self.float(end));
         let is_below = self.builder.ins().fcmp(FloatCC::UnorderedOrLessThan, a, start);
@@ -147,7 +148,7 @@ impl Translation<'_> {
         self.within_word(op, whole)
     }
 
-    /// Fails where an integer is no word.
+    /// Fails if an integer isn't a word.
     fn within_word(&mut self, op: &SsaOp, whole: ir::Value) -> ir::Value {
         if self.kinds.word != Word::W64 {
             let wrapped = self.wrap(whole);
@@ -175,12 +176,12 @@ impl Translation<'_> {
         }
     }
 
-    /// A sum or a difference; fails where it overflows, which the signs tell.
+    /// Translates a sum or difference; fails on overflow, which the signs of operands and result show.
     fn fixed_sum(&mut self, op: &SsaOp, a: ir::Value, b: ir::Value) -> ir::Value {
         let is_sum = op.kind == OpKind::Add;
         let made = if is_sum { self.builder.ins().iadd(a, b) } else { self.builder.ins().isub(a, b) };
         let (from_a, from_b) = (self.builder.ins().bxor(made, a), self.builder.ins().bxor(made, b));
-        // A difference overflows where the signs of a and b differ, and those of a and the difference.
+        // A difference overflows if the sign of a differs from the sign of b and from the sign of the difference.
         let from_b = if is_sum { from_b } else { self.builder.ins().bnot(from_b) };
         let both = self.builder.ins().band(from_a, from_b);
         let fails = self.builder.ins().icmp_imm(IntCC::SignedLessThan, both, 0);
@@ -188,13 +189,13 @@ impl Translation<'_> {
         made
     }
 
-    /// Whether a check of a real fails, but for its guard.
+    /// Returns the condition under which a check of a real fails, without its guard.
     pub(super) fn real_requirement(&mut self, op: &SsaOp) -> Option<ir::Value> {
         let [a] = self.operands(op)?;
         if self.is_fixed() {
             return Some(match op.kind {
                 OpKind::RequireVacant => self.builder.ins().icmp_imm(IntCC::NotEqual, a, 0),
-                // Everything that there is may stand in a cell.
+                // Every fixed-point number may be stored in a cell.
                 _ => self.builder.ins().iconst(types::I8, 0),
             });
         }
@@ -207,7 +208,7 @@ impl Translation<'_> {
                 self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)
             }
             _ => {
-                // Of what is infinite or no number this is no number, else 0.
+                // a - a is NaN if a is infinite or NaN, otherwise 0.
                 let difference = self.builder.ins().fsub(a, a);
                 self.builder.ins().fcmp(FloatCC::Unordered, difference, difference)
             }

@@ -1,4 +1,5 @@
-//! Runs of any length: a budget leads to the interpreter's state, in gradient mode too, and so do programs that no code is made for.
+//! Runs with any step budget reach the interpreter's state, also in gradient mode, and also in programs that aren't
+//! compiled.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,8 +41,8 @@ fn adjoints_go_through_calls_as_the_interpreter_carries_them() {
     }
 }
 
-/// Steps whose sources receive what a number is a multiple of that may be 0, and of which sums may be -0: on variables and in memory,
-/// negated, taken away, through a temporary, and by a factor that overflows.
+/// Program with adjoints that are multiples of a possible zero, and sums that may be -0. They occur in variables and
+/// in memory, negated, subtracted, through a temporary, and with a factor that overflows.
 const SMALL_ADJOINTS: &str = "\
 .in n default 3
 .inout a: real default 2, b: real default 0, c: real default -1.5
@@ -81,7 +82,7 @@ fn adjoints_that_are_zero_keep_their_sign() {
     }
 }
 
-/// Many values side by side for a long time: registers are given out in another way.
+/// Code with many live values over a long block is compiled fast, by the single-pass register allocator.
 #[test]
 fn long_programs_are_compiled_soon() {
     let variables = 40;
@@ -110,7 +111,7 @@ fn long_programs_are_compiled_soon() {
 
 #[test]
 fn what_is_watched_and_reported_is_the_interpreter_s() {
-    // A step that names an adjoint is nobody's business; one that frees a value is.
+    // A step that names an adjoint isn't watched; a step that frees a value is.
     let mut machines = Machines::of(
         ".inout x: real default 1\n.out y: real\n.ancilla t: real\nadd.square y, x\nadd x', 1e-12\nvacate x'\n\
          add t, 1e-13\nvacate t\n",
@@ -118,7 +119,7 @@ fn what_is_watched_and_reported_is_the_interpreter_s() {
     machines.each().for_each(Machine::watch);
     machines.run(Travel::Forward, 1000);
     assert!(machines.plain.reports().watch().is_some_and(|watch| watch != &Default::default()));
-    // A constant may have an adjoint, which is lost where it is converted.
+    // A constant may have an adjoint, which is lost in a conversion.
     let mut machines = Machines::of(
         ".inout n, y: real\ngrad.on\ncall p(y, 2.5)\nadd.toint n, 2.5\ngrad.off\n\
          .proc p(inout a: real, in b: real)\nadd b', 1.0\n.end\n",

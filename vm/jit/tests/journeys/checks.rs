@@ -1,4 +1,4 @@
-//! Traps, however late they come, and checks that code makes once for many rounds.
+//! Traps at any time of a run, and checks that code performs once for many iterations.
 
 use reviver_compile::form::SsaBlock;
 use reviver_compile::op::OpKind;
@@ -10,8 +10,8 @@ use reviver_vm::{CheckLevel, Travel};
 use crate::machines::Machines;
 use crate::rounds::whole_form;
 
-/// Cells that a loop changes in each round, whose places are found before it, but looked at only in it: an index that another
-/// array has already asked for, and one that is just behind a slice.
+/// Programs with a loop that changes a cell of loop-invariant address, where the bounds check is executed only in the
+/// loop. One index was checked against another array before; one is just after the end of a slice.
 const PLACES_LOOKED_AT_LATE: [&str; 2] = [
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\nfor i in 0..20\n add s, B[k]\n add A[k], x\nrof\n",
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\ncall p(A[k..10], B[k..10], s, x)\n\
@@ -55,7 +55,7 @@ fn a_trap_is_the_interpreter_s_however_late_it_comes() {
     }
 }
 
-/// A float that is too large comes by a way round a loop, and leaves through memory before the loop ends.
+/// A float that is too large is carried around a loop, and leaves it through memory before the loop ends.
 #[test]
 fn a_number_that_is_too_large_is_found_wherever_it_goes() {
     for (position, system) in [(0, "f64"), (7, "f32"), (30, "f64"), (58, "f64"), (59, "f32")] {
@@ -70,8 +70,9 @@ fn a_number_that_is_too_large_is_found_wherever_it_goes() {
     }
 }
 
-/// Sums of loops in loops, whose cells are looked at in the end: each may be too large in any round, there and back, and as an adjoint. Two
-/// names may be one cell, whose adjoint then gets two parts.
+/// Program with sums of array cells in nested loops; the cells are checked at exits. Each may become too large in any
+/// iteration, in both directions, and as an adjoint. Two names may alias, and the cell's adjoint then has two
+/// contributions.
 fn sums_of_arrays(system: &str) -> String {
     format!(
         ".real {system}\n.inout x[6]: real default {{1, 2, 3, 4, 5, 6}}, y[6]: real, w: real default 0.5, n default 3\n\
@@ -110,7 +111,7 @@ fn sums_that_are_too_large_are_found_in_the_end() {
     }
 }
 
-/// Rounds of loops that only add to arrays check no float.
+/// Loops that only accumulate in arrays check no float in their iterations.
 #[test]
 fn what_lasts_is_looked_at_once() {
     let (program, form) = whole_form(&sums_of_arrays("f64"), Way::Along, CheckLevel::Checked);
@@ -132,7 +133,7 @@ fn what_lasts_is_looked_at_once() {
     assert!(all >= program.cells(program.global("y").unwrap().0).len(), "{form}");
 }
 
-/// Loops over arrays that may be too short for them, up and down.
+/// Counted loops, up and down, over arrays that may be too short for them.
 const COUNTED: [&str; 3] = [
     ".inout x[6]: real, y: real, n, s\nfor i in 0..n\n add y, x[i]\n add s, i\nrof\n",
     ".inout x[6], y, n, k default 2\ncall p(x[k..6], y, n)\n.proc p(inout a[], inout y, in n)\n\
@@ -140,13 +141,13 @@ const COUNTED: [&str; 3] = [
     ".word 8\n.inout x[100], y, n\nfor i in 0..n\n add y, i\n add x[i], y\nrof\n",
 ];
 
-/// A loop that makes a round whatever n is.
+/// Program with a loop that executes at least one iteration for any n.
 const MADE_ONCE: &str = ".inout x[6], y, n\nlocal i = 0\nfrom i == 0\n add y, x[i]\n add i, 1\nuntil i >= n\ndelocal i = max(n, 1)\n";
 
 #[test]
 fn indices_that_count_are_looked_at_once() {
     for text in COUNTED.into_iter().chain([MADE_ONCE]) {
-        // Its way back asks whether the counter is another number, which has no greatest one.
+        // Backward, the loop condition compares the counter for inequality, so it has no greatest value.
         let ways = if text == MADE_ONCE { vec![Way::Along] } else { vec![Way::Along, Way::Against] };
         for way in ways {
             let (_, form) = whole_form(text, way, CheckLevel::Checked);
@@ -175,7 +176,7 @@ fn indices_that_count_are_looked_at_once() {
     }
 }
 
-/// Elements that lie beyond what an index has room for as a word.
+/// Elements with an offset that exceeds a word.
 #[test]
 fn offsets_of_indices_may_be_wider_than_words() {
     for (text, steps) in [

@@ -1,10 +1,10 @@
-//! Calls in calls: how many are open, what they take, and traps in their depth.
+//! Nested calls: the number of open calls, their memory, and traps at the depth limit.
 
 use reviver_vm::{CheckLevel, Travel};
 
 use crate::machines::Machines;
 
-/// A recursion so many calls deep, with a frame and what is put in place, in a program that allows so many.
+/// Returns a program with a recursion of this depth, a frame and inlined callees, and with a depth limit.
 fn deep(calls: u32, limit: u32, at_the_bottom: &str) -> String {
     format!(
         ".limit depth {limit}\n.inout n default {calls}\n.out s, bottom, A[3]\n.ancilla r: real\ncall down(s, n)\n\
@@ -32,7 +32,7 @@ fn deep_recursions_go_there_and_back() {
     }
 }
 
-/// Calls that code was told of are left, and others made in their places that take more.
+/// Calls with records at entry return, and calls with larger frames replace them.
 #[test]
 fn small_calls_make_room_for_large_ones() {
     let text = |limit: u32, (g, q, m): (u32, u32, u32), cells: u32| {
@@ -63,7 +63,7 @@ fn small_calls_make_room_for_large_ones() {
 
 #[test]
 fn as_many_calls_are_open_as_a_program_allows() {
-    // Each second call has another one in it.
+    // Each second call contains another call.
     let (calls, most) = (200, 200 + 199 + 100);
     for limit in [0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 97, most - 2, most - 1, most, most + 1] {
         let mut machines = Machines::of(&deep(calls, limit, ""));

@@ -1,4 +1,5 @@
-//! Machines that run a program in step: the interpreter, forms after each pass, and native code. Whatever they are told to do, they stop for one reason in one state.
+//! Machines that run a program in parallel: by the interpreter, by the SSA evaluator after each pass, and by native
+//! code. For every request they must stop for the same reason in the same state.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use reviver_vm::state::Counters;
 use reviver_vm::stops::Stops;
 use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
 
-/// Forms that are well made, as they stand.
+/// Backend that checks that functions are well-formed and evaluates them.
 #[derive(Debug)]
 struct Checked;
 
@@ -26,7 +27,7 @@ impl Backend for Checked {
     }
 }
 
-/// Who runs a program in the interpreter's place: forms after each pass, and native code.
+/// Returns the runners of a program other than the interpreter: the evaluator after each pass, and native code.
 pub fn runners(program: &Program, level: CheckLevel) -> Vec<Arc<dyn Runner>> {
     let after = (0..=PASSES.len()).filter_map(|count| PASSES.get(..count));
     let forms = after.map(|passes| {
@@ -36,7 +37,7 @@ pub fn runners(program: &Program, level: CheckLevel) -> Vec<Arc<dyn Runner>> {
     forms.chain([native]).collect()
 }
 
-/// A state without what only those count who check.
+/// Copies a state without the counts that only checked code keeps.
 fn told(state: &State, level: CheckLevel) -> State {
     let mut state = state.try_clone().unwrap();
     if level == CheckLevel::Unchecked {
@@ -45,7 +46,7 @@ fn told(state: &State, level: CheckLevel) -> State {
     state
 }
 
-/// The same machine several times: one is the interpreter's, the others are run by forms and by native code.
+/// Copies of a machine: one is interpreted, the others run by the evaluator and by native code.
 pub struct Machines {
     pub level: CheckLevel,
     pub plain: Machine,
@@ -68,24 +69,24 @@ impl Machines {
         machines
     }
 
-    /// Has drivers of a program run those that aren't the interpreter's.
+    /// Sets tiered runtimes of a program on all machines but the interpreted one.
     pub fn run_as(&mut self, program: &Program) {
         let runners = runners(program, self.level);
         self.driven.iter_mut().zip(runners).for_each(|(driven, runner)| driven.run_by(runner));
     }
 
-    /// Each of them.
+    /// Iterates over all machines.
     pub fn each(&mut self) -> impl Iterator<Item = &mut Machine> {
         std::iter::once(&mut self.plain).chain(&mut self.driven)
     }
 
-    /// All run, stop for the same reason, and are the same then.
+    /// Runs all machines, and asserts that they stop for the same reason in the same state.
     #[track_caller]
     pub fn run(&mut self, travel: Travel, budget: u64) {
         self.run_until(None, travel, budget);
     }
 
-    /// The same, to a place to stop at.
+    /// Runs all machines up to a stop place, and asserts that they stop for the same reason in the same state.
     #[track_caller]
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) {
         let expected = self.plain.run_until(stops, travel, budget);
@@ -97,7 +98,8 @@ impl Machines {
         }
     }
 
-    /// Without those whose forms are improved by some passes but not by all: each place to stop at is code of its own for each of them.
+    /// Removes the machines with a strict subset of the passes, because every stop place is compiled separately for
+    /// each of them.
     pub fn without_half_improved(mut self) -> Machines {
         let mut number = 0;
         self.driven.retain(|_| {
@@ -113,7 +115,7 @@ impl Machines {
     }
 }
 
-/// Machines at the beginning of a program, and further on.
+/// Returns machines at the start of a program, and after its steps.
 pub fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
     both_ends((text, steps), CheckLevel::Checked)
 }

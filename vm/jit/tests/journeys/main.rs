@@ -1,5 +1,5 @@
-//! Runs by forms, and by native code, stop where runs by the interpreter stop: at any budget, at a trap however late, and where something is
-//! shown; and they come to the same state. So do runs that leave checks out, over numbers that lose nothing.
+//! Runs by the SSA evaluator and by native code stop where interpreted runs stop, in the same state: at any budget, at
+//! a trap at any time, and at a `show`. So do unchecked runs over exact numbers.
 
 mod budgets;
 mod checks;

@@ -1,4 +1,4 @@
-//! Places to stop at, and onlookers.
+//! Places to stop at, and observers of runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn every_place_to_stop_at_is_heeded() {
     }
 }
 
-/// Every so many instructions of a program, from one of them on, both ways: the places of many breakpoints.
+/// Returns every n-th instruction of a program from a first one on, in both directions, like many breakpoints.
 fn scattered(program: &Program, first: u32, every: usize) -> Stops {
     let instructions = program.module().code.len() as u32;
     let both = |position| [false, true].map(|backward| Node { position, backward });
@@ -55,7 +55,7 @@ fn several_places_to_stop_at_are_heeded() {
     }
 }
 
-/// Sees the states at every so many steps from step 0, and where a run ends.
+/// Observer that records the state at regular step numbers from step 0 on, and at the end of a run.
 struct Regular {
     every: i64,
     seen: BTreeMap<i64, (Digest, i64)>,
@@ -81,7 +81,7 @@ fn who_looks_on_sees_what_the_interpreter_shows() {
         let program = Arc::new(Program::new(module, 0).unwrap());
         let start = Machine::at_begin(program.clone()).unwrap();
         for every in [1, 2, 7, 64, 333] {
-            // What is shown stops a run.
+            // A `show` stops a run.
             let seen = |part: &dyn Fn(&mut Machine, Leg, &mut Regular)| {
                 let (mut machine, mut regular) =
                     (start.try_clone().unwrap(), Regular { every, seen: BTreeMap::new() });

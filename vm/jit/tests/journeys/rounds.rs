@@ -1,4 +1,4 @@
-//! Rounds that literals count, and the form of a whole program.
+//! Loop unrolling, and the SSA function of a whole program.
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
@@ -12,7 +12,7 @@ use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::machines::Machines;
 
-/// The form of the code that begins at an end of a program.
+/// Builds the SSA function of the code that begins at an end of a program.
 pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm) {
     let module = assemble("pair.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
     let program = Program::new(module, 0).unwrap();
@@ -26,7 +26,7 @@ pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm)
     (program, form)
 }
 
-/// How often an improved form may pause: at the loops that are left in it.
+/// Returns the number of safepoints in an optimized function: the number of loops that remain in it.
 fn pauses(text: &str, way: Way) -> usize {
     let form = improved(whole_form(text, way, CheckLevel::Checked).1, &PASSES);
     form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { .. })).count()
@@ -45,7 +45,7 @@ fn rounds_that_literals_count_are_code_of_their_own() {
         (format!("{declared}for i in 0..4\n{body}"), 0),
         (format!("{declared}for i in 2..5\n{body}"), 0),
         (format!("{declared}for j in 0..3\nfor i in 0..3\n{body}rof\n"), 1),
-        // More rounds than are written out, and as many as the input says.
+        // The number of iterations exceeds the limit of unrolling, or depends on the input.
         (format!("{declared}for i in 0..9\n{body}"), 1),
         (format!("{declared}for i in 0..n\n{body}"), 1),
         (called(4), 0),

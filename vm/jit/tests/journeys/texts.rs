@@ -1,6 +1,6 @@
-//! Programs that are tried, each with much of the language in it.
+//! Programs under test. Each uses much of the language.
 
-/// Loops in loops, branches, arrays, calls both ways, floats that lose bits, a stack, and what is shown.
+/// Program with nested loops, branches, arrays, calls in both directions, floats that lose bits, a stack, and `show`.
 const MANY_THINGS: &str = "\
 .in n default 7
 .out A[5], sum: real, last
@@ -32,8 +32,8 @@ rof
 .end
 ";
 
-/// Calls in calls, both ways, in loops, with rows, columns, spans, elements, matrices and arrays of a frame; floats that
-/// frames let go; and a procedure that calls itself.
+/// Program with nested calls in both directions and in loops. They pass rows, columns, spans, elements, matrices and
+/// arrays of a frame. Frames free floats, and one procedure calls itself.
 const CALLS: &str = "\
 .in n default 4
 .out A[6], M[3,4], B[2,4]: real, sum: real, deep
@@ -109,7 +109,8 @@ call down(deep, n)
 .end
 ";
 
-/// An `in` parameter that only finds what a call passes, and lies in an array that other steps reach by names.
+/// Program with an `in` parameter that is used only to compute arguments. The cell is in an array that other steps
+/// reach by name.
 const INDICES: &str = "\
 .in j default 2
 .out A[4], B[4]
@@ -134,7 +135,7 @@ rof
 .end
 ";
 
-/// Adjoints that are named with the mode off: in main, and in frames that follow each other.
+/// Program that names adjoints with the mode off: in main, and in successive frames.
 const NAMED_ADJOINTS: &str = "\
 .out y: real
 .inout x: real default 1
@@ -160,8 +161,8 @@ rof
 .end
 ";
 
-/// Recursions: into itself and out of itself, each into the other one, backward, through a callee that is put in place, in loops, with
-/// spans, rows and elements, with frames of variables and of arrays, and main's own cells that callees name.
+/// Program with recursions: direct and mutual, backward, through an inlined callee, and in loops. They pass spans,
+/// rows and elements, have frames of variables and of arrays, and name main's cells.
 const RECURSIONS: &str = "\
 .inout n default 3
 .out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
@@ -246,12 +247,12 @@ uncall even(moves, n)
 .end
 ";
 
-/// Programs, and how far they run.
+/// Programs, each with the number of steps of a run.
 pub const TRIED: [(&str, u64); 5] =
     [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380), (RECURSIONS, 1141)];
 
-/// What is computed, applied and uncomputed: in loops, branches and callees, both ways, in each other, with arrays whose elements are
-/// found by indices.
+/// Program with `compute … apply … uncompute`: nested, in loops, branches and callees, in both directions, and with
+/// computed indices of array elements.
 const PAIRS: &str = "\
 .in n default 5
 .out A[6], s, r: real, M[2,9]
@@ -332,7 +333,7 @@ rof
 .end
 ";
 
-/// Programs over numbers that lose nothing, so that what is put back is what is found again.
+/// Returns programs over exact numbers, for which a restored cell equals the uncomputed one.
 pub fn lossless() -> impl Iterator<Item = (String, u64)> {
     let tried = TRIED[..3].iter().copied().chain([(PAIRS, 1480)]);
     tried.map(|(text, steps)| (format!(".real fixed\n{text}").replace("t / 3e13", "t - t"), steps))

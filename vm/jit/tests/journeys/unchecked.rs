@@ -1,4 +1,4 @@
-//! Code without checks, and what it puts back instead of computing it again.
+//! Unchecked code: omitted checks, and save and restore instead of `uncompute`.
 
 use reviver_compile::form::SsaEnd;
 use reviver_flow::graph::Way;
@@ -8,7 +8,7 @@ use crate::machines::{Machines, both_ends};
 use crate::rounds::whole_form;
 use crate::texts::lossless;
 
-/// What was left out because an index was looked at relies on that.
+/// Index checks stay in unchecked code, because other checks were dropped in reliance on them.
 #[test]
 fn indices_are_looked_at_in_code_without_checks() {
     for i in [3, 15, 25, 1_000_000_000] {
@@ -20,7 +20,7 @@ fn indices_are_looked_at_in_code_without_checks() {
     }
 }
 
-/// A block whose `apply` is empty.
+/// A pair with an empty `apply` is elided, too.
 #[test]
 fn what_applies_nothing_is_skipped_too() {
     let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \
@@ -43,7 +43,8 @@ fn runs_without_checks_stop_where_others_do() {
     }
 }
 
-/// How often steps are skipped whose number only code finds, in the code that begins at an end of a program.
+/// Returns the number of safepoints that skip a number of steps known only at run time, in the code that begins at an
+/// end of a program.
 fn skips(text: &str, way: Way) -> usize {
     let (_, form) = whole_form(text, way, CheckLevel::Unchecked);
     form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { skipped: Some(_), .. })).count()
@@ -63,7 +64,7 @@ fn what_is_computed_is_put_back_where_nothing_else_touches_it() {
         (".ancilla t", "add t, i * n", "add n, 1", 0),
         (".ancilla t", "add A[i], 1", "add s, A[2]", 1),
         (".ancilla T[900]", "add T[i], i", "add s, T[1]", 1),
-        // Too many to be kept, and who knows what they hold.
+        // Too many cells to save, and their contents are unknown.
         (".inout T[900]", "add T[i], i", "add s, T[1]", 0),
         (".ancilla T[900]", "add T[i], i", "add s, T[1]\n add T[8], 1", 0),
         (".ancilla t", "add t, i", "for i in 0..2\n add s, t + n * 2\n rof", 1),
