@@ -1,19 +1,25 @@
 //! Both sweeps of a gradient as one function: cells that no memory has are values from the start to the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use reviver_flow::layout::MODE;
+use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, literal_address};
-use super::{SpacedCell, verify};
+use super::{SpacedCell, finite, verify};
 use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::passes::replacing::Replacements;
+use crate::range::IntRange;
 use crate::rows::AdjointRows;
+
+/// Fewer neighbouring cells have operations of their own.
+const SHORTEST_LOOP: usize = 8;
 
 /// The program of a call function, and what is known of its cells.
 #[derive(Clone, Copy)]
@@ -44,6 +50,8 @@ pub(super) struct Joining<'p> {
     turn: Option<u32>,
     /// Values of cells at the turning point, as far as they differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
+    /// Values of the seeded cells at the turning point.
+    results: Vec<SsaValue>,
     /// Loads and what they load.
     loads: Vec<(SsaValue, SsaValue)>,
 }
@@ -62,6 +70,7 @@ impl<'p> Joining<'p> {
             arrivals: Vec::new(),
             turn: None,
             turned: HashMap::new(),
+            results: Vec::new(),
             loads: Vec::new(),
         }
     }
@@ -94,6 +103,7 @@ impl<'p> Joining<'p> {
                 }
                 CellHome::Value | CellHome::Start => self.at_turn((Space::Reals, cell)),
             };
+            self.results.push(value);
             let number = self.literal(OpKind::Int(n));
             self.put(block, OpKind::Store(Space::Results), &[number, value]);
         }
@@ -118,8 +128,17 @@ impl<'p> Joining<'p> {
         for (&cell, &value) in &self.turned {
             cells.entry(cell).or_insert(value);
         }
-        let last = if is_verified { verify::put(&mut self, block, &cells) } else { block };
-        self.store_adjoints(last, &cells);
+        let last = match is_verified {
+            true => verify::put(&mut self, block, &cells),
+            false => {
+                finite::drop_inner_checks(&mut self.form);
+                for value in std::mem::take(&mut self.results) {
+                    self.put(block, OpKind::RequireAdmitted, &[value]);
+                }
+                finite::check_memory(&mut self, block)
+            }
+        };
+        self.store_adjoints((last, !is_verified), &cells);
         let end = self.form.exits.len() as u32;
         self.set_end(last, SsaEnd::Exit { exit: end });
         if let Some(first) = self.form.blocks.first_mut() {
@@ -134,7 +153,7 @@ impl<'p> Joining<'p> {
     }
 
     /// Stores the adjoints of the program's reals, as far as they aren't in memory.
-    fn store_adjoints(&mut self, block: u32, cells: &HashMap<SpacedCell, SsaValue>) {
+    fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
         let named = |cell: &u32| !frame.contains(cell) && !constants.contains(&(*cell as usize));
@@ -144,10 +163,43 @@ impl<'p> Joining<'p> {
                 if self.place.memory.home(adjoint) == CellHome::Value {
                     let value = cells.get(&adjoint).copied().unwrap_or_else(|| self.at_turn(adjoint));
                     let address = self.literal(OpKind::Int(adjoint.1.into()));
+                    if checks {
+                        self.put(block, OpKind::RequireAdmitted, &[value]);
+                    }
                     self.put(block, OpKind::Store(Space::Adjoints), &[address, value]);
                 }
             }
         }
+    }
+
+    /// Puts operations for each of some neighbouring cells into memory order, from a block on: a loop if they are many. Gives the block in
+    /// which that ends.
+    pub fn each_cell(
+        &mut self,
+        block: u32,
+        cells: Range<u32>,
+        put: impl Fn(&mut Joining<'p>, u32, SsaValue),
+    ) -> u32 {
+        if cells.len() < SHORTEST_LOOP {
+            for cell in cells {
+                let address = self.literal(OpKind::Int(cell.into()));
+                put(self, block, address);
+            }
+            return block;
+        }
+        let address = self.parameter(Class::Int);
+        let last = i64::from(cells.end) - 1;
+        self.form.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
+        let (body, behind) = (self.block(vec![address]), self.block(Vec::new()));
+        let first = self.literal(OpKind::Int(cells.start.into()));
+        self.set_end(block, SsaEnd::Go(Jump { to: body, arguments: vec![first] }));
+        put(self, body, address);
+        let (one, last) = (self.literal(OpKind::Int(1)), self.literal(OpKind::Int(last)));
+        let next = self.put(body, OpKind::Place, &[one, address, one]);
+        let condition = self.put(body, OpKind::IntTest(Order::Lt), &[address, last]);
+        let yes = Jump { to: body, arguments: vec![next] };
+        self.set_end(body, SsaEnd::Branch { condition, yes, no: Jump { to: behind, arguments: Vec::new() } });
+        behind
     }
 
     /// A new block that all arrivals lead to, with the values of the cells that they leave.

@@ -12,6 +12,7 @@
 //! The two sweeps are built apart ([`crate::build()`]) and joined here: values of the primal sweep reach the reverse sweep without memory,
 //! so the passes see both at once. Any exit but the end means that a machine has to make the call; so does a failed check.
 
+mod finite;
 mod gradient;
 mod join;
 mod memory;

@@ -12,12 +12,7 @@ use reviver_isa::module::RealSystem;
 use super::SpacedCell;
 use super::join::{Joining, start_space};
 use super::memory::CellHome;
-use crate::form::{Jump, SsaEnd};
 use crate::op::{OpKind, Space, SsaValue};
-use crate::range::IntRange;
-
-/// Fewer cells in memory are compared one by one.
-const SHORTEST_LOOP: u32 = 8;
 
 /// Compares all cells that either sweep changes, from a block on, where `cells` are those that are values. Gives the block in which verification ends.
 pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
@@ -43,7 +38,10 @@ pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell,
     runs.into_iter().fold(block, |block, (class, run)| {
         let own = joining.place.memory.own(class);
         let cells = run.start..run.end.min(own);
-        if cells.is_empty() { block } else { compare_run(joining, block, class, cells) }
+        if cells.is_empty() {
+            return block;
+        }
+        joining.each_cell(block, cells, |joining, block, address| compare_at(joining, block, class, address))
     })
 }
 
@@ -93,30 +91,6 @@ fn compare(
             joining.put(block, OpKind::RequireTrue, &[is_same]);
         }
     }
-}
-
-/// Compares neighbours in memory with the start. Gives the block in which that ends.
-fn compare_run(joining: &mut Joining, block: u32, class: Class, cells: Range<u32>) -> u32 {
-    if cells.len() < SHORTEST_LOOP as usize {
-        for cell in cells {
-            let address = joining.literal(OpKind::Int(cell.into()));
-            compare_at(joining, block, class, address);
-        }
-        return block;
-    }
-    let address = joining.parameter(Class::Int);
-    let last = i64::from(cells.end) - 1;
-    joining.form.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
-    let (body, behind) = (joining.block(vec![address]), joining.block(Vec::new()));
-    let first = joining.literal(OpKind::Int(cells.start.into()));
-    joining.set_end(block, SsaEnd::Go(Jump { to: body, arguments: vec![first] }));
-    compare_at(joining, body, class, address);
-    let (one, last) = (joining.literal(OpKind::Int(1)), joining.literal(OpKind::Int(last)));
-    let next = joining.put(body, OpKind::Place, &[one, address, one]);
-    let condition = joining.put(body, OpKind::IntTest(Order::Lt), &[address, last]);
-    let yes = Jump { to: body, arguments: vec![next] };
-    joining.set_end(body, SsaEnd::Branch { condition, yes, no: Jump { to: behind, arguments: Vec::new() } });
-    behind
 }
 
 /// Compares the cell at an address with the start.

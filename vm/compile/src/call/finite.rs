@@ -1,0 +1,90 @@
+//! Finiteness in code without checks: only results and adjoints are checked, once, at the end of the call. A check inside stays if its value
+//! decides a jump, because not-a-number could keep a loop from ending.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::join::Joining;
+use crate::form::{Definition, SsaForm};
+use crate::op::{OpKind, Space, SsaValue};
+
+/// Drops the finiteness checks of values that decide no jump.
+pub(super) fn drop_inner_checks(form: &mut SsaForm) {
+    if matches!(form.numbers.system, RealSystem::Fixed(_)) {
+        return;
+    }
+    let deciding = deciding(form);
+    let mut blocks = std::mem::take(&mut form.blocks);
+    for block in &mut blocks {
+        block.ops.retain(|&value| match form.op(value) {
+            Some(op) if op.kind == OpKind::RequireAdmitted => {
+                op.operands.first().is_some_and(|checked| deciding.contains(checked))
+            }
+            _ => true,
+        });
+    }
+    form.blocks = blocks;
+}
+
+/// Values that jumps depend on, by a backward slice. Memory is one cell for each space.
+fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
+    let mut stored: HashMap<Space, Vec<SsaValue>> = HashMap::new();
+    let mut passed: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
+    let mut open: Vec<SsaValue> = Vec::new();
+    for block in &form.blocks {
+        for op in block.ops.iter().filter_map(|&value| form.op(value)) {
+            if let (OpKind::Store(space), &[_, value]) = (op.kind, op.operands.as_slice()) {
+                stored.entry(space).or_default().push(value);
+            }
+        }
+        open.extend(block.end.value());
+        for jump in block.end.jumps() {
+            let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+            for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
+                passed.entry(parameter).or_default().push(argument);
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    while let Some(value) = open.pop() {
+        if !found.insert(value) {
+            continue;
+        }
+        match form.definition(value) {
+            Some(Definition::Op(op)) => {
+                open.extend(op.operands.iter().copied().chain(op.guard));
+                if let OpKind::Load(space) = op.kind {
+                    open.extend(stored.remove(&space).unwrap_or_default());
+                }
+            }
+            Some(Definition::Parameter(_)) => open.extend(passed.remove(&value).unwrap_or_default()),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Checks the adjoints that are in memory, from a block on. Gives the block in which the checks end.
+pub(super) fn check_memory(joining: &mut Joining, block: u32) -> u32 {
+    if matches!(joining.form.numbers.system, RealSystem::Fixed(_)) {
+        return block;
+    }
+    let rows = joining.place.rows;
+    let own = joining.place.memory.own(Class::Real);
+    let runs: Vec<Range<u32>> = joining.place.memory.adjoints().collect();
+    // Behind a row's own reals lie those of inlined calls.
+    let of_row = |run: &Range<u32>, row: u32| {
+        let first = rows.adjoint(row, 0);
+        run.start.max(first)..run.end.min(first.saturating_add(own))
+    };
+    let parts = runs.iter().flat_map(|run| (0..rows.count).map(|row| of_row(run, row)));
+    parts.filter(|cells| !cells.is_empty()).fold(block, |block, cells| {
+        joining.each_cell(block, cells, |joining, block, address| {
+            let adjoint = joining.put(block, OpKind::Load(Space::Adjoints), &[address]);
+            joining.put(block, OpKind::RequireAdmitted, &[adjoint]);
+        })
+    })
+}
