@@ -38,7 +38,7 @@ pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
         match cell.space {
             Space::Ints => state.ints[cell.address] = word as i64,
             Space::Reals => state.reals[cell.address] = word,
-            Space::Adjoints | Space::References => unreachable!(),
+            _ => unreachable!(),
         }
     }
     state
