@@ -19,12 +19,12 @@ use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
 use super::cells::RealCells;
 use super::error::Error;
-use super::executable::{JacobianKey, Shared};
 use super::loss::{CompiledLoss, LossCell};
 use super::numbers::take_reals;
 use super::places::place_of;
+use super::shared::{JacobianKey, Shared};
 use super::trip::in_one_go;
-use super::workspace::{Readable, Workspace};
+use super::workspace::{JacobianCall, Readable, Workspace};
 
 /// Value of a loss with its report; [`Workspace::adjoints`] reads the gradient.
 #[derive(Clone, Debug)]
@@ -37,16 +37,6 @@ pub struct Derivative {
     /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
     /// values.
     pub trust: Trust,
-}
-
-/// Compiled function of the losses whose gradients were found together last.
-#[derive(Debug)]
-pub(super) struct JacobianCall {
-    turn: u32,
-    losses: usize,
-    /// The cells of the losses' seeds, in their order.
-    cells: Vec<usize>,
-    call: Option<Arc<GradientCall>>,
 }
 
 /// Number of steps in rules, which only the reverse sweep executes, between two progress checks.
@@ -90,7 +80,7 @@ impl Workspace {
         Ok(Derivative { value, steps, steps_back, trust })
     }
 
-    /// By the call function of the loss, if there is one and it comes to a verified gradient.
+    /// Computes the gradient by the call function of the loss, if there is one and its gradient is verified.
     fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Result<FoundGradients, BareEnd>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_go_in_place());

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_compile::call::CallRoom;
+use reviver_compile::call::{CallRoom, GradientCall};
 use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
 use reviver_vm::garbage::Garbage;
@@ -13,10 +13,20 @@ use reviver_vm::{Machine, Program, ShowSink, ShownMark, State, Travel, checkpoin
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
-use super::executable::{Executable, Shared};
-use super::gradient::JacobianCall;
+use super::executable::Executable;
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
+use super::shared::Shared;
 use super::trip::EndToEnd;
+
+/// Compiled function of the losses whose gradients were computed together last.
+#[derive(Debug)]
+pub(super) struct JacobianCall {
+    pub turn: u32,
+    pub losses: usize,
+    /// The cells of the losses' seeds, in their order.
+    pub cells: Vec<usize>,
+    pub call: Option<Arc<GradientCall>>,
+}
 
 /// Context in which one thread calls a program. Inputs persist between calls, so only changed inputs need to be given
 /// again.

@@ -11,7 +11,7 @@ use super::Force;
 use super::counts::{count, count_from_1, threads};
 use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
-/// Run a program at very many inputs: one lane for each line of a file.
+/// Run a program at many inputs: one lane for each line of a file.
 ///
 /// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`; in `.npz` files an array of the program may be one array, with the lanes
 /// first, in Arrow a column of lists. Results come in the order of the lanes, a column for each cell that is a result.
@@ -106,7 +106,7 @@ pub struct BatchArguments {
     pub numbers: OtherNumbers,
 }
 
-/// List the devices that carry out lanes, and what each was found to do.
+/// List the devices that execute lanes, and what each supports.
 ///
 /// A device is asked by a shader of its own whether it computes as this machine does, to the last bit. What it gets wrong is done in another
 /// way, or the device isn't used for it.

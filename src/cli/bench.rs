@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{Given, LevelOption};
 
-/// How fast a program runs on each engine, forward, back, and for a gradient.
+/// Measure each engine: forward, backward and for a gradient.
 ///
 /// Each number is the best of many rounds, in which engines and directions take turns. Machines are noisy: compare numbers of one
 /// call of this command, not of two.

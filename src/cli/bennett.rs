@@ -8,7 +8,7 @@ use super::Written;
 use super::counts::count;
 use super::strategy::parse_bytes;
 
-/// Print a reversible program that computes what an overwriting one does.
+/// Print a reversible program for one that overwrites values.
 ///
 /// It computes the same results and leaves no garbage: a segment of the program runs with what it loses on a stack, the
 /// state is copied, and the segment is undone; levels of segments take the states in between away again.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Constants, Force, LevelOption, OtherNumbers};
 
-/// Write a program as C text, or as a library that other programs can call.
+/// Translate a program to C text, or to a library.
 ///
 /// The text is C11 without dependencies. It has a function from inputs to results, one from results to inputs, and with
 /// `--loss` one for a gradient; results are those of `run`, bit for bit. The header says what each takes and gives.

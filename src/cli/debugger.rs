@@ -36,7 +36,7 @@ pub struct Debugged {
     pub max_steps: Option<u64>,
 }
 
-/// Travel through a program's run, forward and backward, on a screen.
+/// Debug a run on a screen, forward and backward.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver debug programs/fib.rasm
@@ -67,7 +67,7 @@ pub struct DebugOptions {
     pub theme: Option<ThemeName>,
 }
 
-/// Travel through a program's run in a line mode, with the same commands.
+/// Debug a run line by line, with the same commands.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   reviver repl programs/fib.rasm --set n=20

@@ -33,7 +33,7 @@ pub struct Differentiated {
     pub start: Start,
 }
 
-/// The gradient of a result, by running the program backward in gradient mode.
+/// Compute the gradient of a result by a reverse sweep.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("objective").args(["loss", "seed"]).required(true)))]
 #[command(after_help = "Examples:
@@ -60,8 +60,10 @@ pub struct GradOptions {
     pub differentiated: Differentiated,
 }
 
-/// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer. One per result where a rule
-/// stands in for an adjoint, or where a function on the way has no derivative.
+/// Compute all partial derivatives of results by inputs.
+///
+/// Each result or each input takes one pass, whichever are fewer. Each result takes one pass if a rule replaces an adjoint, or if
+/// a function has no derivative at these inputs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver jacobian programs/norm.rasm --of length
@@ -77,7 +79,9 @@ pub struct JacobianOptions {
     pub differentiated: Differentiated,
 }
 
-/// Second derivatives of a result, by running dual numbers backward in gradient mode.
+/// Compute the second derivatives of a result.
+///
+/// Each row takes a reverse sweep with dual numbers.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver hessian programs/norm.rasm --loss length
@@ -93,7 +97,9 @@ pub struct HessianOptions {
     pub differentiated: Differentiated,
 }
 
-/// Taylor coefficients of results along one input or a direction v: f(x + t v) = c0 + c1 t + c2 t² + …
+/// Compute Taylor coefficients of results along a direction.
+///
+/// The direction v is one input or several: f(x + t v) = c0 + c1 t + c2 t² + …
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver taylor programs/horner.rasm --order 3 --along x

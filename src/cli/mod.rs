@@ -9,6 +9,7 @@ mod counts;
 mod course;
 mod debugger;
 mod derivatives;
+mod groups;
 pub mod misuse;
 mod pictures;
 mod start;
@@ -19,7 +20,7 @@ mod tradeoff;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Command, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use account::AccountOptions;
@@ -52,9 +53,14 @@ const EXIT_CODES: &str = "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3
 /// A reversible bytecode virtual machine: programs run forward, and backward.
 #[derive(Debug, Parser)]
 #[command(name = "reviver", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(help_template = help_template())]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Invocation,
+}
+
+fn help_template() -> String {
+    groups::help_template(&Invocation::augment_subcommands(Command::new("reviver").styles(STYLES)))
 }
 
 #[derive(Debug, Subcommand)]
@@ -123,7 +129,7 @@ impl Invocation {
     }
 }
 
-/// Run a program, forward or backward.
+/// Run a program forward or backward.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver run programs/fib.rasm --set n=10 --check
@@ -211,7 +217,7 @@ pub struct DisasmOptions {
     pub written: Written,
 }
 
-/// Show each line of a text beside the instructions that it becomes.
+/// Print each line beside the instructions that it becomes.
 ///
 /// What is printed is a program of the same instructions, with the lines as comments: expressions are
 /// computed into temporaries and uncomputed, blocks become pairs of branches, macros their bodies.
@@ -225,7 +231,7 @@ pub struct ExpandOptions {
     pub written: Written,
 }
 
-/// Assemble without running and report what is wrong or doubtful.
+/// Report errors and warnings without running the program.
 #[derive(Debug, Args)]
 pub struct CheckOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
@@ -251,7 +257,7 @@ pub struct FmtOptions {
     pub check: bool,
 }
 
-/// Print the inverse program, whose inputs are the outputs and the other way round.
+/// Print the inverse program, which computes inputs from results.
 #[derive(Debug, Args)]
 pub struct InvertOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
@@ -260,14 +266,14 @@ pub struct InvertOptions {
     pub written: Written,
 }
 
-/// Show the manual of an instruction, or list them all.
+/// Print the manual of an instruction, or list them all.
 #[derive(Debug, Args)]
 pub struct IsaOptions {
     /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
     pub name: Option<String>,
 }
 
-/// Tell what a code in a message means, with the smallest program that shows it, and how it is mended.
+/// Explain the code of a message with an example and its correction.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver explain T20

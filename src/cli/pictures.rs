@@ -8,7 +8,7 @@ use super::counts::count;
 use super::strategy::RetainedOptions;
 use super::{Constants, Force, Given};
 
-/// Draw cells over the steps of a run, there and back.
+/// Plot cells over the steps of a run, forward and backward.
 ///
 /// The picture is SVG, for light and dark ground. On a terminal the curves are drawn in characters, unless the picture goes to a file.
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ pub struct Drawn {
     pub force: Force,
 }
 
-/// Draw a program's flow chart with its branch pairs, and the call tree of a run.
+/// Draw a program's flow chart, and the call tree of a run.
 ///
 /// Tests are diamonds, assertions are circles, and each test has the assertion that its jump leads to. For the tree the program is run
 /// with what it is given: who called whom, how often, and how many steps that took.
@@ -102,7 +102,7 @@ pub enum GraphPart {
     Calls,
 }
 
-/// Draw a program as a circuit: wires for cells, gates from left to right.
+/// Draw a program as a circuit of gates on wires.
 ///
 /// `xor`, `not` and `swap` on cells that hold a bit are gates, as the macros of `programs/lib/logic.rasm` make them; any other
 /// statement and each call is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches on cells are refused.

@@ -11,7 +11,7 @@ use super::counts::count;
 use super::start::engines;
 use super::strategy::parse_bytes;
 
-/// Check what the headers of programs say of them, line by line.
+/// Check programs against the expectations in their headers.
 ///
 /// A header says by lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in 0..1000`
 /// what must come of a program. Each is run there and back. A program under test reads no files but its includes in its own

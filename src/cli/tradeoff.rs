@@ -7,7 +7,7 @@ use clap::Args;
 use super::counts::kelvin;
 use super::{Force, Given};
 
-/// What a program takes to be run so that nothing is lost: steps, room and erased bits, method by method.
+/// Compare steps, memory and erased bits of reversible methods.
 ///
 /// The program is run as it is, with a tape, with kept states, by Bennett's method at four plans of 64 segments, and as the
 /// reversible program that its header names in a line `; Reversible  FILE`.

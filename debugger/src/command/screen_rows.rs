@@ -84,7 +84,7 @@ commands! {
     }
     Screen {
     "ask" as "command" [] " [LINE]" ArgumentKind::Line => |_, rest| Ok(ScreenAction::Ask(rest.to_owned())),
-        "Type a command. LINE stands there already: what it lacks is typed.";
+        "Type a command. The input line begins with LINE.";
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
         "Show the keys, and what they do.";
     "tour" [] " [next | back | leave]" ArgumentKind::OneOf(TURN_WORDS) => tour,
@@ -97,7 +97,7 @@ commands! {
     "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),
         "Draw everything anew.";
     "suspend" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Suspend),
-        "Go back to the shell. There `fg` goes on.";
+        "Return to the shell. There `fg` continues.";
     "leave" as "quit" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
         "End the session. Where something would be gone with it, it has to be said twice.";
     }

@@ -68,7 +68,7 @@ commands! {
     "last-event" ["le"] " [KIND]" ArgumentKind::OneOf(EVENTS) => last_event,
         "Go backward to the event before.";
     "undo" [] "" ArgumentKind::None => undo,
-        "Go back to where one was before the last motion.";
+        "Return to the step before the last motion.";
     "redo" [] "" ArgumentKind::None => redo,
         "Take an undo back.";
     }
@@ -79,11 +79,11 @@ commands! {
         "Put a fence at the current step: travel stops there. Or take it away."
         {"delete": "Take the fence at the current step away"};
     "break" ["b", "br"] " [PLACE] [if CONDITION] [log MESSAGE]" ArgumentKind::Place => break_at,
-        "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it stands for x's value.";
+        "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it becomes the value of x.";
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
         "Stop at a place once. The breakpoint goes away with its first stop.";
     "watch" ["wa"] " CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
-        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message `$old` and `$new` are what is watched before and after the write, and other names are what they are after it, in the order of the program: so both ways stop at the same writes. `A[i]` is the element that `i` names now, and stays that; in a larger expression such as `A[i] + 0` it is followed.";
+        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message, `$old` and `$new` are the watched value before and after the write. Other names have their values after the write, in the order of the program: so both directions stop at the same writes. `A[i]` is always the element that `i` names now; in a larger expression such as `A[i] + 0` the element changes with `i`.";
     "rwatch" ["rw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
         "Stop where a cell is read. Or one of an array `A` or a slice `A[2..5]`.";
     "awatch" ["aw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
@@ -105,7 +105,7 @@ commands! {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
         "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, `trail[0]` is its bottom. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" ArgumentKind::Cell => examine,
-        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
+        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. The number and the format may follow a slash.";
     "display" [] " [/x] [EXPRESSION]" ArgumentKind::Expression => display,
         "Print a value after every motion. Alone, print all that are displayed.";
     "undisplay" [] " [N]" ArgumentKind::Count => undisplay,
@@ -121,13 +121,13 @@ commands! {
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
         "Tell what a cell held over time, up to here. Its last N writes are told, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     "trace" [] " [/20x] EXPRESSION, ... at PLACE [if CONDITION]" ArgumentKind::Expression => trace,
-        "Tell what expressions come to wherever the run comes to a place. That is a table: a row for each moment at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has 100 rows, or as many as stand behind a slash, where a format may stand too; `if $step > 5000` goes on from there.";
+        "Print the values of expressions at each arrival at a place. The table has a row for each step at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has at most 100 rows, or the number after a slash, where a format may follow too; `if $step > 5000` continues from there.";
     "diff" [] " MOMENT [MOMENT [COUNT]]" ArgumentKind::Step => diff,
         "Tell what differs between two moments. Each is a step, a percentage, `start`, `end` or a mark; with just one, the other is here. Cells are told with both values and their last writer in between, adjoints with the last one on the way that they were carried, then stacks, tapes and calls. Nothing moves.";
     }
     Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,
-        "Print the source around a place, or lines A to B. Asked again, it goes on; `-` goes back.";
+        "Print the source around a place, or lines A to B. Repeated, it continues; `-` prints the lines before.";
     "disassemble" ["disas"] " [PLACE]" ArgumentKind::Place => disassemble,
         "Print the instructions around a place, as the machine has them. Beside each is its line and the statement that it is a part of.";
     "inverse" ["inv"] "" ArgumentKind::None => inverse,
@@ -166,7 +166,7 @@ commands! {
     "help" ["h"] " [COMMAND | info TOPIC]" ArgumentKind::Command => help,
         "Tell about a command, a topic of `info`, or all commands.";
     "explain" [] " [CODE]" ArgumentKind::Code => explain,
-        "Tell what a code in a message means. Without one, that of the trap at which the run stands.";
+        "Tell what a code in a message means. Without one, the code of the trap at which the run stopped.";
     "quit" ["q", "exit"] "" ArgumentKind::None => quit,
         "End the session.";
     }

@@ -36,7 +36,7 @@ commands! {
     "fences" [] "" ArgumentKind::None => fences,
         "List the steps of this branch that have a fence.";
     "frame" ["f"] "" ArgumentKind::None => frame,
-        "Tell which frame is selected, where it stands, and what it was given.";
+        "Print the selected frame, its position and its arguments.";
     "line" [] " [PLACE]" ArgumentKind::Place => info_line,
         "Tell which instructions a line has, as `disassemble` prints them.";
     "locals" [] "" ArgumentKind::None => locals,

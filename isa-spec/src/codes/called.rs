@@ -129,7 +129,7 @@ pub(super) static NO_RULE: CodeAccount = CodeAccount {
 
 pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
     title: "a macro uses itself",
-    meaning: "A macro stands for its text, and would be written out for ever.",
+    meaning: "A macro is replaced by its text, so one that uses itself would be expanded for ever.",
     cure: "Repeat by `from … until` or `for`; recursion is for procedures.",
     evidence: programs(
         trial(

@@ -55,10 +55,10 @@ pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
 };
 
 pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
-    title: "something stands between the two `fi` of an `else if`",
-    meaning: "An `else if` is an `if` within the other body, and has a `fi` of its own. The two follow \
-              each other at once; what stands between them would belong to the outer body only.",
-    cure: "Write `else`, and the inner `if … fi` on lines of its own.",
+    title: "a statement is between the two `fi` of an `else if`",
+    meaning: "An `else if` is an `if` within the other body, and has another `fi`. The two `fi` follow each \
+              other at once: a statement between them would belong to the outer body only.",
+    cure: "Write `else`, and the inner `if … fi` on separate lines.",
     evidence: programs(
         trial(
             "check FILE",
@@ -91,8 +91,8 @@ pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
 
 pub(super) static END_MISSED: CodeAccount = CodeAccount {
     title: "the steps of a `for` miss its end",
-    meaning: "A `for` ends where its counter is the end exactly: that is where the way back begins. These \
-              steps go past it.",
+    meaning: "A `for` ends where its counter equals the end exactly: a backward run begins there. These steps go \
+              past it.",
     cure: "Let the end be a whole number of steps away; the message names the nearest one.",
     evidence: programs(
         trial(
@@ -118,8 +118,8 @@ pub(super) static END_MISSED: CodeAccount = CodeAccount {
 
 pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
     title: "the body of a `for` changes its counter or a bound",
-    meaning: "The way back counts down from the end to the beginning, so it must find counter and bounds \
-              as they were.",
+    meaning: "A backward run counts down from the end to the beginning, so it needs the same counter and \
+              bounds.",
     cure: "Count in another cell; a loop that moves as it likes is a `from … until`.",
     evidence: programs(
         trial(
@@ -146,10 +146,9 @@ pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
 
 pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
     title: "a `local` has no `delocal` in its block",
-    meaning: "A `local` gives a name to a cell of 0 and a value to it, and the `delocal` in the same block \
-              takes both away. Going back, the `delocal` is what begins it.",
-    cure: "End it with `delocal t = …`, which names what it is worth by then; in a `compute` the way back \
-           does so.",
+    meaning: "A `local` gives a name and a value to a cell of 0, and the `delocal` in the same block takes both \
+              away. In a backward run the `delocal` comes first.",
+    cure: "End it with `delocal t = …`, which names its value by then; in a `compute` the `uncompute` does so.",
     evidence: programs(
         trial(
             "check FILE",
@@ -173,7 +172,7 @@ pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
 
 pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
     title: "a `delocal` ends no `local` of its block",
-    meaning: "`local` and `delocal` stand in the same block, and the name must be that of a local.",
+    meaning: "`local` and `delocal` belong to the same block, and the name must be that of a local.",
     cure: "Move the `delocal` to the block of its `local`.",
     evidence: programs(
         trial(
@@ -202,8 +201,8 @@ pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
 
 pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
     title: "a `delocal` says something else than its `local`",
-    meaning: "Going back, the `delocal` begins the variable: so it says the class and the lengths as the \
-              `local` does.",
+    meaning: "In a backward run the `delocal` declares the variable, so it has the same class and lengths as the \
+              `local`.",
     cure: "Write the class and the lengths at both.",
     evidence: programs(
         trial(
@@ -256,10 +255,10 @@ down:   from  top, n > 0
 
 pub(super) static NO_PAIR: CodeAccount = CodeAccount {
     title: "two branches don't name each other",
-    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` \
-              says when its `br` was taken, which the way back asks. A jump to anywhere couldn't be \
-              undone.",
-    cure: "Let the label of the `from` stand in the `br`, and the other way round; or write a block instead.",
+    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` says when \
+              its `br` was taken, and a backward run tests that. A jump without a partner couldn't be undone.",
+    cure: "Name the label of the `from` in the `br`, and the label of the `br` in the `from`; or write a block \
+              instead.",
     evidence: programs(
         trial(
             "check FILE",
@@ -284,8 +283,8 @@ down:   from  top, n > 0
 
 pub(super) static LABEL_OF_NOTHING: CodeAccount = CodeAccount {
     title: "a label names no instruction",
-    meaning: "A label stands in front of an instruction of its procedure; no directive, and no end of a \
-              block or a procedure, can have one.",
+    meaning: "A label is in front of an instruction of its procedure. A directive, and the end of a block or a \
+              procedure, can't have one.",
     cure: "Move it, or take it out.",
     evidence: programs(
         trial(
@@ -308,8 +307,8 @@ last:
 
 pub(super) static WAY_CUT_OFF: CodeAccount = CodeAccount {
     title: "an unconditional branch leaves a way that leads nowhere",
-    meaning: "After `br …, always` only a jump arrives, and before `from …, always` nothing may fall into \
-              it. So the two stand together: where one way leaves, another one comes in.",
+    meaning: "The statement after `br …, always` is reached by a jump only, and a `from …, always` isn't reached \
+              from above. So the `from` directly follows the `br`.",
     cure: "Let a `from …, always` follow the `br …, always`, or give them conditions.",
     evidence: programs(
         trial(

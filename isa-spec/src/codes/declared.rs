@@ -135,9 +135,9 @@ pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
 };
 
 pub(super) static OUT_OF_RANGE: CodeAccount = CodeAccount {
-    title: "a setting or a length is none that there could be",
-    meaning: "Words have 8, 16, 32 or 64 bits, fixed point 16 to 56 bits of fraction; lengths and steps \
-              are 1 or above, limits 0 or above up to a bound, a tolerance is finite.",
+    title: "a setting or a length is out of range",
+    meaning: "Words have 8, 16, 32 or 64 bits, fixed point 16 to 56 bits of fraction. Lengths and steps are 1 or \
+              above, limits 0 or above up to a bound. A tolerance is finite.",
     cure: "Take a number of the range that the message names.",
     evidence: programs(
         trial(
@@ -184,8 +184,7 @@ pub(super) static TOO_MANY_CELLS: CodeAccount = CodeAccount {
 
 pub(super) static VALUES_DO_NOT_FIT: CodeAccount = CodeAccount {
     title: "there are more or fewer values than cells",
-    meaning: "Values in braces stand for one cell each, row after row. One value without braces stands for \
-              every cell.",
+    meaning: "Values in braces fill one cell each, row after row. One value without braces fills every cell.",
     cure: "Write as many values as there are cells, or a single one.",
     evidence: programs(
         trial(
@@ -207,9 +206,9 @@ pub(super) static VALUES_DO_NOT_FIT: CodeAccount = CodeAccount {
 
 pub(super) static NO_SUCH_BEGINNING: CodeAccount = CodeAccount {
     title: "a cell can't begin like this",
-    meaning: "A `default` stands for what the user doesn't give, so only `.in` and `.inout` can have one, \
-              and only these can be `shared`. An `.ancilla` and a `local` array begin and end as 0; a \
-              stack that isn't given begins empty.",
+    meaning: "A `default` replaces a value that the user doesn't give, so only `.in` and `.inout` can have one, \
+              and only these can be `shared`. An `.ancilla` and a `local` array begin and end as 0. A stack that \
+              isn't given begins empty.",
     cure: "Write `= value` for the initial value of a global. Add to an ancilla where it is used, and undo \
            it there.",
     evidence: programs(

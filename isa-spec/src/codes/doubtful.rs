@@ -4,8 +4,8 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
     title: "a cell is certain not to end as it must",
-    meaning: "An `.in` cell is used up, and a `.var` ends as it began: so that the end of the run tells \
-              all that the way back needs. This one ends at something else, whatever is given.",
+    meaning: "An `.in` cell ends at 0, and a `.var` ends at its initial value: then the end of the run has all \
+              values that running backward needs. This one ends at another value for all inputs.",
     cure: "Undo what made it, in the opposite order, or declare it as a result: `.inout`, `.out`, or \
            `.garbage`.",
     evidence: programs(
@@ -30,8 +30,8 @@ pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
 
 pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
     title: "a condition is certain to break on one of its ways",
-    meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first round \
-              only. Here it can be seen without running that one way leads to the wrong answer, and traps.",
+    meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first iteration \
+              only. Here one of the two ways gives the wrong answer in every run, and traps.",
     cure: "Name what tells the ways apart afterwards. What the body has changed can't be asked as before.",
     evidence: programs(
         trial(

@@ -29,9 +29,9 @@ pub(super) static NO_TARGET: CodeAccount = CodeAccount {
 };
 
 pub(super) static TARGET_IS_SOURCE: CodeAccount = CodeAccount {
-    title: "an instruction's target is one of its own sources",
-    meaning: "What was added must still be there on the way back, to be subtracted. A cell that is changed \
-              by itself isn't: from n + n nothing tells that n was added, and from n * 0 nothing tells n.",
+    title: "an instruction's target is one of its sources",
+    meaning: "A backward run subtracts the value that was added, so the source must still hold it. A cell that \
+              is changed by itself doesn't: n * 0 doesn't determine n.",
     cure: "Take a copy first, and give it back behind: `local t = n`, `add n, t`, `delocal t = n / 2`.",
     evidence: programs(
         trial(
@@ -82,7 +82,7 @@ pub(super) static IN_PARAMETER_CHANGED: CodeAccount = CodeAccount {
 };
 
 pub(super) static CLASSES_MIXED: CodeAccount = CodeAccount {
-    title: "an integer stands where a real is wanted, or the other way round",
+    title: "an integer is given where a real is expected, or the other way round",
     meaning: "Cells keep their class, and nothing is converted by itself: a real that became an integer \
               would lose what is behind the point.",
     cure: "Convert: `toreal(n)`, `toint(x)`. Or declare the cell as the other class.",
@@ -130,7 +130,7 @@ pub(super) static ARRAY_OR_CELL: CodeAccount = CodeAccount {
 };
 
 pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
-    title: "an index lies outside of its array",
+    title: "a constant index is outside of its array",
     meaning: "The elements of an array of n cells have the indices 0 to n - 1. This index is known without \
               running.",
     cure: "Count from 0.",
@@ -154,8 +154,8 @@ pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
 
 pub(super) static STACK_AS_OPERAND: CodeAccount = CodeAccount {
     title: "a stack is named as if it were a cell",
-    meaning: "What lies on a stack has no place that an operand could name: `push x` puts x on the stack \
-              of its class, `pop x` takes the last value off.",
+    meaning: "A value on a stack can't be named by an operand: `push x` puts x on the stack of its class, `pop \
+              x` takes the last value off.",
     cure: "Pop the value into a cell, or keep it in an array.",
     evidence: programs(
         trial(

@@ -15,8 +15,8 @@ Written from the codes themselves by `reviver`; a test holds this page to them. 
 `reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`, `warning[L01]`), and with
 `--json` it is the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
 
-Each program is the smallest one that shows its code, and no other, with what is printed then; behind it stands the same one mended, or
-another command where only that is at fault.
+Each program is the smallest one that shows its code and no other. Its output follows, then the corrected program, or a
+corrected command where only the command is wrong.
 ";
 
 /// The kinds of codes, by first letter.

@@ -4,7 +4,7 @@ use super::{CodeAccount, CodeEvidence, programs, trial};
 
 pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
     title: "a file that is included can't be read",
-    meaning: "The path stands in quotes, and is seen from the folder of the file that includes it.",
+    meaning: "The path is in quotes, and relative to the folder of the file that includes it.",
     cure: "Mend the path.",
     evidence: programs(
         trial(
@@ -27,7 +27,8 @@ pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
 
 pub(super) static INCLUDES_ITSELF: CodeAccount = CodeAccount {
     title: "a file includes itself",
-    meaning: "Each file is included once. One that leads back to itself couldn't stand before what it needs.",
+    meaning: "Each file is included once. A file that includes itself couldn't come before the text that needs \
+              it.",
     cure: "Move what both files need into a third one.",
     evidence: programs(
         trial(
@@ -144,7 +145,7 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
 };
 
 pub(super) static MALFORMED_IMAGE: CodeAccount = CodeAccount {
-    title: "an image, or what a disassembly records, isn't as it is written",
+    title: "an image, or what a disassembly records, is malformed",
     meaning: "An image holds code, and records lines, labels, blocks and names of its text. They must \
               belong to each other. The assembler and the disassembler write them so; something else has \
               changed them.",

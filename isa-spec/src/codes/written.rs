@@ -4,9 +4,9 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static UNREADABLE_TEXT: CodeAccount = CodeAccount {
     title: "a file is no text that can be assembled",
-    meaning: "A text is UTF-8, and what a reader sees must be what is assembled: so characters that a \
-              screen hides, or that turn the direction of writing, are refused in comments too. A file in \
-              another encoding, a line above 1 MiB, and a file above 4 GiB are no texts either.",
+    meaning: "A text is UTF-8, and is assembled as a reader sees it. So characters that a screen hides, or that \
+              change the direction of writing, are refused, also in comments. A file in another encoding, a line \
+              above 1 MiB, and a file above 4 GiB are refused too.",
     cure: "Save the file as UTF-8, and take the character out that the message names.",
     evidence: programs(
         trial(
@@ -98,8 +98,8 @@ pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
 
 pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
     title: "something else is wanted here",
-    meaning: "The statement was read up to this place, and what stands here can't go on with it. The \
-              message says what could.",
+    meaning: "The statement was read up to this place, and this word or sign can't continue it. The message says \
+              what can.",
     cure: "Compare with the usage: `reviver isa WORD` shows how an instruction, a keyword or a directive \
            is written. Often a comma or a bracket is missing just before.",
     evidence: programs(
@@ -122,8 +122,8 @@ pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
 
 pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
     title: "a name is taken by the language",
-    meaning: "Instructions, keywords and functions can't be names, nor can `main`, which is what stands \
-              outside of procedures. Names that begin with `len$` bring lengths to procedures.",
+    meaning: "Instructions, keywords and functions can't be names. Neither can `main`, the name of the code \
+              outside of procedures. Names that begin with `len$` pass lengths to procedures.",
     cure: "Choose another name.",
     evidence: programs(
         trial(
@@ -167,7 +167,7 @@ pub(super) static UNKNOWN_DIRECTIVE: CodeAccount = CodeAccount {
 };
 
 pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
-    title: "a directive can't stand here",
+    title: "a directive isn't allowed here",
     meaning: "Globals, constants, procedures and macros are declared outside of everything, `.ancilla` at \
               the beginning of what it belongs to, and never inside of a block.",
     cure: "Move it out of the block. In a block, `local` opens a variable for a while.",
@@ -220,8 +220,8 @@ pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_INSTRUCTION: CodeAccount = CodeAccount {
     title: "there is no such instruction or macro",
-    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word \
-              is none of them; a function stands behind an update, as in `add y, exp(x)`.",
+    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word is \
+              none of them. A function follows an update, as in `add y, exp(x)`.",
     cure: "`reviver isa` lists the instructions. A procedure is called: `call p(x)`.",
     evidence: programs(
         trial(

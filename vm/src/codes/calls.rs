@@ -4,9 +4,9 @@ use reviver_isa::codes::{CodeAccount, CodeEvidence, programs, trial};
 
 pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
     title: "an argument is another cell at the end of its call than at the beginning",
-    meaning: "The index of an argument is looked at when the call begins, and again when it ends: from there the way \
-              back enters the call. The procedure has changed the index, so that the way back would change another \
-              cell.",
+    meaning: "The index of an argument is evaluated when the call begins, and again when it ends: there a \
+              backward run enters the call. The procedure has changed the index, so a backward run would change \
+              another cell.",
     cure: "Leave the cells alone that arguments are indexed by, or change them outside of the call.",
     evidence: programs(
         trial(
@@ -65,9 +65,10 @@ pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
 
 pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
     title: "two tasks of a `par` share cells, and one of them may change them",
-    meaning: "Tasks may run at the same time, so none may touch what another one changes. Where an index says which cells a task is \
-              passed, that is found when the `par` is come to, before any of its tasks begins.",
-    cure: "Pass each task cells of its own, or call one after the other, without `par`.",
+    meaning: "Tasks may run at the same time, so none may use a cell that another one changes. If an index \
+              selects the cells that a task is passed, they are checked when the `par` is reached, before any of \
+              its tasks begins.",
+    cure: "Pass each task separate cells, or call one after the other, without `par`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -94,8 +95,8 @@ pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
 
 pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
     title: "a part of an array reaches beyond it",
-    meaning: "`A[from..to]` are the elements from `from` up to the one before `to`; both must lie between 0 and the \
-              length, in this order.",
+    meaning: "`A[from..to]` are the elements from `from` up to the one before `to`. Both must be between 0 and \
+              the length, in this order.",
     cure: "Mend the bounds: the whole array is `A`, or `A[0..len(A)]`.",
     evidence: programs(
         trial(

@@ -166,8 +166,8 @@ pub static NO_INTEGER: CodeAccount = CodeAccount {
 
 pub static NO_DERIVATIVE: CodeAccount = CodeAccount {
     title: "a function has a value here, but no derivative",
-    meaning: "Going back with adjoints, a statement asks for the derivative of its function. At this argument there \
-              is none that a cell could hold: the slope of a square root at 0 is infinite.",
+    meaning: "In gradient mode a backward step needs the derivative of its function. At this argument there is \
+              none that a cell could hold: the slope of a square root at 0 is infinite.",
     cure: "Differentiate where there is a derivative, or go around the statement there by an `if`.",
     evidence: programs(
         trial(
@@ -191,7 +191,7 @@ pub static NO_DERIVATIVE: CodeAccount = CodeAccount {
 
 pub static DERIVATIVE_TOO_LARGE: CodeAccount = CodeAccount {
     title: "a derivative doesn't fit into the number system",
-    meaning: "The values of the run fit, and yet a derivative on the way back is greater than any number of the \
+    meaning: "The values of the run fit, but a derivative of the reverse sweep is greater than any number of the \
               number system.",
     cure: "Choose units in which small changes of the inputs don't change the results out of all proportion.",
     evidence: programs(

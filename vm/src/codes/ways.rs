@@ -27,11 +27,11 @@ pub static ASSERTION_FAILED: CodeAccount = CodeAccount {
 };
 
 pub static JOIN_REFUSED: CodeAccount = CodeAccount {
-    title: "where two ways meet, the condition doesn't tell the way that was taken",
-    meaning: "`fi` must be true behind the first body and false otherwise, the `from` of a loop true on the first round \
-              and false on every other, and the `from` of a pair true exactly for who comes over its `br`. The way \
-              back asks this condition, and would turn off wrongly. Going back, `if`, `until` and `br` are asked \
-              likewise.",
+    title: "where two ways meet, the condition doesn't match the way that was taken",
+    meaning: "A `fi` must be true after the first body and false otherwise. The `from` of a loop must be true on \
+              the first iteration and false on every other. The `from` of a pair must be true exactly when it is \
+              reached over its `br`. A backward run branches on this condition, and would go wrong. There, `if`, \
+              `until` and `br` are checked likewise.",
     cure: "Ask for something that is true exactly behind the one way, whatever the values are. Often the body has \
            changed what the condition of the `if` asked for, so that `fi` can't repeat it.",
     evidence: programs(
@@ -58,8 +58,8 @@ pub static JOIN_REFUSED: CodeAccount = CodeAccount {
 
 pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
     title: "what an irreversible instruction lost can't be brought back",
-    meaning: "`overwrite`, `erase` and `forget` lose what their target held. Going back over one needs a history, in \
-              which the lost bits were kept on the way there, and this run has none.",
+    meaning: "`overwrite`, `erase` and `forget` lose the value of their target. Undoing one needs a history with \
+              the lost bits of the forward run, and this run has none.",
     cure: "Write it reversibly (`local`, `compute … uncompute`, or let `reviver bennett` do that), or run there and \
            back with `--check --exact`, which keeps what is lost.",
     evidence: programs(
@@ -82,8 +82,8 @@ pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
 
 pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
     title: "gradient mode was switched to what it was already",
-    meaning: "`grad.on` and `grad.off` undo each other. If one could be made in vain, the way back would switch to \
-              a mode that the run had never been in.",
+    meaning: "`grad.on` and `grad.off` undo each other. If one had no effect, a backward run would switch to a \
+              mode that the run was never in.",
     cure: "Let each `grad.on` have its `grad.off`; `mode` tells which mode it is.",
     evidence: programs(
         trial(
@@ -109,9 +109,9 @@ pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
 
 pub static COUNT_MISSED: CodeAccount = CodeAccount {
     title: "a `for` doesn't end where its bounds say",
-    meaning: "The counter of a `for` must be the end exactly when the rounds are over, and counter and bounds as they \
-              were: the way back begins there, and counts down to the beginning. Steps that go past the end, or a \
-              body that changes the counter or a bound, lead it astray.",
+    meaning: "After the last iteration the counter of a `for` must equal the end exactly, and the bounds must be \
+              unchanged: a backward run begins there and counts down. It fails if steps go past the end, or if \
+              the body changes the counter or a bound.",
     cure: "Let the end be a whole number of steps away from the beginning, and leave counter and bounds alone, also \
            through parameters and arrays. A loop that moves as it likes is a `from … until`.",
     evidence: programs(

@@ -248,10 +248,10 @@ const ADMITTED: &str = "\
 const LANE: &str = "\
 var<private> lane: u32;
 var<private> stride: u32;
-// Whether a check has failed; where it did nobody knows.
+// True if a check has failed; the place isn't recorded.
 var<private> failed: bool;
 
-// A word of the lane's memory, of what it is given, and of what it has come to.
+// A word of the lane's memory: of its state, its inputs or its results.
 fn held(word: u32) -> u64 {
     return kept[word * stride + lane];
 }
