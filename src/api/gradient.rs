@@ -15,10 +15,10 @@ use reviver_vm::values::Value;
 
 use super::cells::RealCells;
 use super::error::Error;
-use super::executable::{JacobianKey, Shared};
 use super::loss::LossCell;
 use super::numbers::take_reals;
 use super::places::place_of;
+use super::shared::{JacobianCall, JacobianKey, Shared};
 use super::trip::in_one_go;
 use super::workspace::{Readable, Workspace};
 
@@ -33,16 +33,6 @@ pub struct Derivative {
     /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
     /// values.
     pub trust: Trust,
-}
-
-/// Compiled function of the losses whose gradients were found together last.
-#[derive(Debug)]
-pub(super) struct JacobianCall {
-    turn: u32,
-    losses: usize,
-    /// The cells of the losses' seeds, in their order.
-    cells: Vec<usize>,
-    call: Option<Arc<GradientCall>>,
 }
 
 impl Workspace {

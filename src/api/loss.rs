@@ -14,7 +14,7 @@ use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
 use super::error::Error;
-use super::executable::Shared;
+use super::shared::Shared;
 use super::vectors;
 
 /// Loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A clone

@@ -11,6 +11,7 @@ pub mod hessian;
 pub mod loss;
 mod numbers;
 pub mod places;
+mod shared;
 pub mod shows;
 pub mod source;
 mod trip;

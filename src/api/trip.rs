@@ -7,7 +7,7 @@ use reviver_vm::explain::explain;
 use reviver_vm::{Machine, ShowSink, ShownMark, ShownValue, Stop, Travel};
 
 use super::error::Error;
-use super::executable::Shared;
+use super::shared::Shared;
 
 /// Maximum steps of native code between two polls of the interrupt flag.
 const UNASKED: u64 = 1 << 26;

@@ -13,9 +13,9 @@ use reviver_vm::{Machine, Program, ShowSink, ShownMark, State, Travel, checkpoin
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
-use super::executable::{Executable, Shared};
-use super::gradient::JacobianCall;
+use super::executable::Executable;
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
+use super::shared::{JacobianCall, Shared};
 use super::trip::EndToEnd;
 
 /// Context in which one thread calls a program. Inputs persist between calls, so only changed inputs need to be given

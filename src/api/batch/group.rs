@@ -13,8 +13,8 @@ use reviver_vm::room::{self, OutOfMemory};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
-use crate::api::executable::GroupKey;
 use crate::api::loss::LossCell;
+use crate::api::shared::GroupKey;
 use crate::api::trip::in_one_go;
 use crate::api::workspace::Workspace;
 

@@ -7,7 +7,6 @@ use reviver_vm::{Program, State, checkpoint};
 
 use crate::form::{Demands, FrameZeros, Version};
 use crate::frames;
-use crate::route::RoutePlan;
 
 /// A state of a program in which no call is open.
 #[derive(Debug)]
@@ -53,12 +52,12 @@ impl RouteStart {
     }
 
     /// Checks that a call function finds what it takes for granted: the beginning of its program, no adjoints, and room for its calls.
-    pub(crate) fn begins_calls(&self, program: &Program, primal: &RoutePlan, demands: Demands) -> bool {
+    pub(crate) fn begins_calls(&self, program: &Program, zeros: FrameZeros, demands: Demands) -> bool {
         let state = &self.state;
-        (state.position, state.inverted, state.mode()) == (primal.from, false, false)
+        (state.position, state.inverted, state.mode()) == (program.begin(), false, false)
             && std::ptr::eq(program.flow(), self.program.flow())
             && state.adjoints.is_none()
-            && self.zeros.include(primal.zeros(program))
+            && self.zeros.include(zeros)
             && frames::levels(program, state, demands, 0).is_some()
     }
 

@@ -244,7 +244,7 @@ impl GradientCall {
             && seeds
                 .iter()
                 .all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
-        is_seeded && start.begins_calls(&self.program, &self.plan, self.demands)
+        is_seeded && start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands)
     }
 
     /// The number of the result that a seeded cell has; it is the seed of this number in its list.

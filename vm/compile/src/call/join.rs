@@ -8,8 +8,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
-use super::memory::{CellHome, MemoryCells, literal_address};
-use super::{SpacedCell, finite, verify};
+use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
 use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
@@ -122,23 +121,30 @@ impl<'p> Joining<'p> {
         self.lower(&order, to, exits);
     }
 
-    /// Puts verification and the stores of adjoints behind the reverse sweep; also gives the number of the exit at the end.
-    pub fn finish(mut self, is_verified: bool) -> (SsaForm, u32) {
+    /// Ends the reverse sweep in a new block. Gives the block, and the values that cells have there.
+    pub fn arrive(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let (block, mut cells) = self.meet();
         for (&cell, &value) in &self.turned {
             cells.entry(cell).or_insert(value);
         }
-        let last = match is_verified {
-            true => verify::put(&mut self, block, &cells),
-            false => {
-                finite::drop_inner_checks(&mut self.form);
-                for value in std::mem::take(&mut self.results) {
-                    self.put(block, OpKind::RequireAdmitted, &[value]);
-                }
-                finite::check_memory(&mut self, block)
-            }
-        };
-        self.store_adjoints((last, !is_verified), &cells);
+        (block, cells)
+    }
+
+    /// Checks the finiteness of the values of the seeded cells at the end of a block.
+    pub fn check_results(&mut self, block: u32) {
+        for value in std::mem::take(&mut self.results) {
+            self.put(block, OpKind::RequireAdmitted, &[value]);
+        }
+    }
+
+    /// Ends the function behind a block, with the stores of adjoints, which are checked if nothing else has checked them. Also gives the
+    /// number of the exit at the end.
+    pub fn finish(
+        mut self,
+        (last, checks): (u32, bool),
+        cells: &HashMap<SpacedCell, SsaValue>,
+    ) -> (SsaForm, u32) {
+        self.store_adjoints((last, checks), cells);
         let end = self.form.exits.len() as u32;
         self.set_end(last, SsaEnd::Exit { exit: end });
         if let Some(first) = self.form.blocks.first_mut() {

@@ -6,13 +6,15 @@ use std::ops::Range;
 use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
-use super::SpacedCell;
 use crate::form::{SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp};
 use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
+
+/// A cell, by its space and address.
+pub(super) type SpacedCell = (Space, u32);
 
 /// Neighbouring cells of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,9 +43,6 @@ const SLACK: u32 = 1 << 16;
 /// Upper bound on seeded cells: each has operations of its own at the turning point.
 const MOST_SEEDED: usize = 1 << 12;
 
-/// A cell, by its space and address.
-type SpacedCell = (crate::op::Space, u32);
-
 /// What a gradient call function is built for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GradientTask<'t> {
@@ -102,7 +99,15 @@ impl GradientFunction {
         joining.turn(slack, there.is_watched);
         joining.reverse(reverse, back.to);
         let is_verified = task.level.is_checked();
-        let (mut form, end) = joining.finish(is_verified);
+        let (block, cells) = joining.arrive();
+        let last = if is_verified {
+            verify::put(&mut joining, block, &cells)
+        } else {
+            finite::drop_inner_checks(&mut joining.form);
+            joining.check_results(block);
+            finite::check_memory(&mut joining, block)
+        };
+        let (mut form, end) = joining.finish((last, !is_verified), &cells);
         let at_end = FormExit { position: back.to, way: version.way, calls: Vec::new(), is_full: false };
         debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
         exits.push(at_end);

@@ -9,9 +9,8 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::SpacedCell;
 use super::join::{Joining, start_space};
-use super::memory::CellHome;
+use super::memory::{CellHome, SpacedCell};
 use crate::op::{OpKind, Space, SsaValue};
 
 /// Compares all cells that either sweep changes, from a block on, where `cells` are those that are values. Gives the block in which verification ends.

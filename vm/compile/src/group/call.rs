@@ -142,7 +142,7 @@ impl GroupCall {
         let own = self.rows.iter().map(|cells| cells.iter().copied());
         let is_own = seeds.len() == self.rows.len()
             && own.zip(&seeds).all(|(cells, seeds)| cells.eq(seeds.iter().map(|seed| seed.cell)));
-        let begins = start.begins_calls(&self.program, &self.plan, self.demands);
+        let begins = start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands);
         if is_own && begins { GroupRoom::new(self, start, seeds).map(Some) } else { Ok(None) }
     }
 
