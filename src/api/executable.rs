@@ -47,9 +47,8 @@ impl Executable {
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let (groups, jacobians) = (Mutex::default(), Mutex::default());
-        let shared =
-            Shared { id, name, program, level, backend, runner, there, back, begin, groups, jacobians };
+        let (groups, calls) = (Mutex::default(), Mutex::default());
+        let shared = Shared { id, name, program, level, backend, runner, there, back, begin, groups, calls };
         Ok(Executable { shared: Arc::new(shared) })
     }
 

@@ -18,7 +18,7 @@ use super::error::Error;
 use super::loss::LossCell;
 use super::numbers::take_reals;
 use super::places::place_of;
-use super::shared::{JacobianCall, JacobianKey, Shared};
+use super::shared::{CallKey, JacobianCall, Shared};
 use super::trip::in_one_go;
 use super::workspace::{Readable, Workspace};
 
@@ -138,12 +138,9 @@ impl Workspace {
             last.turn == turn && last.losses == losses.len() && cells().eq(last.cells.iter().copied())
         };
         if !self.jacobian.as_ref().is_some_and(is_last) {
-            let mut seeded: Vec<usize> = cells().collect();
-            let all = seeded.clone();
-            seeded.sort_unstable();
-            seeded.dedup();
-            let key = JacobianKey { turn, cells: seeded, losses: losses.len() };
-            let call = self.executable.shared.jacobian_call(&key);
+            let all: Vec<usize> = cells().collect();
+            let key = CallKey::new(turn, all.clone(), losses.len());
+            let call = self.executable.shared.gradient_call(&key);
             self.jacobian = Some(JacobianCall { turn, losses: losses.len(), cells: all, call });
         }
         self.jacobian.as_ref()?.call.clone()

@@ -14,7 +14,7 @@ use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
 use super::error::Error;
-use super::shared::Shared;
+use super::shared::{CallKey, Shared};
 use super::vectors;
 
 /// Loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A clone
@@ -35,7 +35,7 @@ pub(super) struct CompiledLoss {
     /// Position of the turning point.
     pub turn: u32,
     /// Call function of both sweeps, compiled on first use.
-    call: OnceLock<Option<GradientCall>>,
+    call: OnceLock<Option<Arc<GradientCall>>>,
 }
 
 impl CompiledLoss {
@@ -43,9 +43,9 @@ impl CompiledLoss {
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
         let made = || {
             let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
-            self.of.gradient_call(self.turn, &cells, 1)
+            self.of.gradient_call(&CallKey::new(self.turn, cells, 1))
         };
-        self.call.get_or_init(made).as_ref()
+        self.call.get_or_init(made).as_deref()
     }
 }
 

@@ -31,23 +31,31 @@ pub(super) struct Shared {
     pub begin: State,
     /// Code of SIMD groups; `None` for groups that have none.
     pub groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupCall>>>>,
-    /// Functions of Jacobians; `None` for losses whose sweeps need a machine.
-    pub jacobians: Mutex<BTreeMap<JacobianKey, Option<Arc<GradientCall>>>>,
+    /// Functions of gradients; `None` for losses whose sweeps need a machine.
+    pub calls: Mutex<BTreeMap<CallKey, Option<Arc<GradientCall>>>>,
 }
 
 /// Maximum number of cached group codes; every choice of losses and columns has one.
 const MOST_GROUPS: usize = 32;
 
-/// Maximum number of cached functions of Jacobians; every choice of losses has one.
-const MOST_JACOBIANS: usize = 32;
+/// Maximum number of cached functions of gradients; every choice of losses has one. A loss keeps its function.
+const MOST_CALLS: usize = 32;
 
-/// Key of the compiled function of a Jacobian.
+/// Key of a compiled function of gradients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct JacobianKey {
+pub(super) struct CallKey {
     pub turn: u32,
-    /// Seeded cells in ascending order.
-    pub cells: Vec<usize>,
+    /// Seeded cells, each once, in ascending order.
+    cells: Vec<usize>,
     pub losses: usize,
+}
+
+impl CallKey {
+    pub fn new(turn: u32, mut cells: Vec<usize>, losses: usize) -> CallKey {
+        cells.sort_unstable();
+        cells.dedup();
+        CallKey { turn, cells, losses }
+    }
 }
 
 /// Key of compiled code for SIMD groups.
@@ -61,24 +69,21 @@ pub(super) struct GroupKey {
 }
 
 impl Shared {
-    /// Compiles the gradients of `rows` sums of some cells as one function, if the executable has native code.
-    pub fn gradient_call(&self, turn: u32, cells: &[usize], rows: u32) -> Option<GradientCall> {
-        GradientCall::new(&self.program, self.backend.as_ref()?, (turn, self.level), (cells, rows))
-    }
-
-    /// The function of a Jacobian, compiled when it is first called.
-    pub fn jacobian_call(&self, key: &JacobianKey) -> Option<Arc<GradientCall>> {
-        let mut all = self.jacobians.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the function of gradients, compiled on first use. Losses have sweeps of their own if an adjoint decides what the reverse sweep
+    /// does.
+    pub fn gradient_call(&self, key: &CallKey) -> Option<Arc<GradientCall>> {
+        let backend = self.backend.as_ref()?;
+        let mut all = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = all.get(key) {
             return found.clone();
         }
-        if all.len() >= MOST_JACOBIANS {
+        if all.len() >= MOST_CALLS {
             all.clear();
         }
-        // Where an adjoint decides what the reverse sweep does, each loss has a sweep of its own.
-        let rows = (key.losses as u32).min(MOST_ROWS as u32);
-        let made = |rows| self.gradient_call(key.turn, &key.cells, rows).map(Arc::new);
-        let made = made(rows).or_else(|| made(1));
+        let place = (key.turn, self.level);
+        let made = |rows| GradientCall::new(&self.program, backend, place, (&key.cells, rows)).map(Arc::new);
+        let rows = key.losses.min(MOST_ROWS) as u32;
+        let made = made(rows).or_else(|| if rows > 1 { made(1) } else { None });
         all.insert(key.clone(), made.clone());
         made
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reviver_compile::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
-use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::op::{OpKind, Space, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::rows::AdjointRows;
 use reviver_compile::written::TextPlan;
@@ -289,43 +289,12 @@ impl LaneJourney {
         }
         let end = SsaEnd::Go(Jump { to: first, arguments: Vec::new() });
         self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
-        self.append(back, first);
-        first
+        self.form.append(back)
     }
 
     fn parameter(&mut self, (space, _): SpacedCell) -> SsaValue {
         let value = SsaValue(self.form.definitions.len() as u32);
         self.form.definitions.push(Definition::Parameter(space.class()));
         value
-    }
-
-    /// Adds the blocks of another form.
-    fn append(&mut self, other: SsaForm, first: u32) {
-        let by = self.form.definitions.len() as u32;
-        let moved = |value: SsaValue| SsaValue(value.0 + by);
-        let definitions = other.definitions.into_iter().map(|definition| match definition {
-            Definition::Op(op) => Definition::Op(SsaOp {
-                operands: op.operands.into_iter().map(moved).collect(),
-                guard: op.guard.map(moved),
-                ..op
-            }),
-            parameter @ Definition::Parameter(_) => parameter,
-        });
-        self.form.definitions.extend(definitions);
-        self.form.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
-        let blocks = other.blocks.into_iter().map(|mut block| {
-            block.parameters.iter_mut().chain(&mut block.ops).for_each(|value| *value = moved(*value));
-            for jump in block.end.jumps_mut() {
-                jump.to += first;
-                jump.arguments.iter_mut().for_each(|value| *value = moved(*value));
-            }
-            match &mut block.end {
-                SsaEnd::Branch { condition, .. } => *condition = moved(*condition),
-                SsaEnd::Pause { skipped: Some(skipped), .. } => *skipped = moved(*skipped),
-                SsaEnd::Pause { skipped: None, .. } | SsaEnd::Go(_) | SsaEnd::Exit { .. } => {}
-            }
-            block
-        });
-        self.form.blocks.extend(blocks);
     }
 }

@@ -261,6 +261,25 @@ pub const FIRST_RECORD: u32 = 1;
 /// Number of words of a reference.
 pub const REFERENCE_WORDS: u32 = 3;
 
+impl Demands {
+    /// Returns what either of two SSA functions needs.
+    #[must_use]
+    pub fn max(self, other: Demands) -> Demands {
+        Demands {
+            frame_ints: self.frame_ints.max(other.frame_ints),
+            frame_reals: self.frame_reals.max(other.frame_reals),
+            depth: self.depth.max(other.depth),
+            references: self.references.max(other.references),
+            record: self.record.max(other.record),
+            level: LevelDemands {
+                ints: self.level.ints.max(other.level.ints),
+                reals: self.level.reals.max(other.level.reals),
+                depth: self.level.depth.max(other.level.depth),
+            },
+        }
+    }
+}
+
 impl SsaEnd {
     /// Iterates over the outgoing edges.
     pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
@@ -408,5 +427,41 @@ impl SsaForm {
             Definition::Op(SsaOp { kind: OpKind::Input(input), .. }) => Some((value, *input)),
             Definition::Op(_) | Definition::Parameter(_) => None,
         })
+    }
+
+    /// Adds the blocks and exits of another function after the own ones, and returns the number of its first block. Nothing leads there
+    /// yet. Records of its calls keep the numbers that they have in the other function.
+    pub fn append(&mut self, other: SsaForm) -> u32 {
+        let (first, first_exit) = (self.blocks.len() as u32, self.exits.len() as u32);
+        let by = self.definitions.len() as u32;
+        let moved = |value: SsaValue| SsaValue(value.0 + by);
+        self.definitions.extend(other.definitions.into_iter().map(|definition| match definition {
+            Definition::Op(op) => Definition::Op(SsaOp {
+                operands: op.operands.into_iter().map(moved).collect(),
+                guard: op.guard.map(moved),
+                ..op
+            }),
+            parameter @ Definition::Parameter(_) => parameter,
+        }));
+        // Values that were defined later than the last known instruction have none.
+        self.instructions.resize(by as usize, None);
+        self.instructions.extend(other.instructions);
+        self.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
+        self.exits.extend(other.exits);
+        for mut block in other.blocks {
+            block.parameters.iter_mut().chain(&mut block.ops).for_each(|value| *value = moved(*value));
+            for jump in block.end.jumps_mut() {
+                jump.to += first;
+                jump.arguments.iter_mut().for_each(|value| *value = moved(*value));
+            }
+            match &mut block.end {
+                SsaEnd::Branch { condition, .. } => *condition = moved(*condition),
+                SsaEnd::Pause { skipped: Some(skipped), .. } => *skipped = moved(*skipped),
+                SsaEnd::Exit { exit } => *exit += first_exit,
+                SsaEnd::Pause { skipped: None, .. } | SsaEnd::Go(_) => {}
+            }
+            self.blocks.push(block);
+        }
+        first
     }
 }

@@ -17,6 +17,11 @@ pub struct AdjointRows {
 }
 
 impl AdjointRows {
+    /// The number of adjoints in all rows.
+    pub fn adjoints(self) -> usize {
+        self.count as usize * self.stride as usize
+    }
+
     /// The adjoint of a real in a row.
     pub fn adjoint(self, row: u32, real: u32) -> u32 {
         row.saturating_mul(self.stride).saturating_add(real)

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use reviver_compile::build;
 use reviver_compile::form::{
-    Demands, FormExit, FrameZeros, LevelDemands, Observed, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD,
-    Version,
+    Demands, FormExit, FrameZeros, Observed, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD, Version,
 };
 use reviver_compile::known::KnownCells;
 use reviver_compile::left::left_by;
@@ -329,18 +328,7 @@ fn says_top(form: &SsaForm, op: &SsaOp) -> bool {
 
 /// Returns the maximum demands of several SSA functions; fails if they exceed the program's limits.
 fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> Result<Demands, NoText> {
-    let most = forms.fold(Demands::default(), |most, form| Demands {
-        frame_ints: most.frame_ints.max(form.demands.frame_ints),
-        frame_reals: most.frame_reals.max(form.demands.frame_reals),
-        depth: most.depth.max(form.demands.depth),
-        references: most.references.max(form.demands.references),
-        record: most.record.max(form.demands.record),
-        level: LevelDemands {
-            ints: most.level.ints.max(form.demands.level.ints),
-            reals: most.level.reals.max(form.demands.level.reals),
-            depth: most.level.depth.max(form.demands.level.depth),
-        },
-    });
+    let most = forms.fold(Demands::default(), |most, form| most.max(form.demands));
     let limit = program.module().limits.depth;
     match most.depth > limit {
         true => Err(NoText::Depth { place: deep_call(program.module(), limit), limit }),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
@@ -207,6 +208,74 @@ fn gradients_of_shipped_programs_are_the_interpreters() {
     assert!(called >= 60 && several >= 20, "{called} gradients by call functions, {several} Jacobians");
 }
 
+/// The trial of a text.
+fn trial(text: &str) -> Trial {
+    let module = assemble("trial.rasm", text.into(), &Disk);
+    let module = module.module.unwrap_or_else(|| panic!("{:?}", module.diagnostics));
+    Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap()
+}
+
+/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would keep a loop going.
+#[test]
+fn numbers_that_are_not_finite_are_found_without_checks() {
+    let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
+    let adjoint = ".in x: real default 1e-200\n.out y: real\nadd y, log(x * 1e-120)\n";
+    let array = ".in x: real default 1e200\n.out y[20]: real\nfor i in 0..20\n add y[i], x * x\nrof\n";
+    let endless = ".in x: real default 1e300\n.out y: real, u: real\n.garbage n\nadd y, x\nfrom n == 0\n add u, y * 0.5\n \
+                   add y, u * 0.5\n add n, 1\nuntil y < 0\n";
+    let jit = Jit::new().unwrap();
+    for text in [result, adjoint, array, endless] {
+        let trial = trial(text);
+        let (plan, losses) = ((trial.turn, CheckLevel::Unchecked), (&trial.losses[..], 1));
+        let calls = [
+            GradientCall::new(&trial.program, &Checked, plan, losses),
+            GradientCall::new(&trial.program, &jit, plan, losses),
+        ];
+        for call in calls {
+            let called = trial.call(&call.unwrap(), &mut CallRoom::default());
+            assert!(called.is_none(), "{text}: {called:?}");
+        }
+    }
+}
+
+/// An array of results is copied at the turning point by a loop, whatever its length.
+#[test]
+fn an_array_of_losses_has_one_short_function() {
+    let length = |n: usize| {
+        let text = format!(
+            ".in x: real default 0.5\n.out y[{n}]: real\nfor i in 0..{n}\n add y[i], x * toreal(i)\nrof\n"
+        );
+        let mut trial = trial(&text);
+        trial.losses = trial.program.cells(1).collect();
+        let longest = Longest::default();
+        let call = GradientCall::new(
+            &trial.program,
+            &longest,
+            (trial.turn, CheckLevel::Checked),
+            (&trial.losses, 4),
+        );
+        let call = call.unwrap();
+        let last = [SeededCell::loss(&trial.program, trial.losses[n - 1])];
+        let mut room = CallRoom::default();
+        call.run(&trial.start, &[&last], &mut room, MOST_STEPS).unwrap();
+        let [value, slope] = [room.values(0)[0], room.adjoints(0)[trial.named[0]]].map(f64::from_bits);
+        assert_eq!((value, slope), (0.5 * (n as f64 - 1.0), n as f64 - 1.0));
+        longest.0.load(Ordering::Relaxed)
+    };
+    assert_eq!(length(100), length(5000));
+}
+
+/// The evaluator, with the number of operations in the longest function.
+#[derive(Clone, Debug, Default)]
+struct Longest(Arc<AtomicUsize>);
+
+impl Backend for Longest {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        self.0.fetch_max(form.length(), Ordering::Relaxed);
+        Evaluator.compile(form)
+    }
+}
+
 /// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
 #[test]
 fn gradients_lead_through_recursions() {
@@ -214,9 +283,7 @@ fn gradients_lead_through_recursions() {
                 add p[0], 1\n call up(p, x, n)\napply\n add y, p[n]\nuncompute\n\
                 .proc up(inout p[]: real, in x: real, in k)\n.ancilla less\nif k > 0\n add less, k - 1\n call up(p, x, less)\n \
                 sub less, k - 1\n add.mul p[k], p[k-1], x\nfi k > 0\n.end\n";
-    let module = assemble("power.rasm", text.into(), &Disk);
-    let module = module.module.unwrap_or_else(|| panic!("{:?}", module.diagnostics));
-    let trial = Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap();
+    let trial = trial(text);
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let plan = (trial.turn, level);
         let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();

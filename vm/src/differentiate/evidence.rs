@@ -78,10 +78,33 @@ impl SweepEvidence {
         let ulp = last_place(program, self.largest.max(largest(program, start)));
         let number = |bits: u64| program.approximate(Value::Real(bits));
         let terms = || start.iter().zip(adjoints).map(|(&x, &bar)| (number(x) * number(bar)).abs()).sum();
-        let freed = watch.unexplained(rounding, ulp).is_some();
-        let is_explained = self.missed <= rounding.ulps * ulp
-            && (!freed || is_outweighed(rounding.of_freed, error, sum.terms, terms))
-            && is_small(rounding, ulp, error, sum, terms);
-        is_explained.then_some(error)
+        let has_freed = watch.unexplained(rounding, ulp).is_some();
+        let errors = SweepErrors { missed: self.missed, has_freed, error };
+        errors.are_rounding((rounding, ulp), sum, terms).then_some(error)
+    }
+}
+
+/// What a reverse sweep is off by.
+pub(super) struct SweepErrors {
+    /// The greatest difference between a real at the start and after the sweep.
+    pub missed: f64,
+    /// True if more was freed than rounding leaves in a cell.
+    pub has_freed: bool,
+    /// The effect on the loss, to first order.
+    pub error: f64,
+}
+
+impl SweepErrors {
+    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and `terms` the size of the loss
+    /// to first order.
+    pub fn are_rounding(
+        &self,
+        (rounding, ulp): (Rounding, f64),
+        sum: SumSize,
+        terms: impl Fn() -> f64,
+    ) -> bool {
+        self.missed <= rounding.ulps * ulp
+            && (!self.has_freed || is_outweighed(rounding.of_freed, self.error, sum.terms, &terms))
+            && is_small(rounding, ulp, self.error, sum, terms)
     }
 }

@@ -6,8 +6,7 @@ use reviver_isa::number::{F64, Reals};
 
 use crate::watch::Rounding;
 
-use super::astray::{is_outweighed, is_small};
-use super::evidence::{MOST_ROWS, RowErrors};
+use super::evidence::{MOST_ROWS, RowErrors, SweepErrors};
 use super::seeds::{SeededCell, SumSize};
 
 /// Number of lanes in a group.
@@ -52,10 +51,8 @@ impl GroupEvidence {
             let ulp = F64.ulp(self.largest[lane].max(largest[lane]));
             let terms = || size(start, adjoints, lane);
             // Only a single lane tells freed numbers with few digits from others.
-            missed <= rounding.ulps * ulp
-                && (freed <= rounding.few_ulps * ulp
-                    || is_outweighed(rounding.of_freed, error, sum.terms, terms))
-                && is_small(rounding, ulp, error, sum, terms)
+            let has_freed = freed > rounding.few_ulps * ulp;
+            SweepErrors { missed, has_freed, error }.are_rounding((rounding, ulp), sum, terms)
         })
     }
 

@@ -67,8 +67,8 @@ fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
     found
 }
 
-/// Checks the adjoints that are in memory, from a block on. Gives the block in which the checks end.
-pub(super) fn check_memory(joining: &mut Joining, block: u32) -> u32 {
+/// Checks the results and the adjoints that are in memory, from a block on. Gives the block in which the checks end.
+pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
     if matches!(joining.form.numbers.system, RealSystem::Fixed(_)) {
         return block;
     }
@@ -78,13 +78,15 @@ pub(super) fn check_memory(joining: &mut Joining, block: u32) -> u32 {
     // Behind a row's own reals lie those of inlined calls.
     let of_row = |run: &Range<u32>, row: u32| {
         let first = rows.adjoint(row, 0);
-        run.start.max(first)..run.end.min(first.saturating_add(own))
+        (Space::Adjoints, run.start.max(first)..run.end.min(first.saturating_add(own)))
     };
-    let parts = runs.iter().flat_map(|run| (0..rows.count).map(|row| of_row(run, row)));
-    parts.filter(|cells| !cells.is_empty()).fold(block, |block, cells| {
+    let adjoints = runs.iter().flat_map(|run| (0..rows.count).map(|row| of_row(run, row)));
+    let results = (Space::Results, 0..joining.seeded.len() as u32);
+    let parts = std::iter::once(results).chain(adjoints).filter(|(_, cells)| !cells.is_empty());
+    parts.fold(block, |block, (space, cells)| {
         joining.each_cell(block, cells, |joining, block, address| {
-            let adjoint = joining.put(block, OpKind::Load(Space::Adjoints), &[address]);
-            joining.put(block, OpKind::RequireAdmitted, &[adjoint]);
+            let value = joining.put(block, OpKind::Load(space), &[address]);
+            joining.put(block, OpKind::RequireAdmitted, &[value]);
         })
     })
 }

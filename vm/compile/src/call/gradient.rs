@@ -28,8 +28,8 @@ use crate::start::RouteStart;
 pub struct GradientCall {
     program: Program,
     plan: RoutePlan,
-    /// The reals that may have a seed, in the order of the results.
-    seeded: Vec<u32>,
+    /// The reals that may have a seed, each with the number of its result, in ascending order.
+    seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
     end: u32,
     working: Vec<(Class, Range<u32>)>,
@@ -109,6 +109,8 @@ impl GradientCall {
         let [plan, _] = RoutePlan::gradient(program, turn, level);
         let code = backend.compile(form)?;
         let program = program.clone();
+        let mut seeded: Vec<(u32, usize)> = seeded.into_iter().zip(0..).collect();
+        seeded.sort_unstable();
         Some(GradientCall {
             program,
             plan,
@@ -241,16 +243,15 @@ impl GradientCall {
     /// Checks that a start has all that the code takes for granted, and that the seeds are those of the cells that it was compiled for.
     fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
-            && seeds
-                .iter()
-                .all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
+            && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
         is_seeded && start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands)
     }
 
-    /// The number of the result that a seeded cell has; it is the seed of this number in its list.
-    fn result(&self, n: usize, cell: usize) -> Option<usize> {
-        let is_it = |n: &usize| self.seeded.get(*n).is_some_and(|&seeded| seeded as usize == cell);
-        Some(n).filter(is_it).or_else(|| (0..self.seeded.len()).find(is_it))
+    /// The number of the result that a seeded cell has.
+    fn result(&self, cell: usize) -> Option<usize> {
+        let cell = u32::try_from(cell).ok()?;
+        let found = self.seeded.binary_search_by_key(&cell, |&(seeded, _)| seeded).ok()?;
+        self.seeded.get(found).map(|&(_, result)| result)
     }
 }
 
@@ -268,8 +269,7 @@ impl CallRoom {
         let reals = cells(start.reals.len(), frame_reals, level.reals);
         room::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
         room::resize(&mut self.reals, reals)?;
-        let adjoints =
-            if call.rows.count > 1 { (call.rows.count * call.rows.stride) as usize } else { reals };
+        let adjoints = if call.rows.count > 1 { call.rows.adjoints() } else { reals };
         room::resize(&mut self.adjoints, adjoints)?;
         room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
         room::resize(&mut self.results, call.seeded.len())?;
@@ -288,7 +288,7 @@ impl CallRoom {
             room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
         }
         for row in 0..call.rows.count as usize {
-            for &cell in &call.seeded {
+            for &(cell, _) in &call.seeded {
                 self.seed(row, cell as usize, 0);
             }
             for seed in seeds.get(row).copied().unwrap_or_default() {
@@ -308,8 +308,8 @@ impl CallRoom {
         let mut next = 0;
         for row in seeds.iter().take(MOST_ROWS) {
             self.value_rows.push(next);
-            for (n, seed) in row.iter().enumerate() {
-                let bits = call.result(n, seed.cell).and_then(|result| self.results.get(result));
+            for seed in *row {
+                let bits = call.result(seed.cell).and_then(|result| self.results.get(result));
                 if let (Some(value), Some(&bits)) = (self.values.get_mut(next), bits) {
                     *value = bits;
                 }

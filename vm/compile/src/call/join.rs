@@ -10,7 +10,7 @@ use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
 use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
-use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::op::{OpKind, Space, SsaValue};
 use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::passes::replacing::Replacements;
@@ -34,8 +34,8 @@ pub(super) struct Place<'p> {
 pub(super) struct Joining<'p> {
     pub form: SsaForm,
     pub place: Place<'p>,
-    /// The reals that may have a seed.
-    seeded: &'p [u32],
+    /// The reals that may have a seed, in the order of the results.
+    pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
     /// Operations to be put at the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
@@ -49,8 +49,6 @@ pub(super) struct Joining<'p> {
     turn: Option<u32>,
     /// Values of cells at the turning point, as far as they differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
-    /// Values of the seeded cells at the turning point.
-    results: Vec<SsaValue>,
     /// Loads and what they load.
     loads: Vec<(SsaValue, SsaValue)>,
 }
@@ -69,7 +67,6 @@ impl<'p> Joining<'p> {
             arrivals: Vec::new(),
             turn: None,
             turned: HashMap::new(),
-            results: Vec::new(),
             loads: Vec::new(),
         }
     }
@@ -94,26 +91,53 @@ impl<'p> Joining<'p> {
                 self.put(block, OpKind::Largest, &[value]);
             }
         }
-        for (n, &cell) in (0..).zip(self.seeded) {
-            let value = match self.place.memory.home((Space::Reals, cell)) {
-                CellHome::Working => {
-                    let address = self.literal(OpKind::Int(cell.into()));
-                    self.put(block, OpKind::Load(Space::Reals), &[address])
-                }
-                CellHome::Value | CellHome::Start => self.at_turn((Space::Reals, cell)),
-            };
-            self.results.push(value);
-            let number = self.literal(OpKind::Int(n));
-            self.put(block, OpKind::Store(Space::Results), &[number, value]);
+        self.store_results();
+    }
+
+    /// Stores the values of the seeded cells at the turning point. Neighbours in memory are copied by a loop, so that the function doesn't
+    /// grow with an array.
+    fn store_results(&mut self) {
+        let is_working =
+            |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
+        let mut next = 0;
+        while let Some(rest) = self.seeded.get(next..).filter(|rest| !rest.is_empty()) {
+            let (Some(turn), first) = (self.turn, rest[0]) else { return };
+            let number = next as u32;
+            if is_working(self, first) {
+                let run = (first..)
+                    .zip(rest)
+                    .take_while(|&(cell, &seeded)| cell == seeded && is_working(self, cell));
+                let cells = first..first + run.count() as u32;
+                next += cells.len();
+                let last = self.each_cell(turn, cells, |joining, block, address| {
+                    let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
+                    let result = joining.moved(block, address, i64::from(number) - i64::from(first));
+                    joining.put(block, OpKind::Store(Space::Results), &[result, value]);
+                });
+                self.turn = Some(last);
+            } else {
+                let value = self.at_turn((Space::Reals, first));
+                let number = self.literal(OpKind::Int(number.into()));
+                self.put(turn, OpKind::Store(Space::Results), &[number, value]);
+                next += 1;
+            }
         }
+    }
+
+    /// An address so many cells further on.
+    pub fn moved(&mut self, block: u32, address: SsaValue, by: i64) -> SsaValue {
+        if by == 0 {
+            return address;
+        }
+        let (by, one) = (self.literal(OpKind::Int(by)), self.literal(OpKind::Int(1)));
+        self.put(block, OpKind::Place, &[by, address, one])
     }
 
     /// Joins the reverse sweep to the turning point; it arrives at a position.
     pub fn reverse(&mut self, reverse: SsaForm, to: u32) {
         let order = reached(&reverse);
-        let (first, exits) = (self.form.blocks.len() as u32, self.form.exits.len() as u32);
-        self.form.exits.extend(reverse.exits.iter().cloned());
-        self.append(reverse, first, exits);
+        let exits = self.form.exits.len() as u32;
+        let first = self.form.append(reverse);
         if let Some(turn) = self.turn {
             self.set_end(turn, SsaEnd::Go(Jump { to: first, arguments: Vec::new() }));
         }
@@ -128,13 +152,6 @@ impl<'p> Joining<'p> {
             cells.entry(cell).or_insert(value);
         }
         (block, cells)
-    }
-
-    /// Checks the finiteness of the values of the seeded cells at the end of a block.
-    pub fn check_results(&mut self, block: u32) {
-        for value in std::mem::take(&mut self.results) {
-            self.put(block, OpKind::RequireAdmitted, &[value]);
-        }
     }
 
     /// Ends the function behind a block, with the stores of adjoints, which are checked if nothing else has checked them. Also gives the
@@ -407,35 +424,6 @@ impl<'p> Joining<'p> {
     fn read_from_start(&mut self, load: SsaValue, space: Space) {
         if let Some(Definition::Op(op)) = self.form.definitions.get_mut(load.0 as usize) {
             op.kind = OpKind::Load(start_space(space));
-        }
-    }
-
-    /// Adds the blocks of another form behind the own ones, and its exits behind the own exits.
-    fn append(&mut self, other: SsaForm, first: u32, first_exit: u32) {
-        let by = self.form.definitions.len() as u32;
-        let moved = |value: SsaValue| SsaValue(value.0 + by);
-        self.form.definitions.extend(other.definitions.into_iter().map(|definition| match definition {
-            Definition::Op(op) => Definition::Op(SsaOp {
-                operands: op.operands.into_iter().map(moved).collect(),
-                guard: op.guard.map(moved),
-                ..op
-            }),
-            parameter @ Definition::Parameter(_) => parameter,
-        }));
-        self.form.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
-        for mut block in other.blocks {
-            block.parameters.iter_mut().chain(&mut block.ops).for_each(|value| *value = moved(*value));
-            for jump in block.end.jumps_mut() {
-                jump.to += first;
-                jump.arguments.iter_mut().for_each(|value| *value = moved(*value));
-            }
-            match &mut block.end {
-                SsaEnd::Branch { condition, .. } => *condition = moved(*condition),
-                SsaEnd::Pause { skipped: Some(skipped), .. } => *skipped = moved(*skipped),
-                SsaEnd::Exit { exit } => *exit += first_exit,
-                SsaEnd::Pause { skipped: None, .. } | SsaEnd::Go(_) => {}
-            }
-            self.form.blocks.push(block);
         }
     }
 }

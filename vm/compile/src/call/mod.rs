@@ -30,7 +30,7 @@ use self::join::{Joining, Place};
 use self::memory::MemoryCells;
 use crate::build::build_within;
 use crate::compiled::MOST_WORK;
-use crate::form::{Demands, FixedCells, FormExit, FrameZeros, LevelDemands, Observed, SsaForm, Version};
+use crate::form::{FixedCells, FormExit, FrameZeros, Observed, SsaForm, Version};
 use crate::known::KnownCells;
 use crate::op::Input;
 use crate::passes::{PASSES, improved};
@@ -39,9 +39,6 @@ use crate::rows::{AdjointRows, with_rows};
 
 /// Steps that a reverse sweep may make beyond those of the primal sweep: adjoints that are lost make more.
 const SLACK: u32 = 1 << 16;
-
-/// Upper bound on seeded cells: each has operations of its own at the turning point.
-const MOST_SEEDED: usize = 1 << 12;
 
 /// What a gradient call function is built for.
 #[derive(Clone, Copy, Debug)]
@@ -75,12 +72,12 @@ pub(crate) struct GradientFunction {
 impl GradientFunction {
     /// The call function of a task. None if a sweep needs more than cells, or if the program reads adjoints.
     pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
-        if program.names_adjoints() || task.seeded.len() > MOST_SEEDED {
+        if program.names_adjoints() {
             return None;
         }
         let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
         let (primal, reverse) = (sweep(program, &there)?, sweep(program, &back)?);
-        let (first_steps, demands) = (primal.first_steps, common([primal.demands, reverse.demands]));
+        let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
         if task.rows > 1 && demands.record > 0 {
             return None;
         }
@@ -104,8 +101,7 @@ impl GradientFunction {
             verify::put(&mut joining, block, &cells)
         } else {
             finite::drop_inner_checks(&mut joining.form);
-            joining.check_results(block);
-            finite::check_memory(&mut joining, block)
+            finite::check_at_end(&mut joining, block)
         };
         let (mut form, end) = joining.finish((last, !is_verified), &cells);
         let at_end = FormExit { position: back.to, way: version.way, calls: Vec::new(), is_full: false };
@@ -138,20 +134,4 @@ fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
 fn version(reverse: &Version) -> Version {
     let zeros = FrameZeros { cells: false, adjoints: false, no_adjoint_is_negative: true };
     Version { zeros, observed: Observed::Arrival, ..reverse.clone() }
-}
-
-/// What either of two sweeps needs.
-fn common([one, other]: [Demands; 2]) -> Demands {
-    Demands {
-        frame_ints: one.frame_ints.max(other.frame_ints),
-        frame_reals: one.frame_reals.max(other.frame_reals),
-        depth: one.depth.max(other.depth),
-        references: one.references.max(other.references),
-        record: one.record.max(other.record),
-        level: LevelDemands {
-            ints: one.level.ints.max(other.level.ints),
-            reals: one.level.reals.max(other.level.reals),
-            depth: one.level.depth.max(other.level.depth),
-        },
-    }
 }

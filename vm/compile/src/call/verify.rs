@@ -101,9 +101,7 @@ fn compare_at(joining: &mut Joining, block: u32, class: Class, address: SsaValue
     let from = joining.put(block, OpKind::Load(start_space(space)), &[address]);
     let to = joining.put(block, OpKind::Load(space), &[address]);
     compare(joining, block, class, [from, to], |joining, row| {
-        let by = joining.literal(OpKind::Int(joining.place.rows.adjoint(row, 0).into()));
-        let one = joining.literal(OpKind::Int(1));
-        let address = if row == 0 { address } else { joining.put(block, OpKind::Place, &[by, address, one]) };
+        let address = joining.moved(block, address, joining.place.rows.adjoint(row, 0).into());
         joining.put(block, OpKind::Load(Space::Adjoints), &[address])
     });
 }

@@ -201,7 +201,7 @@ impl GroupRoom {
             start_reals: room::zeros(reals)?,
             ints: room::zeros(ints + call.demands.frame_ints as usize)?,
             reals: room::zeros(reals + call.demands.frame_reals as usize)?,
-            adjoints: room::zeros((call.layout.count * call.layout.stride) as usize)?,
+            adjoints: room::zeros(call.layout.adjoints())?,
             results: room::zeros(seeds.iter().map(Vec::len).sum())?,
             seeds,
             evidence: GroupEvidence::default(),

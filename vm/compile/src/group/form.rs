@@ -87,7 +87,9 @@ impl GroupForm {
         let used = op.operands.iter().chain(&op.guard).map(|&value| self.spread(value)).max();
         let used = used.unwrap_or_default();
         match op.kind {
-            OpKind::Load(Space::Adjoints | Space::Reals | Space::StartReals) => Spread::ByLane,
+            OpKind::Load(Space::Adjoints | Space::Reals | Space::StartReals | Space::Results) => {
+                Spread::ByLane
+            }
             OpKind::Load(Space::Ints) if self.ints.may_differ(self.cell(op)) => Spread::ByLane,
             OpKind::Load(Space::StartInts) if self.given.may_differ(self.cell(op)) => Spread::ByLane,
             _ => used,

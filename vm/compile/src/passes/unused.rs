@@ -33,9 +33,12 @@ fn acts(form: &SsaForm, op: &SsaOp) -> bool {
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(form, op)
 }
 
-/// Returns true if an operation is a check that only protects its operand's value.
+/// Returns true if an operation is a check that only protects its operand's value. The check of a load protects what memory holds.
 fn is_for_its_value(form: &SsaForm, op: &SsaOp) -> bool {
-    !form.version.level.is_checked() && op.kind == OpKind::RequireAdmitted
+    let is_loaded = |value: &SsaValue| matches!(form.op(*value).map(|op| op.kind), Some(OpKind::Load(_)));
+    !form.version.level.is_checked()
+        && op.kind == OpKind::RequireAdmitted
+        && !op.operands.first().is_some_and(is_loaded)
 }
 
 /// Returns for each value whether it is used.
