@@ -24,7 +24,7 @@ pub struct Executable {
 
 impl Executable {
     /// Compiles a program that the underlying crates have built. `name` is its file's name, for errors.
-    /// [`Executable::loss`] compiles code for gradients.
+    /// Code for gradients is compiled when a loss first needs it.
     ///
     /// # Errors
     /// The engine isn't available, it can't skip checks, or there is no memory for the program's cells.
@@ -70,8 +70,8 @@ impl Executable {
         self.cells(name, Class::Real).map(RealCells)
     }
 
-    /// Returns a real cell as a loss to differentiate. Compiles its gradient code, unless an earlier loss's code is
-    /// usable.
+    /// Returns a real cell as a loss to differentiate. Its gradient code is compiled on
+    /// first use, unless an earlier loss's code is usable.
     ///
     /// # Errors
     /// There is no such cell, it is an integer or a whole array, or the program uses gradient mode.
@@ -85,7 +85,7 @@ impl Executable {
     }
 
     /// Returns the seeded sum Σ seed·value of some reals, with a seed for each cell; its gradient is a
-    /// vector–Jacobian product. Compiles the gradient code unless an earlier loss's code is usable.
+    /// vector–Jacobian product. The gradient code is compiled on first use.
     /// [`LossCell::with_seeds`] changes the seeds without compiling.
     ///
     /// # Errors

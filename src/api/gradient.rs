@@ -1,7 +1,7 @@
-//! Calls for a value and its gradient, in three tiers. Native code without a machine comes first, if the program
-//! allows it. Next comes the workspace's machine, by native code where there is some. If the gradient isn't verified
-//! there, separate passes ([`differentiate::gradient`]) find the cause, and repeat the reverse sweep with a history
-//! if rounding is the cause.
+//! Calls for a value and its gradient, in two tiers. The compiled call function of both sweeps comes first
+//! ([`reviver_compile::call`]). If there is none, or it finds no verified gradient, passes of a machine
+//! ([`differentiate::seeded_gradient`]) find the cause, and repeat the reverse sweep with a history if rounding is the
+//! cause.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ pub(super) struct CompiledLoss {
 }
 
 impl CompiledLoss {
-    /// Both sweeps as one function, if they need no machine. `seeds` are those of the loss.
+    /// Returns the call function of both sweeps, unless they need a machine. `seeds` are those of the loss.
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
         let made = || {
             let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
@@ -105,7 +105,7 @@ impl LossCell {
         }
     }
 
-    /// True if the gradient of another loss turns at the same position.
+    /// Returns true if the gradient of another loss has the same turning point.
     pub(super) fn turns_with(&self, other: &LossCell) -> bool {
         self.shared.turn == other.shared.turn
     }

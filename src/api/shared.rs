@@ -69,8 +69,8 @@ pub(super) struct GroupKey {
 }
 
 impl Shared {
-    /// Returns the function of gradients, compiled on first use. Losses have sweeps of their own if an adjoint decides what the reverse sweep
-    /// does.
+    /// Returns the function of gradients, compiled on first use. If a jump depends on an adjoint, the function differentiates one loss at a
+    /// time.
     pub fn gradient_call(&self, key: &CallKey) -> Option<Arc<GradientCall>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,12 +105,12 @@ impl Shared {
     }
 }
 
-/// Compiled function of the losses whose gradients were found together last.
+/// Compiled function of the losses that were differentiated together last.
 #[derive(Debug)]
 pub(super) struct JacobianCall {
     pub turn: u32,
     pub losses: usize,
-    /// The cells of the losses' seeds, in their order.
+    /// Seeded cells of the losses, in order.
     pub cells: Vec<usize>,
     pub call: Option<Arc<GradientCall>>,
 }

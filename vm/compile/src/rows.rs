@@ -1,4 +1,5 @@
-//! The reverse sweep of several losses at once: what is made of adjoints is made for each loss, all else once.
+//! The reverse sweep of several losses at once. Operations on adjoints are copied for each loss; all losses share the other
+//! operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::range::IntRange;
 
-/// The adjoints of several losses, one *row* of a Jacobian each: cells in one space.
+/// The layout of the adjoints of several losses, each a *row* of a Jacobian, in one space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdjointRows {
     pub count: u32,
@@ -28,8 +29,8 @@ impl AdjointRows {
     }
 }
 
-/// Makes the reverse sweep of several losses from that of one. None where an adjoint decides about something that all losses share: a jump,
-/// or a cell that is no adjoint.
+/// Builds the reverse sweep of several losses from that of one. Returns `None` if a jump, or a cell other than an adjoint, depends on
+/// an adjoint, because all losses share it.
 pub fn with_rows(form: SsaForm, rows: AdjointRows) -> Option<SsaForm> {
     if rows.count <= 1 {
         return Some(form);
@@ -50,14 +51,14 @@ pub fn with_rows(form: SsaForm, rows: AdjointRows) -> Option<SsaForm> {
     Some(copies.form)
 }
 
-/// True if an operation is made of adjoints, or makes one. What is freed counts in each row.
+/// Returns true if an operation depends on an adjoint or changes one. Freed cells count in each row.
 fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
     is_access(op)
         || matches!(op.kind, OpKind::Freed { .. })
         || op.operands.iter().chain(&op.guard).any(|value| by_row.contains(value))
 }
 
-/// The values that differ by row.
+/// Returns the values that differ by row: a fixed point over the blocks.
 fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
     let mut by_row = BTreeSet::new();
     loop {
@@ -82,7 +83,7 @@ fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
     }
 }
 
-/// True if a block's jumps, and the cells that aren't adjoints, are the same for each row.
+/// Returns true if a block's jumps, and its cells other than adjoints, are the same for each row.
 fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
     let Some(block) = form.blocks.get(block as usize) else { return true };
     let differs = |value: &SsaValue| by_row.contains(value);
@@ -100,14 +101,14 @@ struct RowCopies {
     form: SsaForm,
     rows: AdjointRows,
     by_row: BTreeSet<SsaValue>,
-    /// By value and row.
+    /// The copy of a value in a row other than the first.
     copies: BTreeMap<(SsaValue, u32), SsaValue>,
-    /// By address of a row's adjoint the operations that give it: they are put before the access.
+    /// By the address of a row's adjoint, the operations that compute it. They precede the access.
     addresses: BTreeMap<SsaValue, Vec<SsaValue>>,
 }
 
 impl RowCopies {
-    /// Defines what there is in a row.
+    /// Defines the copies of a row.
     fn define(&mut self, row: u32, order: &[u32]) {
         let values = order.iter().filter_map(|&block| self.form.blocks.get(block as usize));
         let values = values.flat_map(|block| block.parameters.iter().chain(&block.ops)).copied();
@@ -126,7 +127,7 @@ impl RowCopies {
             };
             self.form.definitions.push(copy);
         }
-        // Where adjoints are.
+        // Accesses go to the row's adjoints.
         for value in values {
             let copy = self.copy(value, row);
             let address = self.form.op(copy).filter(|op| is_access(op)).and_then(|op| op.operands.first());
@@ -139,12 +140,12 @@ impl RowCopies {
         }
     }
 
-    /// What a value is in a row.
+    /// Returns the value that replaces a value in a row.
     fn copy(&self, value: SsaValue, row: u32) -> SsaValue {
         self.copies.get(&(value, row)).copied().unwrap_or(value)
     }
 
-    /// The address of a row's adjoint.
+    /// Returns the address of a row's adjoint, given that of the first row's.
     fn moved(&mut self, address: SsaValue, row: u32) -> SsaValue {
         let by = i64::from(self.rows.adjoint(row, 0));
         if let Some(OpKind::Int(literal)) = self.form.op(address).map(|op| op.kind) {
@@ -161,7 +162,7 @@ impl RowCopies {
         moved
     }
 
-    /// Puts the rows' operations behind that of the first row, and passes on what they make.
+    /// Inserts the copies of a block's operations after those of the first row, and passes the copies to its successors.
     fn place(&mut self, number: u32) -> Option<()> {
         let block = self.form.blocks.get_mut(number as usize)?;
         let (parameters, ops, mut end) =
@@ -179,7 +180,7 @@ impl RowCopies {
         }
         for jump in end.jumps_mut() {
             let to = self.form.blocks.get(jump.to as usize)?;
-            // What there is of other rows, if it is there already, stands behind what is passed.
+            // The arguments of other rows follow those of the first.
             let passed: Vec<(SsaValue, SsaValue)> =
                 to.parameters.iter().copied().zip(jump.arguments.iter().copied()).collect();
             jump.arguments.extend(self.of_other_rows(passed));
@@ -192,7 +193,7 @@ impl RowCopies {
         Some(())
     }
 
-    /// For each parameter that differs by row, what is passed for it in all rows but the first.
+    /// Returns the arguments of the other rows, for each parameter that differs by row.
     fn of_other_rows(
         &self,
         passed: impl IntoIterator<Item = (SsaValue, SsaValue)>,
@@ -207,7 +208,7 @@ fn is_access(op: &SsaOp) -> bool {
     matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints))
 }
 
-/// The kind of an operation in a row.
+/// Returns the kind of an operation's copy in a row.
 fn of_row(kind: OpKind, row: u32) -> OpKind {
     match kind {
         OpKind::Freed { at, .. } => OpKind::Freed { at, row },

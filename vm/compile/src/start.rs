@@ -51,7 +51,8 @@ impl RouteStart {
         self.zeros
     }
 
-    /// Checks that a call function finds what it takes for granted: the beginning of its program, no adjoints, and room for its calls.
+    /// Checks the assumptions of a call function: the state is the beginning of its program, without adjoints, and the limits allow its inlined
+    /// calls.
     pub(crate) fn begins_calls(&self, program: &Program, zeros: FrameZeros, demands: Demands) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (program.begin(), false, false)

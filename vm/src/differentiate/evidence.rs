@@ -1,5 +1,5 @@
-//! Evidence about a reverse sweep that compiled code collects while it runs, and the verdict on it. The bounds are those of
-//! [`super::astray`], which verifies the sweeps of machines.
+//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of [`super::astray`], which
+//! verifies the sweeps of machines.
 
 use crate::program::Program;
 use crate::state::values::Value;
@@ -8,45 +8,45 @@ use crate::watch::{Rounding, Watch};
 use super::astray::{is_outweighed, is_small, largest, last_place};
 use super::seeds::SumSize;
 
-/// Evidence of a primal and a reverse sweep in floats, apart from branches and freed cells, which a [`Watch`] records.
+/// Evidence about a gradient in floats. A [`Watch`] records branches and freed cells in addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct SweepEvidence {
-    /// The greatest magnitude of a real at the turning point, of those that code has compared.
+    /// The greatest magnitude at the turning point, among the reals that the code has as values.
     pub largest: f64,
     /// The greatest difference between a real at the start and the same cell after the reverse sweep.
     pub missed: f64,
-    /// By row the effect on its loss, to first order.
+    /// The effect of errors on each row's loss, to first order.
     pub errors: [RowErrors; MOST_ROWS],
 }
 
-/// The effect of a reverse sweep's errors on a loss, to first order.
+/// The effect of a reverse sweep's errors on one loss, to first order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct RowErrors {
     /// Σ |difference·adjoint| over the cells that differ from the start.
     pub missed: f64,
-    /// Σ |value·adjoint| over freed cells, of all rows but the first: that of the first is [`Watch::error`].
+    /// Σ |value·adjoint| over freed cells. For the first row, [`Watch::error`] has this sum instead.
     pub freed: f64,
 }
 
-/// The most losses that are differentiated by one reverse sweep.
+/// Upper bound on the losses that share a reverse sweep.
 pub const MOST_ROWS: usize = 4;
 
 impl SweepEvidence {
-    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if the cell lost
-    /// more digits than rounding explains; the reverse sweep is wrong then.
+    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if the real lost more
+    /// digits than rounding explains; the reverse sweep has diverged then.
     pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: Rounding) -> bool {
         let by = (to - from).abs();
         self.missed = if by > self.missed { by } else { self.missed };
         if let Some(errors) = self.errors.get_mut(row as usize) {
             errors.missed += ((to - from) * adjoint).abs();
         }
-        // Not a number is never within the bound.
+        // A NaN is never within the bound.
         from == 0.0 || by <= from.abs() * rounding.part
     }
 
-    /// Records a freed cell with its adjoint in a row that isn't the first.
+    /// Records a freed cell with its adjoint in a row other than the first.
     pub fn freed(&mut self, value: f64, (row, adjoint): (u32, f64)) {
         if value != 0.0
             && let Some(errors) = self.errors.get_mut(row as usize)
@@ -55,8 +55,9 @@ impl SweepEvidence {
         }
     }
 
-    /// The error bound of a row's seeded sum if the reverse sweep is verified. None is no verdict against the sweep: code may have missed
-    /// the largest number, and a machine decides then. `start` are the reals at the start, with their adjoints after the sweep.
+    /// Returns the error bound of a row's seeded sum, if the reverse sweep is verified. `None` doesn't mean that the sweep has diverged: the
+    /// largest number may be in memory, where code doesn't look for it. A machine decides then. `start` has the reals at the start, and
+    /// `adjoints` their adjoints after the sweep.
     pub fn verified(
         &self,
         program: &Program,
@@ -70,7 +71,7 @@ impl SweepEvidence {
         let errors = self.errors.get(row).copied()?;
         let freed_error = if row == 0 { watch.error() } else { errors.freed };
         let error = freed_error + errors.missed;
-        // Nothing was freed, and every cell has its bits again.
+        // No cell was freed, and the sweep restored all bits.
         if error == 0.0 && self.missed == 0.0 && !watch.has_freed() {
             return Some(0.0);
         }
@@ -84,19 +85,19 @@ impl SweepEvidence {
     }
 }
 
-/// What a reverse sweep is off by.
+/// The errors of a reverse sweep.
 pub(super) struct SweepErrors {
     /// The greatest difference between a real at the start and after the sweep.
     pub missed: f64,
-    /// True if more was freed than rounding leaves in a cell.
+    /// True if a freed cell held more than rounding leaves there.
     pub has_freed: bool,
     /// The effect on the loss, to first order.
     pub error: f64,
 }
 
 impl SweepErrors {
-    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and `terms` the size of the loss
-    /// to first order.
+    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and `terms` computes the loss's
+    /// size to first order.
     pub fn are_rounding(
         &self,
         (rounding, ulp): (Rounding, f64),

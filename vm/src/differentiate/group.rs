@@ -1,5 +1,5 @@
-//! Evidence about the reverse sweeps of a SIMD group of lanes, and the verdict on each lane. The bounds are those of
-//! [`super::evidence`]; all lanes execute the same steps. Binary64 only.
+//! Evidence about the reverse sweeps of a SIMD group, and the verdict on each lane, by the bounds of [`super::evidence`]. Numbers are in
+//! binary64.
 
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{F64, Reals};
@@ -15,25 +15,25 @@ pub const GROUP: usize = 4;
 /// The numbers of one cell, one for each lane.
 pub type InGroup<T> = [T; GROUP];
 
-/// Evidence of the sweeps of a group, as [`super::evidence::SweepEvidence`] has it of one lane.
+/// Evidence about the gradients of a group; [`super::evidence::SweepEvidence`] has that of a single lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct GroupEvidence {
-    /// Greatest magnitude of a real at the turning point, of those that code has compared.
+    /// Greatest magnitude at the turning point, among the reals that the code has as values.
     pub largest: InGroup<f64>,
     /// Greatest magnitude of a freed cell.
     pub freed: InGroup<f64>,
     /// Greatest difference between a real at the start and the same cell after the reverse sweep.
     pub missed: InGroup<f64>,
-    /// By row Σ |value·adjoint| over freed cells.
+    /// Σ |value·adjoint| over freed cells, for each row.
     pub freed_errors: [InGroup<f64>; MOST_ROWS],
-    /// By row Σ |difference·adjoint| over cells that differ from the start.
+    /// Σ |difference·adjoint| over cells that differ from the start, for each row.
     pub missed_errors: [InGroup<f64>; MOST_ROWS],
 }
 
 impl GroupEvidence {
-    /// Returns true if all lanes of a row are verified. `largest` is the greatest magnitude of each lane's reals at the start. `start` are these
-    /// reals, with their adjoints after the sweep.
+    /// Returns true if all lanes of a row are verified. `start` has the reals at the start, `largest` their greatest magnitude in each lane, and
+    /// `adjoints` their adjoints after the sweep.
     pub fn is_verified(
         &self,
         largest: InGroup<f64>,
@@ -50,7 +50,7 @@ impl GroupEvidence {
             }
             let ulp = F64.ulp(self.largest[lane].max(largest[lane]));
             let terms = || size(start, adjoints, lane);
-            // Only a single lane tells freed numbers with few digits from others.
+            // Only code for a single lane distinguishes freed numbers with few digits.
             let has_freed = freed > rounding.few_ulps * ulp;
             SweepErrors { missed, has_freed, error }.are_rounding((rounding, ulp), sum, terms)
         })
@@ -62,13 +62,13 @@ impl GroupEvidence {
     }
 }
 
-/// The size of a lane's loss to first order: Σ |number·adjoint|.
+/// Returns the size of a lane's loss to first order: Σ |number·adjoint|.
 fn size(start: &[InGroup<u64>], adjoints: &[InGroup<u64>], lane: usize) -> f64 {
     let terms = start.iter().zip(adjoints);
     terms.map(|(x, bar)| (f64::from_bits(x[lane]) * f64::from_bits(bar[lane])).abs()).sum()
 }
 
-/// The size of a row's seeded sum in each lane; `values` are the bits of its cells.
+/// Returns the size of a row's seeded sum in each lane; `values` has the bits of its cells.
 #[inline]
 pub fn sum_sizes(seeds: &[SeededCell], values: &[InGroup<u64>]) -> InGroup<SumSize> {
     std::array::from_fn(|lane| {

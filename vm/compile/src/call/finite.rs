@@ -1,5 +1,5 @@
-//! Finiteness in code without checks: only results and adjoints are checked, once, at the end of the call. A check inside stays if its value
-//! decides a jump, because not-a-number could keep a loop from ending.
+//! Finiteness checks of unchecked code: only results and adjoints are checked, once, at the end of the call. An inner check stays if a jump
+//! depends on its value, because a NaN could keep a loop from ending.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::join::Joining;
 use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Drops the finiteness checks of values that decide no jump.
+/// Drops the finiteness checks of values that no jump depends on.
 pub(super) fn drop_inner_checks(form: &mut SsaForm) {
     if matches!(form.numbers.system, RealSystem::Fixed(_)) {
         return;
@@ -29,7 +29,7 @@ pub(super) fn drop_inner_checks(form: &mut SsaForm) {
     form.blocks = blocks;
 }
 
-/// Values that jumps depend on, by a backward slice. Memory is one cell for each space.
+/// Returns the values that jumps depend on: a backward slice, in which each space is one cell.
 fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
     let mut stored: HashMap<Space, Vec<SsaValue>> = HashMap::new();
     let mut passed: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
@@ -67,7 +67,7 @@ fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
     found
 }
 
-/// Checks the results and the adjoints that are in memory, from a block on. Gives the block in which the checks end.
+/// Checks the results and the adjoints in memory, after a block. Returns the last block.
 pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
     if matches!(joining.form.numbers.system, RealSystem::Fixed(_)) {
         return block;
@@ -75,7 +75,7 @@ pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
     let rows = joining.place.rows;
     let own = joining.place.memory.own(Class::Real);
     let runs: Vec<Range<u32>> = joining.place.memory.adjoints().collect();
-    // Behind a row's own reals lie those of inlined calls.
+    // A row's own reals are followed by those of inlined calls.
     let of_row = |run: &Range<u32>, row: u32| {
         let first = rows.adjoint(row, 0);
         (Space::Adjoints, run.start.max(first)..run.end.min(first.saturating_add(own)))

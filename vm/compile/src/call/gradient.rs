@@ -1,4 +1,4 @@
-//! Gradient calls by compiled call functions, on memory of their own.
+//! Gradient calls by compiled call functions, on memory that serves one call after the other.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +23,7 @@ use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RouteStart;
 
-/// The compiled gradients of seeded sums, which share both sweeps.
+/// The compiled call function of one or more seeded sums.
 #[derive(Debug)]
 pub struct GradientCall {
     program: Program,
@@ -39,36 +39,37 @@ pub struct GradientCall {
     inputs: Vec<Input>,
     /// By exit, true if it means that there is no room for one more call.
     is_full: Vec<bool>,
-    /// The number of calls that there is room for: more, once these were too few.
+    /// The number of out-of-line calls with frames. It doubles when a call finds them too few.
     levels: AtomicU32,
     first_steps: u64,
     code: Box<dyn Code>,
 }
 
-/// Calls that there is room for at first, and cells that may be added for more.
+/// Initial number of out-of-line calls with frames.
 const FEW_LEVELS: u32 = 16;
+/// Upper bound on the cells of all frames of out-of-line calls.
 const MOST_LEVEL_CELLS: u32 = 1 << 20;
 
-/// Why a call has found no gradient.
+/// The reason why a call found no gradient.
 enum CallEnd {
-    /// There was no room for one more call that isn't inlined.
+    /// An out-of-line call had no frame.
     Full,
-    /// A machine has to make the call: a check failed, or the reverse sweep isn't verified.
+    /// A check failed, or the reverse sweep isn't verified.
     NeedsMachine,
 }
 
-/// Gradients that a call has found; a [`CallRoom`] has their numbers.
+/// The report of a call; its [`CallRoom`] has the values and adjoints.
 #[derive(Clone, Debug)]
 pub struct FoundGradients {
-    /// Steps of the primal sweep, and of the reverse sweep.
+    /// Steps of the primal sweep; `steps_back` has those of the reverse sweep.
     pub steps: u64,
     pub steps_back: u64,
-    /// By row how much its sum may be off ([`reviver_vm::differentiate::Trust::loss_error`]), for the rows up to the first one that isn't verified. None
-    /// of code that doesn't check.
+    /// The error bound of each row's sum ([`reviver_vm::differentiate::Trust::loss_error`]), up to the first row that isn't verified. Unchecked
+    /// code gives no bounds.
     pub loss_errors: ArrayVec<Option<f64>, MOST_ROWS>,
 }
 
-/// The memory of gradient calls, which serves one call after the other.
+/// The memory of gradient calls.
 #[derive(Debug, Default)]
 pub struct CallRoom {
     ints: Vec<i64>,
@@ -77,19 +78,19 @@ pub struct CallRoom {
     references: Vec<i64>,
     /// The bits of the seeded cells at the turning point.
     results: Vec<u64>,
-    /// The bits of the cells of each row's seeds, one row after the other, and where each row begins.
+    /// The bits of the cells of each row's seeds, row by row, and the index at which each row begins.
     values: Vec<u64>,
     value_rows: ArrayVec<usize, MOST_ROWS>,
-    /// The number of the program's reals; the distance between rows of adjoints.
+    /// The number of the program's reals, and the distance between rows of adjoints.
     own_reals: usize,
     stride: usize,
-    /// Branches and freed cells, where the call was watched.
+    /// Branches and freed cells, if the call was watched.
     watch: Option<Watch>,
 }
 
 impl GradientCall {
-    /// Compiles the gradients of so many sums at once of some reals, each once, that turn at a position. None if a sweep needs a machine, or if
-    /// the sums can't share the sweeps; at most [`MOST_ROWS`] can.
+    /// Compiles the gradients of `rows` sums of the `seeded` reals, each listed once, with the turning point `turn`. Returns `None` if a sweep needs a
+    /// machine, or if the sums can't share the sweeps; at most [`MOST_ROWS`] can.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -129,9 +130,8 @@ impl GradientCall {
         })
     }
 
-    /// Makes the call for a list of seeds a row, of cells that it was compiled for, with at most so many steps before the turning point. Rows
-    /// without a list have no seeds. The room has the adjoints then, and the values of the seeded cells.
-    /// None if a machine has to make the call.
+    /// Makes the call with a list of seeds for each row, and at most `most_steps` steps of the primal sweep. Rows without a list have no seeds. The room
+    /// then has the adjoints and the values of the seeded cells. Returns `None` if a machine has to make the call.
     pub fn run(
         &self,
         start: &RouteStart,
@@ -155,7 +155,7 @@ impl GradientCall {
         }
     }
 
-    /// More calls than there was room for, if the memory for them is bounded.
+    /// Returns twice the number of calls, unless their frames exceed the bound.
     fn more_levels(&self, levels: u32) -> Option<u32> {
         let Demands { level, record, .. } = self.demands;
         let cells = level.ints.saturating_add(level.reals.saturating_mul(2)).saturating_add(record);
@@ -163,7 +163,7 @@ impl GradientCall {
         (more.saturating_mul(cells) <= MOST_LEVEL_CELLS).then_some(more)
     }
 
-    /// Makes the call with room for so many calls that aren't inlined.
+    /// Makes the call with frames for `wanted` out-of-line calls, or fewer if the program's limits allow fewer.
     fn run_with(
         &self,
         start: &RouteStart,
@@ -216,7 +216,7 @@ impl GradientCall {
         Ok(found)
     }
 
-    /// The error bound of a row's sum, if the row is verified; code that doesn't check has none.
+    /// Returns the error bound of a row's sum, if the row is verified; unchecked code has no bound.
     fn verified(
         &self,
         room: &CallRoom,
@@ -235,19 +235,19 @@ impl GradientCall {
         }
     }
 
-    /// The most sums of a call.
+    /// Returns the number of sums that a call differentiates at most.
     pub fn rows(&self) -> usize {
         self.rows.count as usize
     }
 
-    /// Checks that a start has all that the code takes for granted, and that the seeds are those of the cells that it was compiled for.
+    /// Checks that a start meets the code's assumptions, and that it was compiled for the cells of the seeds.
     fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
         is_seeded && start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands)
     }
 
-    /// The number of the result that a seeded cell has.
+    /// Returns the number of a seeded cell's result.
     fn result(&self, cell: usize) -> Option<usize> {
         let cell = u32::try_from(cell).ok()?;
         let found = self.seeded.binary_search_by_key(&cell, |&(seeded, _)| seeded).ok()?;
@@ -256,7 +256,7 @@ impl GradientCall {
 }
 
 impl CallRoom {
-    /// Makes the memory that code changes that of a start, and seeds the adjoints.
+    /// Copies the start to working memory, and seeds the adjoints.
     fn begin(
         &mut self,
         call: &GradientCall,
@@ -302,7 +302,7 @@ impl CallRoom {
         self.adjoints.get_mut(row * self.stride + cell).into_iter().for_each(|adjoint| *adjoint = seed);
     }
 
-    /// Reads the values of the cells of each row's seeds; there is memory for them.
+    /// Copies the results to each row's values; [`CallRoom::begin`] has reserved the memory.
     fn read_values(&mut self, call: &GradientCall, seeds: &[&[SeededCell]]) {
         self.value_rows.clear();
         let mut next = 0;
@@ -330,25 +330,25 @@ impl CallRoom {
         }
     }
 
-    /// The bits at the turning point of the cells of a row's seeds.
+    /// Returns the bits at the turning point of the cells of a row's seeds.
     pub fn values(&self, row: usize) -> &[u64] {
         let begin = |row: usize| self.value_rows.get(row).copied().unwrap_or(self.values.len());
         self.values.get(begin(row)..begin(row + 1)).unwrap_or_default()
     }
 
-    /// Branches and freed cells of the last call, if it was watched.
+    /// Returns the branches and freed cells of the last call, if it was watched.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_ref()
     }
 
-    /// The adjoints of a row after the last call, one for each of the program's reals.
+    /// Returns the adjoints of a row after the last call, one for each of the program's reals.
     pub fn adjoints(&self, row: usize) -> &[u64] {
         let first = row * self.stride;
         self.adjoints.get(first..first + self.own_reals).unwrap_or_default()
     }
 }
 
-/// Makes some cells those of a start, and 0 behind it.
+/// Copies a range of cells from a start, and zeroes the part of the range beyond the start.
 pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
     let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);

@@ -1,4 +1,4 @@
-//! Both sweeps of a gradient as one function: cells that no memory has are values from the start to the end.
+//! Joins the two sweeps of a gradient into one function. Cells outside of memory become values from the start to the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -17,44 +17,44 @@ use crate::passes::replacing::Replacements;
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
-/// Fewer neighbouring cells have operations of their own.
+/// Minimum number of neighbouring cells for a loop; fewer cells get one set of operations each.
 const SHORTEST_LOOP: usize = 8;
 
-/// The program of a call function, and what is known of its cells.
+/// The program of a call function, and the known properties of its cells.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
     pub program: &'p Program,
-    /// What holds 0 at the start.
+    /// Cells that hold 0 at the start.
     pub zeros: FrameZeros,
     pub memory: &'p MemoryCells,
     pub rows: AdjointRows,
 }
 
-/// A call function while its sweeps are joined.
+/// A call function under construction.
 pub(super) struct Joining<'p> {
     pub form: SsaForm,
     pub place: Place<'p>,
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
-    /// Operations to be put at the beginning of the function: literals, and loads of the start.
+    /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
-    /// Literals, once each.
+    /// The value of each literal.
     literals: HashMap<OpKind, SsaValue>,
     /// Values of cells at the start.
     starts: HashMap<SpacedCell, SsaValue>,
-    /// Blocks where the sweep that was joined last arrives, with the values that it leaves in cells.
+    /// The final blocks of the sweep that was joined last, each with the final values of cells.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
-    /// The block of the turning point.
+    /// The last block of the turning point.
     turn: Option<u32>,
-    /// Values of cells at the turning point, as far as they differ from those at the start.
+    /// Values of cells at the turning point that differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
-    /// Loads and what they load.
+    /// Loads, each with the value that replaces it.
     loads: Vec<(SsaValue, SsaValue)>,
 }
 
 impl<'p> Joining<'p> {
-    /// Of a primal sweep.
+    /// Begins with a primal sweep.
     pub fn new(primal: SsaForm, place: Place<'p>, seeded: &'p [u32]) -> Joining<'p> {
         Joining {
             form: primal,
@@ -71,12 +71,12 @@ impl<'p> Joining<'p> {
         }
     }
 
-    /// Makes values of the primal sweep's cells; it arrives at a position.
+    /// Replaces the cells of the primal sweep, which ends at the position `to`, by values.
     pub fn primal(&mut self, to: u32) {
         self.lower(&reached(&self.form), to, 0);
     }
 
-    /// Puts the turning point behind the primal sweep.
+    /// Adds the turning point after the primal sweep.
     pub fn turn(&mut self, slack: u32, is_watched: bool) {
         let (block, turned) = self.meet();
         self.turn = Some(block);
@@ -94,8 +94,8 @@ impl<'p> Joining<'p> {
         self.store_results();
     }
 
-    /// Stores the values of the seeded cells at the turning point. Neighbours in memory are copied by a loop, so that the function doesn't
-    /// grow with an array.
+    /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so the length of an array
+    /// doesn't change that of the function.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -124,7 +124,7 @@ impl<'p> Joining<'p> {
         }
     }
 
-    /// An address so many cells further on.
+    /// Returns the address `by` cells after an address.
     pub fn moved(&mut self, block: u32, address: SsaValue, by: i64) -> SsaValue {
         if by == 0 {
             return address;
@@ -133,7 +133,7 @@ impl<'p> Joining<'p> {
         self.put(block, OpKind::Place, &[by, address, one])
     }
 
-    /// Joins the reverse sweep to the turning point; it arrives at a position.
+    /// Joins the reverse sweep, which ends at the position `to`, to the turning point.
     pub fn reverse(&mut self, reverse: SsaForm, to: u32) {
         let order = reached(&reverse);
         let exits = self.form.exits.len() as u32;
@@ -145,7 +145,7 @@ impl<'p> Joining<'p> {
         self.lower(&order, to, exits);
     }
 
-    /// Ends the reverse sweep in a new block. Gives the block, and the values that cells have there.
+    /// Ends the reverse sweep in a new block. Returns the block, and the values of cells there.
     pub fn arrive(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let (block, mut cells) = self.meet();
         for (&cell, &value) in &self.turned {
@@ -154,8 +154,8 @@ impl<'p> Joining<'p> {
         (block, cells)
     }
 
-    /// Ends the function behind a block, with the stores of adjoints, which are checked if nothing else has checked them. Also gives the
-    /// number of the exit at the end.
+    /// Ends the function after a block with the stores of adjoints. `checks` adds finiteness checks of them. Also returns the number of the
+    /// exit at the end.
     pub fn finish(
         mut self,
         (last, checks): (u32, bool),
@@ -175,7 +175,7 @@ impl<'p> Joining<'p> {
         (self.form, end)
     }
 
-    /// Stores the adjoints of the program's reals, as far as they aren't in memory.
+    /// Stores the adjoints of the program's named reals that are values.
     fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
@@ -195,8 +195,8 @@ impl<'p> Joining<'p> {
         }
     }
 
-    /// Puts operations for each of some neighbouring cells into memory order, from a block on: a loop if they are many. Gives the block in
-    /// which that ends.
+    /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many. Returns the last
+    /// block.
     pub fn each_cell(
         &mut self,
         block: u32,
@@ -225,7 +225,7 @@ impl<'p> Joining<'p> {
         behind
     }
 
-    /// A new block that all arrivals lead to, with the values of the cells that they leave.
+    /// Adds a block that all final blocks of a sweep lead to, and returns it with the values of cells there.
     fn meet(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let arrivals = std::mem::take(&mut self.arrivals);
         let cells: BTreeSet<SpacedCell> =
@@ -244,7 +244,7 @@ impl<'p> Joining<'p> {
         (block, met)
     }
 
-    /// A new block, which ends nowhere yet.
+    /// Adds a block, whose end is set later.
     pub fn block(&mut self, parameters: Vec<SsaValue>) -> u32 {
         let number = self.form.blocks.len() as u32;
         let end = SsaEnd::Exit { exit: 0 };
@@ -262,14 +262,14 @@ impl<'p> Joining<'p> {
         value
     }
 
-    /// Puts an operation at the end of a block.
+    /// Appends an operation to a block.
     pub fn put(&mut self, block: u32, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
         let value = self.form.define(kind, operands);
         self.form.blocks.get_mut(block as usize).into_iter().for_each(|block| block.ops.push(value));
         value
     }
 
-    /// A literal, which every block may use.
+    /// Returns the value of a literal, which every block may use.
     pub fn literal(&mut self, kind: OpKind) -> SsaValue {
         if let Some(&known) = self.literals.get(&kind) {
             return known;
@@ -280,7 +280,7 @@ impl<'p> Joining<'p> {
         value
     }
 
-    /// The literal of a cell's bits.
+    /// Returns the literal of a cell's bits.
     fn bits(&mut self, space: Space, bits: u64) -> SsaValue {
         self.literal(match space.class() {
             Class::Int => OpKind::Int(bits as i64),
@@ -288,7 +288,7 @@ impl<'p> Joining<'p> {
         })
     }
 
-    /// The bits of a cell at the start, if every start has the same ones there.
+    /// Returns the bits of a cell at the start, if they are the same for every start.
     pub fn known_at_start(&self, (space, cell): SpacedCell) -> Option<u64> {
         let class = match space {
             Space::Ints if cell as usize == MODE => return Some(0),
@@ -301,7 +301,7 @@ impl<'p> Joining<'p> {
         (is_zero || cell >= self.place.memory.own(class)).then_some(0)
     }
 
-    /// The value of a cell at the start.
+    /// Returns the value of a cell at the start.
     pub fn at_start(&mut self, cell: SpacedCell) -> SsaValue {
         if let Some(&known) = self.starts.get(&cell) {
             return known;
@@ -319,7 +319,7 @@ impl<'p> Joining<'p> {
         value
     }
 
-    /// The value of a cell at the turning point; before it, at the start.
+    /// Returns the value of a cell at the turning point, or at the start as long as there is no turning point.
     fn at_turn(&mut self, cell: SpacedCell) -> SsaValue {
         let Some(turn) = self.turn else { return self.at_start(cell) };
         if let Some(&known) = self.turned.get(&cell) {
@@ -344,8 +344,8 @@ impl<'p> Joining<'p> {
         row < count && self.is_seeded.contains(&real)
     }
 
-    /// Makes values of cells that aren't in memory, in blocks of one sweep in an order in which values are made before they are used. Notes the
-    /// blocks in which the sweep arrives, and what it leaves in cells there. Operations that only count are dropped.
+    /// Replaces cells outside of memory by values in all blocks of a sweep, given in postorder. Notes the final blocks of the sweep, with the
+    /// final values of cells. Drops operations that only count.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {
@@ -368,7 +368,7 @@ impl<'p> Joining<'p> {
             };
             match exit {
                 Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
-                // Nobody reads the cells there.
+                // The cells are dead at other exits.
                 Some(_) => {
                     let is_store = |value: &SsaValue| {
                         self.form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Store(_)))
@@ -386,7 +386,7 @@ impl<'p> Joining<'p> {
         self.arrivals = arrivals;
     }
 
-    /// Returns true if an operation stays in its block. `stored` are the cells that the block has stored so far.
+    /// Returns true if an operation stays in its block. `stored` has the cells that the block has stored so far.
     fn is_kept(&mut self, value: SsaValue, stored: &mut BTreeMap<SpacedCell, SsaValue>) -> bool {
         let Some(op) = self.form.op(value) else { return true };
         let (kind, second, address) = (op.kind, op.operands.get(1).copied(), op.operands.first().copied());
@@ -428,7 +428,7 @@ impl<'p> Joining<'p> {
     }
 }
 
-/// The space of a class's cells at the start.
+/// Returns the space of a class's cells at the start.
 pub(super) fn start_space(space: Space) -> Space {
     match space.class() {
         Class::Int => Space::StartInts,

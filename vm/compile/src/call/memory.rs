@@ -1,5 +1,5 @@
-//! Which cells of a call function are in memory: those at computed addresses, and those that are stored before the end of a sweep. All
-//! others are values. Memory that no sweep changes is read from the cells of the start.
+//! Assigns the cells of a call function to values and memory. Cells with computed addresses, and cells that are stored before the end of a
+//! sweep, are in memory; all others are values. Memory that no sweep changes is read from the start.
 
 use std::ops::Range;
 
@@ -24,32 +24,32 @@ struct MemoryRun {
     is_changed: bool,
 }
 
-/// Where a cell is found.
+/// The location of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellHome {
-    /// It is a value.
+    /// A value, outside of memory.
     Value,
-    /// In the memory of its space.
+    /// Working memory, in the cell's space.
     Working,
-    /// In the memory of the start, because nothing changes it.
+    /// The memory of the start, because no sweep changes the cell.
     Start,
 }
 
-/// The cells in memory.
+/// The cells of a call function that are in memory.
 #[derive(Debug)]
 pub(super) struct MemoryCells {
-    /// Apart from each other.
+    /// Disjoint ranges that don't touch each other.
     runs: Vec<MemoryRun>,
-    /// The program's own cells of each class: integers, reals.
+    /// The number of the program's own integers and reals.
     own: [u32; 2],
 }
 
 impl MemoryCells {
-    /// Those of both sweeps of a program.
+    /// Finds the cells in memory of two sweeps of a program.
     pub fn of(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> MemoryCells {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        // Where functions are called there may be any number of frames.
+        // Out-of-line calls may open any number of frames.
         let frames = |of: fn(&SsaForm) -> u32| {
             let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
             sweeps.iter().map(cells).max().unwrap_or(0)
@@ -77,10 +77,10 @@ impl MemoryCells {
             };
             run.is_changed = is_stored || !is_own;
         }
-        // Verification goes through the adjoints of changed reals in memory, side by side with the reals.
+        // Verification reads the adjoints of changed reals in memory at the addresses of the reals.
         let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
         let of_row = |row: u32, cells: &Range<u32>| {
-            // Only cells of the program are compared with the start.
+            // Verification reads the program's own cells only.
             let end = if rows.count > 1 { cells.end.min(rows.stride) } else { cells.end };
             rows.adjoint(row, cells.start.min(end))..rows.adjoint(row, end)
         };
@@ -94,7 +94,7 @@ impl MemoryCells {
         MemoryCells { runs, own }
     }
 
-    /// Where a cell is found.
+    /// Returns the location of a cell.
     pub fn home(&self, (space, cell): SpacedCell) -> CellHome {
         match self.runs.iter().find(|run| run.space == space && run.cells.contains(&cell)) {
             Some(run) if run.is_changed => CellHome::Working,
@@ -103,7 +103,7 @@ impl MemoryCells {
         }
     }
 
-    /// Where the cells are found at an address of which only this is known.
+    /// Returns the location of the cells in a range of addresses.
     pub fn home_of(&self, space: Space, range: IntRange) -> CellHome {
         let Ok(first) = u32::try_from(range.low.max(0)) else { return CellHome::Working };
         match self.home((space, first)) {
@@ -112,7 +112,7 @@ impl MemoryCells {
         }
     }
 
-    /// The program's own cells of a class.
+    /// Returns the number of the program's own cells of a class.
     pub fn own(&self, class: Class) -> u32 {
         match class {
             Class::Int => self.own[0],
@@ -120,7 +120,7 @@ impl MemoryCells {
         }
     }
 
-    /// Integers and reals that code changes in memory.
+    /// Returns the ranges of working memory: integers and reals.
     pub fn working(&self) -> impl Iterator<Item = (Class, Range<u32>)> + '_ {
         let changed = self.runs.iter().filter(|run| run.is_changed);
         changed.filter_map(|run| match run.space {
@@ -130,13 +130,13 @@ impl MemoryCells {
         })
     }
 
-    /// Adjoints that are in memory.
+    /// Returns the ranges of adjoints in memory.
     pub fn adjoints(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.runs.iter().filter(|run| run.space == Space::Adjoints).map(|run| run.cells.clone())
     }
 }
 
-/// Runs of neighbours that contain some cells, apart from each other.
+/// Merges ranges of cells that overlap or touch.
 fn joined(mut cells: Vec<(Space, Range<u32>)>) -> Vec<MemoryRun> {
     cells.sort_by_key(|(space, cells)| (*space, cells.start));
     let mut runs: Vec<MemoryRun> = Vec::new();
@@ -199,14 +199,14 @@ fn accesses(form: &SsaForm, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAcce
     found
 }
 
-/// The cells among so many that an address may be.
+/// Returns the possible cells of an address, among `count` cells.
 fn clipped(range: IntRange, count: u32) -> Range<u32> {
     let within = |end: i64| u32::try_from(end.clamp(0, count.into())).unwrap_or(count);
     let (first, end) = (within(range.low), within(range.high.saturating_add(1)));
     first..end.max(first)
 }
 
-/// The address of a load or store, if it is a literal.
+/// Returns the address of a load or store, if it is a literal.
 pub(super) fn literal_address(form: &SsaForm, op: &SsaOp) -> Option<u32> {
     match form.op(*op.operands.first()?)?.kind {
         OpKind::Int(address) => u32::try_from(address).ok(),

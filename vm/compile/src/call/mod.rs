@@ -1,7 +1,7 @@
 //! The call function of a gradient: one SSA function from the start of a program to its derivatives.
 //!
 //! ```text
-//! entry     variables are loaded from the cells of the start
+//! entry     variables are loaded from the start
 //! primal    program start → turning point
 //! turn      the adjoints of the seeded cells are loaded; all others are 0
 //! reverse   turning point → program start, with adjoints
@@ -9,8 +9,9 @@
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
-//! The two sweeps are built apart ([`crate::build()`]) and joined here: values of the primal sweep reach the reverse sweep without memory,
-//! so the passes see both at once. Any exit but the end means that a machine has to make the call; so does a failed check.
+//! The sweeps are built apart ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends. Cells without a computed
+//! address are values from the start to the end, so the passes see both sweeps at once. *Working memory* holds the other cells that code
+//! changes. A failed check, or an exit other than the end, means that a machine has to make the call.
 
 mod finite;
 mod gradient;
@@ -37,10 +38,10 @@ use crate::passes::{PASSES, improved};
 use crate::route::RoutePlan;
 use crate::rows::{AdjointRows, with_rows};
 
-/// Steps that a reverse sweep may make beyond those of the primal sweep: adjoints that are lost make more.
+/// Upper bound on the steps of a reverse sweep beyond those of the primal sweep. Steps that report lost adjoints need some.
 const SLACK: u32 = 1 << 16;
 
-/// What a gradient call function is built for.
+/// The parameters of a gradient's call function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GradientTask<'t> {
     /// The position at which the primal sweep ends.
@@ -52,25 +53,25 @@ pub(crate) struct GradientTask<'t> {
     pub rows: u32,
 }
 
-/// The call function of a gradient, with what it needs from its caller.
+/// The call function of a gradient, with the memory that its caller prepares.
 #[derive(Debug)]
 pub(crate) struct GradientFunction {
     pub form: SsaForm,
-    /// The number of the exit at its end.
+    /// The number of the exit at the function's end.
     pub end: u32,
-    /// Cells that the function changes in memory: the caller makes them those of the start before each call, and 0 behind the program's
-    /// own cells.
+    /// Working memory. Before each call, the caller copies the cells of the start there, and zeroes the cells beyond the program's own.
     pub working: Vec<(Class, Range<u32>)>,
-    /// Adjoints in memory, which the caller makes 0 before each call.
+    /// Adjoints in memory, which the caller zeroes before each call.
     pub adjoints: Vec<Range<u32>>,
-    /// The adjoints of its losses.
+    /// The layout of the losses' adjoints.
     pub rows: AdjointRows,
-    /// Words of the shorter record, of both sweeps' calls that aren't inlined: so many records of it lie before the end of the records.
+    /// Words of a call record, in the sweep with the shorter records. The caller multiplies it by the number of out-of-line calls to find
+    /// the end of the records, so neither sweep opens more calls than there are frames.
     pub record: u32,
 }
 
 impl GradientFunction {
-    /// The call function of a task. None if a sweep needs more than cells, or if the program reads adjoints.
+    /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
     pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
         if program.names_adjoints() {
             return None;
@@ -120,17 +121,17 @@ impl GradientFunction {
     }
 }
 
-/// A sweep of a gradient as a form of its own, if it needs nothing of a machine but cells.
+/// Builds one sweep of a gradient, unless it needs more of a machine than cells.
 fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
     let version = Version { observed: Observed::Arrival, ..plan.version(program, KnownCells::default()) };
     let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
     let arrives = form.exits.iter().any(|exit| exit.position == plan.to && exit.calls.is_empty());
-    // The caller says where records of calls end, and nothing else.
+    // The only input that a caller supplies is the end of the call records.
     let is_alone = form.inputs().all(|(_, input)| input == Input::RecordsEnd);
     (arrives && is_alone).then(|| improved(form, &PASSES))
 }
 
-/// The version of a call function: that of its reverse sweep, of which only the adjoints at the end are asked for.
+/// Returns the specialization of a call function: that of its reverse sweep, with only adjoints live at the end.
 fn version(reverse: &Version) -> Version {
     let zeros = FrameZeros { cells: false, adjoints: false, no_adjoint_is_negative: true };
     Version { zeros, observed: Observed::Arrival, ..reverse.clone() }

@@ -1,5 +1,5 @@
-//! Verification of a reverse sweep as operations: its cells must be those of the start. The verdict on what differs by rounding is
-//! [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence)'s.
+//! Emits the verification of a reverse sweep: it must restore the cells of the start. Differences of floats become evidence, on which
+//! [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence) gives the verdict.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::join::{Joining, start_space};
 use super::memory::{CellHome, SpacedCell};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Compares all cells that either sweep changes, from a block on, where `cells` are those that are values. Gives the block in which verification ends.
+/// Compares all cells that either sweep changes, after a block. `cells` has the cells that are values. Returns the last block.
 pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
     let mut values: Vec<(SpacedCell, SsaValue)> = cells.iter().map(|(&cell, &value)| (cell, value)).collect();
     values.sort_unstable();
@@ -44,7 +44,7 @@ pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell,
     })
 }
 
-/// The value of a cell at the start, loaded where it is compared.
+/// Returns the value of a cell at the start. The load is next to the comparison, which keeps its live range short.
 fn at_start(joining: &mut Joining, block: u32, cell: SpacedCell) -> SsaValue {
     match joining.known_at_start(cell) {
         Some(_) => joining.at_start(cell),
@@ -55,7 +55,7 @@ fn at_start(joining: &mut Joining, block: u32, cell: SpacedCell) -> SsaValue {
     }
 }
 
-/// The adjoint of a real that no sweep has as a value: in memory, or 0.
+/// Returns the adjoint of a real that isn't a value of either sweep: from memory, or 0.
 fn adjoint_in_memory(joining: &mut Joining, block: u32, cell: u32) -> SsaValue {
     match joining.place.memory.home((Space::Adjoints, cell)) {
         CellHome::Value => joining.literal(OpKind::Real(0)),

@@ -1,4 +1,4 @@
-//! Gradient calls of a group of lanes, on memory that serves again and again.
+//! Gradient calls of a group of lanes, on memory that serves one call after the other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use crate::start::RouteStart;
 
 use super::form::GroupForm;
 
-/// The compiled gradients of a group of lanes.
+/// The compiled call function of a group of lanes.
 #[derive(Debug)]
 pub struct GroupCall {
     program: Program,
     plan: RoutePlan,
     /// The seeded cells of each row.
     rows: Vec<Vec<usize>>,
-    /// The cells that lanes are given.
+    /// The cells of the lanes' inputs.
     given: Vec<(Class, usize)>,
     working: Vec<(Class, Range<u32>)>,
     adjoints: Vec<Range<u32>>,
     layout: AdjointRows,
     demands: Demands,
     first_steps: u64,
-    /// Rooms of this call have the same token: native code checks no cells.
+    /// The token of this call's rooms: native code relies on their sizes.
     rooms: Arc<RoomToken>,
     code: Box<dyn GroupCode>,
 }
@@ -42,14 +42,14 @@ pub struct GroupCall {
 #[derive(Debug)]
 struct RoomToken;
 
-/// How a group ends.
+/// The outcome of a group's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEnd {
     /// All lanes have their gradients.
     Done,
-    /// So many lanes, the first ones, take another branch than the next one.
+    /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
     Parted(usize),
-    /// Each lane has to be called alone.
+    /// The lanes have to be called one by one.
     GivenUp,
 }
 
@@ -62,7 +62,7 @@ pub struct GroupGradient<'g> {
 }
 
 impl GroupGradient<'_> {
-    /// The bits of the adjoint of a real, in each lane.
+    /// Returns the bits of the adjoint of a real in each lane.
     #[inline]
     pub fn adjoint(&self, cell: usize) -> InGroup<u64> {
         self.adjoints.get(cell).copied().unwrap_or_default()
@@ -74,7 +74,7 @@ impl GroupGradient<'_> {
 pub struct GroupRoom {
     made_for: Arc<RoomToken>,
     given: Vec<(Class, usize)>,
-    /// The greatest magnitude at the start of the reals that all lanes have in common.
+    /// The greatest magnitude at the start of the reals that aren't inputs.
     largest: f64,
     start_ints: Vec<InGroup<i64>>,
     start_reals: Vec<InGroup<u64>>,
@@ -87,8 +87,8 @@ pub struct GroupRoom {
 }
 
 impl GroupCall {
-    /// Compiles the gradients of some seeded cells, a list for each of at most [`MOST_ROWS`] rows, that turn at a position, for lanes that are given
-    /// some cells. None if a group can't execute them.
+    /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for lanes with the inputs `given`.
+    /// Returns `None` if a group can't execute them.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -124,13 +124,13 @@ impl GroupCall {
         })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Makes a room for lanes that begin as a start does, but for what they are given, with the seeds of each row, which are of the cells that the call was
-    /// compiled for. None if lanes can't begin there.
+    /// Creates a room for lanes that begin like `start` except for their inputs. `seeds` has the seeds of each row, for the cells that the call was
+    /// compiled for. Returns `None` if lanes can't begin there.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -146,7 +146,7 @@ impl GroupCall {
         if is_own && begins { GroupRoom::new(self, start, seeds).map(Some) } else { Ok(None) }
     }
 
-    /// Makes the call with at most so many steps before the turning point: `each` receives the gradient of each row, by its number.
+    /// Makes the call with at most `most_steps` steps of the primal sweep. `each` receives the gradient of each row, with its number.
     pub fn run(
         &self,
         room: &mut GroupRoom,
@@ -211,7 +211,7 @@ impl GroupRoom {
         Ok(room)
     }
 
-    /// Gives a cell, by its place among those that lanes are given, a number in each lane, as bits.
+    /// Sets the input of index `n` to a number for each lane, as bits.
     #[inline]
     pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
         match self.given.get(n) {
@@ -226,7 +226,7 @@ impl GroupRoom {
         }
     }
 
-    /// Makes the memory that code changes that of the starts, and seeds the adjoints.
+    /// Copies the starts to working memory, and seeds the adjoints.
     fn begin(&mut self, call: &GroupCall) {
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
@@ -241,7 +241,7 @@ impl GroupRoom {
         }
         let stride = call.layout.stride as usize;
         for row in 0..self.seeds.len() {
-            // Any row's seeded cell is loaded in each row.
+            // Each row loads the adjoints of all seeded cells.
             for seed in self.seeds.iter().flatten() {
                 let there = self.adjoints.get_mut(row * stride + seed.cell);
                 there.into_iter().for_each(|adjoint| *adjoint = [0; GROUP]);
@@ -266,14 +266,14 @@ impl GroupRoom {
         }
     }
 
-    /// The bits of a row's seeded cells at the turning point.
+    /// Returns the bits of a row's seeded cells at the turning point.
     fn values(&self, row: usize) -> &[InGroup<u64>] {
         let first: usize = self.seeds.iter().take(row).map(Vec::len).sum();
         let count = self.seeds.get(row).map_or(0, Vec::len);
         self.results.get(first..first + count).unwrap_or_default()
     }
 
-    /// The greatest magnitude of each lane's reals at the start.
+    /// Returns the greatest magnitude of each lane's reals at the start.
     fn largest(&self) -> InGroup<f64> {
         let reals = self.given.iter().filter(|(class, _)| *class == Class::Real);
         let given = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
@@ -283,7 +283,7 @@ impl GroupRoom {
     }
 }
 
-/// The greatest magnitude of reals, but for those that lanes are given.
+/// Returns the greatest magnitude of the reals that aren't inputs of lanes.
 fn largest_but(given: &[(Class, usize)], reals: &[u64]) -> f64 {
     let others = reals.iter().enumerate().filter(|&(cell, _)| !given.contains(&(Class::Real, cell)));
     others.fold(0.0, |most, (_, &bits)| f64::from_bits(bits).abs().max(most))

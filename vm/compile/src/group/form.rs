@@ -1,5 +1,5 @@
-//! Which values of a call function are the same for all lanes of a SIMD group. Lanes take the same branches, so a value differs only if it is
-//! made of something that differs: reals, and integers that lanes are given.
+//! Divergence analysis of a call function for SIMD groups: finds the values that are the same for all lanes. Lanes take the same branches, so
+//! a value differs only if it depends on reals, or on integers among the lanes' inputs.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::form::{SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 
-/// For whom a value is the same.
+/// The variation of a value between lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spread {
-    /// For all lanes.
+    /// All lanes have the same value.
     #[default]
     Common,
-    /// Each lane has a value of its own.
+    /// Each lane has its own value.
     ByLane,
 }
 
@@ -41,20 +41,21 @@ impl SpreadInts {
     }
 }
 
-/// A call function that a group executes.
+/// A call function with its divergence analysis.
 #[derive(Clone, Debug)]
 pub struct GroupForm {
     form: SsaForm,
     spreads: Vec<Spread>,
-    /// Integers that lanes are given, and integers that may differ anywhere in the function.
+    /// Integers among the lanes' inputs; `ints` has all integers that may differ anywhere in the function.
     given: SpreadInts,
     ints: SpreadInts,
-    /// By block, true if a group executes it: the block is reached, and is no exit but the end. A group is given up at other exits.
+    /// By block, true if a group executes it: the block is reachable, and is the end or no exit. A group is given up at other exits.
     is_followed: Vec<bool>,
 }
 
 impl GroupForm {
-    /// Of a call function with the number of the exit at its end. `ints` are the integers that lanes are given. None if a group can't execute it.
+    /// Analyzes a call function; `end` is the number of the exit at its end, and `ints` are the integers among the lanes' inputs. Returns `None` if a
+    /// group can't execute the function.
     pub(crate) fn new(form: SsaForm, end: u32, ints: impl IntoIterator<Item = u32>) -> Option<GroupForm> {
         if form.numbers.system != RealSystem::F64 || !form.is_plain() {
             return None;
@@ -67,7 +68,7 @@ impl GroupForm {
         group.is_possible().then_some(group)
     }
 
-    /// The function.
+    /// Returns the call function.
     pub fn form(&self) -> &SsaForm {
         &self.form
     }
@@ -77,12 +78,12 @@ impl GroupForm {
         self.is_followed.get(block as usize) == Some(&true)
     }
 
-    /// For whom a value is the same.
+    /// Returns the variation of a value between lanes.
     pub fn spread(&self, value: SsaValue) -> Spread {
         self.spreads.get(value.0 as usize).copied().unwrap_or_default()
     }
 
-    /// For whom an operation does the same.
+    /// Returns the variation of an operation between lanes.
     pub fn spread_of(&self, op: &SsaOp) -> Spread {
         let used = op.operands.iter().chain(&op.guard).map(|&value| self.spread(value)).max();
         let used = used.unwrap_or_default();
@@ -96,7 +97,7 @@ impl GroupForm {
         }
     }
 
-    /// The cell that a load or a store names, if its address is a literal.
+    /// Returns the cell of a load or store, if its address is a literal.
     fn cell(&self, op: &SsaOp) -> Option<u32> {
         match self.form.op(*op.operands.first()?)?.kind {
             OpKind::Int(cell) => u32::try_from(cell).ok(),
@@ -137,7 +138,7 @@ impl GroupForm {
         is_further
     }
 
-    /// Returns true if all lanes skip the same steps, and nothing is asked of calls.
+    /// Returns true if all lanes skip the same steps, and the function has no out-of-line calls.
     fn is_possible(&self) -> bool {
         let fits = |op: &SsaOp| {
             !matches!(
