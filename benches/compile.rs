@@ -1,11 +1,12 @@
-//! Benchmark of compilation: the time to compile a program's forward route and its gradient's reverse route, and the
-//! memory of a workspace for a gradient. Run by `cargo bench --bench compile`.
+//! Benchmark of compilation: the time to compile a program's forward route and the call function of its gradient, and
+//! the memory of a workspace for a gradient. Run by `cargo bench --bench compile`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
 
 use allocation_counter::measure;
 use reviver::{Assembled, CheckLevel, EngineChoice, Executable, assemble, open};
+use reviver_compile::call::GradientCall;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_jit::Jit;
 use reviver_vm::differentiate::early_turn;
@@ -38,13 +39,13 @@ fn many_instructions() -> Assembled {
     assemble("many.rasm", &text).unwrap()
 }
 
-/// Returns the routes to compile: forward, and backward from the turning point of the loss's gradient.
-fn plans(program: &Program, loss: &str) -> [RoutePlan; 2] {
+/// Compiles the call function of a loss's gradient.
+fn compile_gradient(program: &Program, jit: &Jit, loss: &str) {
     let (global, _) = program.global(loss).unwrap();
-    let stops = early_turn(program, &[program.cells(global).start]);
+    let cells = [program.cells(global).start];
+    let stops = early_turn(program, &cells);
     let turn = stops.and_then(|stops| stops.only()).map_or(program.end(), |node| node.position);
-    let [_, back] = RoutePlan::gradient(program, turn, CheckLevel::Checked);
-    [RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked), back]
+    black_box(GradientCall::new(program, jit, (turn, CheckLevel::Checked), (&cells, 1)).unwrap());
 }
 
 /// Returns the peak bytes of a workspace that computes the gradient of the mixture, and the bytes of the mixture's
@@ -80,16 +81,17 @@ fn main() {
     if !measures() {
         return;
     }
-    println!("| program | forward (ms) | back, with adjoints (ms) |\n|---|---|---|");
+    println!("| program | forward (ms) | gradient (ms) |\n|---|---|---|");
     for (name, assembled, loss) in &programs {
         let program = assembled.program();
-        let plans = plans(program, loss);
+        let plan = RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked);
         let mut best = Best::none();
         for _ in 0..ROUNDS {
-            best.round(plans.map(|plan| time(|| _ = black_box(Route::new(program, &jit, plan).unwrap()))));
+            let forward = time(|| _ = black_box(Route::new(program, &jit, plan).unwrap()));
+            best.round([forward, time(|| compile_gradient(program, &jit, loss))]);
         }
-        let [forward, back] = best.seconds().map(|seconds| seconds * 1e3);
-        println!("| {name} | {forward:.1} | {back:.1} |");
+        let [forward, gradient] = best.seconds().map(|seconds| seconds * 1e3);
+        println!("| {name} | {forward:.1} | {gradient:.1} |");
     }
     let (taken, data) = memory_of_a_gradient();
     println!("\nThe mixture's gradient takes {taken} bytes, for {data} bytes of inputs and results.");

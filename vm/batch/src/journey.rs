@@ -1,5 +1,5 @@
-//! The whole way of a lane as one form: cells that no memory has are values from where lanes begin to where they arrive, and of a gradient
-//! the way back follows the way there. Knows no text.
+//! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to the
+//! arrival. In a gradient, the reverse sweep follows the primal sweep. Independent of shader text.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,18 +13,18 @@ use reviver_isa::instruction::Class;
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
 
-/// Where a cell is that somebody asks for.
+/// The place of a cell's content, at an arrival or at the turning point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellHome {
     Value(SsaValue),
-    /// The word of the lane's memory.
+    /// The word of this number in the lane's memory.
     Memory(u32),
 }
 
-/// The losses of a Jacobian, each with a row of adjoints.
+/// The losses of a gradient, each with a row of adjoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LossRows {
-    /// The cells of the losses, one a row.
+    /// The addresses of the losses, one for each row.
     pub losses: Vec<u32>,
     /// The distance from a row's adjoint of a real to that of the next row.
     pub stride: u32,
@@ -35,50 +35,52 @@ impl LossRows {
         self.losses.len() as u32
     }
 
-    /// Where the rows are among all adjoints.
+    /// Returns the layout of the rows.
     pub fn layout(&self) -> AdjointRows {
         AdjointRows { count: self.count(), stride: self.stride }
     }
 
-    /// The adjoint of a real in a row.
+    /// Returns the address of a real's adjoint in a row.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
         self.layout().adjoint(row, real)
     }
 
-    /// The adjoints that aren't 0 where a reverse sweep begins: each loss's, of itself.
+    /// Iterates over the addresses of the seeds: for each row, the adjoint of the row's loss. All other adjoints are 0 at the
+    /// turning point.
     pub fn seeds(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
     }
 }
 
-/// The way of a lane.
+/// The run of a lane as one SSA function.
 #[derive(Debug)]
 pub(crate) struct LaneJourney {
     pub form: SsaForm,
-    /// Blocks from this one on are of the way back of a gradient.
+    /// The first block of a gradient's reverse sweep. The later blocks are those of the reverse sweep, too.
     pub back: Option<u32>,
-    /// The block where a gradient turns.
+    /// The block at the turning point of a gradient.
     pub turn: Option<u32>,
-    /// Where lanes arrive, each with what it leaves in cells.
+    /// The blocks of arrivals, each with the values that it stores to cells outside of memory.
     pub arrivals: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
-    /// Values that stand for others.
+    /// Pairs of a value and its replacement, for loads from cells outside of memory.
     pub stands_for: Vec<(SsaValue, SsaValue)>,
-    /// Values that lanes are given, by the number of the word.
+    /// The loads of input words, each with the number of the word.
     pub given: BTreeMap<SsaValue, u32>,
-    /// Cells that the way there of a gradient leaves in values.
+    /// Values at the turning point of the cells outside of memory that the primal sweep stores, and of the seeds.
     turned: HashMap<SpacedCell, SsaValue>,
-    /// Where the adjoints of each loss are.
+    /// The losses, with the layout of their adjoints.
     pub adjoints: LossRows,
+    /// Values of cells at the start.
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
-/// What only statistics are made of.
+/// Returns true if an operation only counts for statistics, which lanes don't have.
 fn is_count(kind: OpKind) -> bool {
     matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
 }
 
 impl LaneJourney {
-    /// Of a form, and of another one that leads back with the adjoints of losses.
+    /// Builds the run of a lane from the SSA function of a whole run, or from those of both sweeps of a gradient.
     pub fn of(
         there: SsaForm,
         back: Option<(SsaForm, LossRows)>,
@@ -108,7 +110,7 @@ impl LaneJourney {
         journey
     }
 
-    /// What a cell holds where lanes begin.
+    /// Returns the value of a cell at the start of lanes.
     pub fn at_start(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
         if let Some(&known) = self.starts.get(&cell) {
             return known;
@@ -126,7 +128,8 @@ impl LaneJourney {
         value
     }
 
-    /// What a cell that isn't in memory holds where a gradient has turned; on a way of one form, where lanes begin.
+    /// Returns the value that a cell outside of memory has at the turning point of a gradient. Without a turning point, returns
+    /// the value at the start.
     pub fn at_turn(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
         if let Some(&known) = self.turned.get(&cell) {
             return known;
@@ -144,7 +147,7 @@ impl LaneJourney {
         value
     }
 
-    /// Where a cell is where a lane arrives in a block.
+    /// Returns the place of a cell's content when a lane arrives in a block.
     pub fn at_arrival(
         &mut self,
         block: u32,
@@ -159,16 +162,17 @@ impl LaneJourney {
         CellHome::Value(stored.unwrap_or_else(|| self.at_turn(cell, start)))
     }
 
-    /// Whether a value is a literal of other bits.
+    /// Returns true if a value is known to be an integer other than these bits. Reals are never known to be wrong.
     pub fn is_never(&self, value: SsaValue, class: Class, bits: u64) -> bool {
         match self.form.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => class == Class::Int && literal as u64 != bits,
-            // Floats may be close.
+            // A real that isn't equal may still be close enough.
             _ => false,
         }
     }
 
-    /// The values of reals that the way there of a gradient leaves.
+    /// Iterates over the values at the turning point of reals that the primal sweep stores outside of memory, in order of their
+    /// addresses.
     pub fn turned_reals(&self) -> impl Iterator<Item = SsaValue> {
         let mut reals: Vec<(SpacedCell, SsaValue)> =
             self.turned.iter().map(|(&cell, &value)| (cell, value)).collect();
@@ -177,13 +181,13 @@ impl LaneJourney {
         reals.into_iter().map(|(_, value)| value)
     }
 
-    /// The cells that ways leave in values.
+    /// Returns the cells outside of memory that have a value at an arrival or at the turning point.
     pub fn left(&self) -> BTreeSet<SpacedCell> {
         let arrived = self.arrivals.values().flat_map(BTreeMap::keys);
         arrived.chain(self.turned.keys()).copied().collect()
     }
 
-    /// A literal, as cells of a space have it.
+    /// Defines a literal of the class of a space.
     pub fn literal(&mut self, space: Space, bits: u64) -> SsaValue {
         let kind = match space.class() {
             Class::Int => OpKind::Int(bits as i64),
@@ -192,8 +196,8 @@ impl LaneJourney {
         self.form.define(kind, &[])
     }
 
-    /// Makes values of the cells that aren't in memory, and notes what is left in them where blocks arrive. What is counted
-    /// alone goes.
+    /// Replaces the loads and stores of cells outside of memory by values, and records the values that blocks of arrivals
+    /// store. Removes operations that only count.
     fn lower(&mut self, order: &[u32], start: &StartCells, memory: &LaneMemory) {
         for &number in order {
             let Some(block) = self.form.blocks.get_mut(number as usize) else { continue };
@@ -233,7 +237,8 @@ impl LaneJourney {
         }
     }
 
-    /// A load at a computed address among cells that aren't in memory, as a choice among their values; of any other operation nothing but itself.
+    /// Replaces a load at a computed address among cells outside of memory by a selection among their values, and returns the
+    /// operations of the selection. Returns any other operation unchanged.
     fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
         let load = self.form.op(value).and_then(|op| match (op.kind, op.operands.first()) {
             (OpKind::Load(space), Some(&address)) if literal(&self.form, op).is_none() => {
@@ -264,8 +269,8 @@ impl LaneJourney {
         made
     }
 
-    /// Has the arrivals of the way there lead to the way back, by a block that is given what they leave. The number of the way back's
-    /// first block.
+    /// Appends the reverse sweep, and returns the number of its first block. The arrivals of the primal sweep lead there through
+    /// a block at the turning point. The parameters of this block are the cells that the arrivals store.
     fn turn_round(&mut self, back: SsaForm, start: &StartCells) -> u32 {
         let turn = self.form.blocks.len() as u32;
         let first = turn + 1;

@@ -1,5 +1,5 @@
-//! A form, carried out as it stands: slowly, and so plainly that what it means can be read here. Engines that compile
-//! are compared with it. Knows no machine.
+//! Evaluator of SSA functions. It is slow, but so plain that it defines what an SSA function means. Tests compare the
+//! engines that compile with it. This module knows no machine.
 
 use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
@@ -13,7 +13,7 @@ use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
-/// Carries out a form.
+/// Executes an SSA function.
 pub fn evaluate(form: &SsaForm, job: Job) -> CodeOutcome {
     match form.numbers.system {
         RealSystem::F64 => Evaluation::new(form, F64, job).run(),
@@ -22,7 +22,7 @@ pub fn evaluate(form: &SsaForm, job: Job) -> CodeOutcome {
     }
 }
 
-/// The engine that carries forms out as they stand.
+/// Engine that evaluates SSA functions without compiling them.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluator;
 
@@ -41,18 +41,18 @@ impl Code for SsaForm {
 struct Evaluation<'f, 'c, 'w, R> {
     form: &'f SsaForm,
     job: Job<'c, 'w>,
-    /// Steps that may still be made, and how many there were at first, or where a gradient turned.
+    /// Steps that remain of the budget, and the budget: that of the run, or of the reverse sweep after a turning point.
     left: u64,
     budget: u64,
-    /// Steps before the turning point.
+    /// Number of steps before the turning point.
     primal_steps: u64,
     numbers: Arithmetic<Narrow, R>,
-    /// What each value is: an integer, or the bits of a real.
+    /// Each value: an integer, or the bits of a real.
     values: Vec<u64>,
     counts: Counts,
 }
 
-/// Something fails.
+/// Error: a check failed, or an operation has no result.
 struct CheckFailed;
 
 impl From<Fault> for CheckFailed {
@@ -122,7 +122,8 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         }
     }
 
-    /// All arguments at once: one may be a parameter.
+    /// Passes the arguments of a jump, and returns its target. All arguments are read before any parameter is set, because an
+    /// argument may be a parameter of the same block.
     fn pass(&mut self, jump: &Jump) -> u32 {
         let given: Vec<u64> =
             jump.arguments.iter().map(|argument| self.values[argument.0 as usize]).collect();
@@ -161,7 +162,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         std::array::from_fn(|n| op.operands[n])
     }
 
-    /// What an operation gives, if it gives anything.
+    /// Executes an operation. Returns the bits of its result, if it has one.
     fn made(&mut self, op: &SsaOp) -> Result<Option<u64>, CheckFailed> {
         let s = self.numbers;
         let reals = s.reals;
@@ -173,7 +174,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         match op.kind {
             OpKind::Int(value) => int(value),
             OpKind::Real(bits) => Ok(Some(bits)),
-            // It was given.
+            // The constructor has set the value.
             OpKind::Input(_) => Ok(None),
             OpKind::IntAdd => int(of(ints(self), |a, b| s.int_add(a, b))),
             OpKind::IntSub => int(of(ints(self), |a, b| s.int_sub(a, b))),

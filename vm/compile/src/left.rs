@@ -1,4 +1,5 @@
-//! What a form leaves in cells where it arrives, as far as that is the same whatever it began with. Knows no machine.
+//! Inference of the constants that an SSA function leaves in cells on arrival, for any state at entry. This module knows no
+//! machine.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,8 @@ use crate::known::{CellPlace, KnownCells};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::order::reached;
 
-/// What a form leaves, wherever it arrives at a position with no call open: constants that it stores last of all.
+/// Returns the cells with the same constant at each arrival at a position without open calls. Constants that are stored
+/// before the block of the arrival are not found.
 pub fn left_by(form: &SsaForm, position: u32) -> KnownCells {
     let leads_there = |number: &u32| {
         let Some(SsaEnd::Exit { exit }) = form.blocks.get(*number as usize).map(|block| &block.end) else {
@@ -26,7 +28,7 @@ pub fn left_by(form: &SsaForm, position: u32) -> KnownCells {
     common.into_iter().flatten().collect()
 }
 
-/// The constants that a block leaves in cells.
+/// Returns the constants that a block leaves in cells.
 fn constants(form: &SsaForm, block: u32) -> BTreeMap<CellPlace, u64> {
     let mut left = BTreeMap::new();
     let ops = form.blocks.get(block as usize).map_or(&[][..], |block| &block.ops);
@@ -39,7 +41,7 @@ fn constants(form: &SsaForm, block: u32) -> BTreeMap<CellPlace, u64> {
         match (constant(form, address), constant(form, value).filter(|_| op.guard.is_none())) {
             (Some(cell), Some(bits)) => _ = left.insert((space.class(), cell as u32), bits),
             (Some(cell), None) => _ = left.remove(&(space.class(), cell as u32)),
-            // It may be any of them.
+            // A store to a computed address may change any cell of the class.
             (None, _) => left.retain(|(class, _), _| *class != space.class()),
         }
     }
@@ -68,7 +70,7 @@ mod tests {
     use crate::form::{FrameZeros, Observed, StopPlaces, Version};
     use crate::passes::{PASSES, improved};
 
-    /// What a run of a text leaves in its integers at its end, whatever it is given.
+    /// Returns the known integers of three globals at the end of a program, for any inputs.
     fn left(text: &str, names: [&str; 3]) -> [Option<u64>; 3] {
         let module = assemble("left.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
         let program = Program::new(module, 0).unwrap();

@@ -17,9 +17,9 @@
 //! | [`backend`] | the interface of an engine that compiles |
 //! | [`driver`], [`run`] | the tiered runtime, and the requests and results of compiled code |
 //! | `versions` | the code cache of the runtime: when and how much is compiled |
-//! | [`route`], [`start`] | routes between two positions for callers that can start again, and their start states |
-//! | [`turning`], [`bare`] | both sweeps of a gradient as one SSA function; cells of runs without a machine |
-//! | [`group`] | the same for several lanes side by side (SIMD groups) |
+//! | [`route`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
+//! | [`call`], [`rows`] | a gradient call as one SSA function, without a machine; several losses at once |
+//! | [`group`] | gradient calls of several lanes side by side (SIMD groups) |
 //! | [`written`] | common part of the emitters: which blocks and values they write, and in which order |
 //! | [`evaluate`] | evaluator of SSA functions, the reference for all engines |
 //!

@@ -1,35 +1,35 @@
-//! The operations of a form, and the one table of what is known of each: how many operands it has, what it gives, and
-//! whether it may fail. Knows no block and no engine.
+//! Operations of SSA functions, and the only table of their properties: operands, result, and when an operation may fail.
+//! This module knows no block and no engine.
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-/// The number of a value: what an operation gives, or a parameter of a block.
+/// Number of a value: the result of an operation, or a block parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SsaValue(pub u32);
 
-/// A memory that cells lie in, side by side.
+/// Address space of consecutive cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
     Ints,
     Reals,
-    /// The adjoint of each real, at its address.
+    /// Adjoints of reals. In the first row, an adjoint has the address of its real.
     Adjoints,
-    /// Records of the calls that are open ([`crate::form::FormCall`]), and what they pass: of each argument the first cell, the
-    /// number of cells, and the distance of neighbours.
+    /// Call records ([`crate::form::FormCall`]), and the arguments of open inlined calls. An argument has three words: its
+    /// first cell, its number of cells, and the distance between neighbouring cells.
     References,
-    /// Integers as they are at the start of a call. No code changes them.
+    /// Integers at the start of a call. Code doesn't change them.
     StartInts,
-    /// Reals as they are at the start of a call. No code changes them.
+    /// Reals at the start of a call. Code doesn't change them.
     StartReals,
-    /// Reals at the turning point that the caller asks for: one word for each.
+    /// Reals at the turning point that the caller requests, one word for each.
     Results,
 }
 
 impl Space {
-    /// The class of what its cells hold.
+    /// Returns the class of the numbers in the cells of this space.
     pub fn class(self) -> Class {
         match self {
             Space::Ints | Space::References | Space::StartInts => Class::Int,
@@ -38,35 +38,35 @@ impl Space {
     }
 }
 
-/// What a form is given by the call that it runs in: an address.
+/// Input of an SSA function: an address that the caller supplies at entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// Where the frame's cells of a class begin.
+    /// Address of the first cell of the frame, in a class.
     Frame(Class),
-    /// Where the records of open calls end, among [`Space::References`].
+    /// End of the call records that are open at entry, in [`Space::References`].
     Records,
-    /// No record begins there or behind: there is no room.
+    /// End of the space for call records. No record may begin at or after this address.
     RecordsEnd,
 }
 
-/// A coordinate of a point in the plane.
+/// Coordinate of a point in the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coordinate {
     X,
     Y,
 }
 
-/// What an operation does. Integers are sign-extended words of the program, which results are wrapped to; addresses
-/// and lengths are integers of 64 bits that aren't.
+/// Kind of an operation. Integers are sign-extended words of the program, and results are wrapped to words. Addresses and
+/// lengths are 64-bit integers that aren't wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpKind {
-    /// A literal.
+    /// Literal of this integer value.
     Int(i64),
-    /// The literal of these bits.
+    /// Literal real with these bits.
     Real(u64),
     Input(Input),
 
-    // As the methods of `Arith` of these names.
+    // Operations as defined by the methods of `Arith` with these names.
     IntAdd,
     IntSub,
     IntNeg,
@@ -95,9 +95,9 @@ pub enum OpKind {
     Atan2,
     Hypot,
     Elementary(Elementary),
-    /// A float or its opposite, whichever isn't negative; -0 stays -0.
+    /// Magnitude of a float, except that -0 stays -0.
     Magnitude,
-    /// A coordinate of the point (x, y) turned by an angle, or by the negated angle.
+    /// A coordinate of the point (x, y), rotated by an angle. If `back` is true, the angle is negated.
     Turn {
         back: bool,
         axis: Coordinate,
@@ -107,82 +107,86 @@ pub enum OpKind {
     RealOf,
     IntOf,
 
-    /// An index into an array: an integer plus this offset, which must be at least 0 and below a length.
+    /// Array index: an integer plus this offset. Fails unless the sum is at least 0 and less than a length.
     Index {
         offset: i64,
     },
-    /// The address base + index·stride.
+    /// Address base + index·stride of an element.
     Place,
-    /// What a cell holds.
+    /// Reads the cell at an address.
     Load(Space),
-    /// Changes what a cell holds.
+    /// Writes a value to the cell at an address.
     Store(Space),
 
-    /// A number that grows by 1 with each step that is made: those of blocks that have ended, and so many of this one.
+    /// Clock that advances by 1 with each step. It counts the steps of finished blocks, plus `here` steps of the current
+    /// block.
     Clock {
         here: u32,
     },
 
-    /// Fails unless a real may stand in a cell.
+    /// Fails unless a cell may hold a real: floats must be finite.
     RequireAdmitted,
-    /// Fails unless a real is vacant.
+    /// Fails unless a real is vacant, within the program's tolerance.
     RequireVacant,
-    /// Fails unless an integer isn't 0.
+    /// Fails if an integer is 0.
     RequireTrue,
-    /// Fails where two integers are equal.
+    /// Fails if two integers are equal.
     RequireApart,
 
-    /// So many bits are erased.
+    /// Counts this number of bits as erased.
     CountErased(u32),
-    /// The bits of a real are discarded, if it isn't 0.
+    /// Counts the width of a real as discarded bits, unless all its bits are 0.
     CountDiscarded,
-    /// An adjoint is dropped, if it isn't 0.
+    /// Counts an adjoint as dropped, unless it is 0.
     CountDropped,
-    /// A branch that rounding may lead elsewhere was taken by the last step that was counted: whoever watches is told.
+    /// Reports a jump to the watcher: the last counted step took a branch, and rounding may change the branch's direction.
     Jumped,
-    /// The turning point of a gradient: at most as many steps follow as were made before, and `slack` more; marks of branches count down.
+    /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus `slack`.
+    /// From here on, jumps are marked as those of a backward run.
     Turned {
         slack: u32,
     },
     /// Records the magnitude of a real in [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
     Largest,
-    /// Compares a real at the start with the same cell after the reverse sweep, whose adjoint is the third operand. Records a
-    /// difference as evidence; fails where rounding doesn't explain it.
+    /// Compares a real at the start with the same cell after the reverse sweep. The third operand is the cell's adjoint.
+    /// Records a difference as evidence; fails if rounding doesn't explain the difference.
     Missed {
-        /// The row whose adjoint it is.
+        /// Row of the third operand.
         row: u32,
     },
-    /// The step of an instruction frees a real with an adjoint: if it isn't 0, whoever watches is told.
+    /// Reports to the watcher that an instruction frees a real with an adjoint, unless the real is 0. In rows other than the
+    /// first, records the error as evidence instead.
     Freed {
+        /// Index of the instruction.
         at: u32,
-        /// The row whose adjoint the second operand is.
+        /// Row of the second operand, which is the adjoint.
         row: u32,
     },
 }
 
-/// What is known of an operation.
+/// Properties of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The classes of its operands.
+    /// Classes of the operands, in order.
     pub operands: &'static [Class],
-    /// The class of what it gives, if it gives anything.
+    /// Class of the result, if there is one.
     pub gives: Option<Class>,
     pub fails: Fails,
-    /// Whether it reads what stores change, or is there for what it changes or checks: then its place counts.
+    /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a check.
     pub is_placed: bool,
 }
 
-/// Whether an operation may fail.
+/// Condition under which an operation may fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fails {
     Never,
-    /// Where the number system has no such number: floats have one for everything.
+    /// Only in fixed point, if the result isn't representable. Floats have a value for each result.
     Fixed,
     Maybe,
 }
 
 impl OpKind {
-    /// What is known of it.
+    /// Returns the properties of the operation.
     pub fn facts(self) -> Facts {
         use Class::{Int, Real};
         let gives = |class, operands, fails| Facts { operands, gives: Some(class), fails, is_placed: false };
@@ -238,7 +242,7 @@ impl OpKind {
         }
     }
 
-    /// Whether it may fail over a number system.
+    /// Returns true if the operation may fail in a number system.
     pub fn may_fail(self, system: RealSystem) -> bool {
         match self.facts().fails {
             Fails::Never => false,
@@ -248,11 +252,11 @@ impl OpKind {
     }
 }
 
-/// An operation on values.
+/// Operation with its operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SsaOp {
     pub kind: OpKind,
     pub operands: ArrayVec<SsaValue, 3>,
-    /// Of one that may fail: where this integer is 0 it doesn't, and what it then gives is used nowhere.
+    /// Condition of an operation that may fail. If this integer is 0, the operation doesn't fail, and its result isn't used.
     pub guard: Option<SsaValue>,
 }

@@ -1,6 +1,8 @@
-//! Code that leads all the way from one position of main to another: from an end of the program to the other one, or to
-//! where a gradient turns. Whoever can begin anew needs no copy of the machine, unlike the [`crate::driver`], and so a short run
-//! costs little more than its steps. Knows no form's meaning and no engine; interprets nothing.
+//! Compiled runs of whole programs, from one end to the other ([`Route`]), and the plans of such runs and of a gradient's
+//! sweeps ([`RoutePlan`]).
+//!
+//! A caller that can start again needs no copy of the machine, unlike the [`crate::driver`]. So a short run costs little more
+//! than its steps. This module knows no engine and no meaning of an operation, and interprets nothing.
 
 use reviver_flow::Activity;
 use reviver_flow::graph::Way;
@@ -17,29 +19,31 @@ use crate::known::KnownCells;
 use crate::passes::{PASSES, improved};
 use crate::start::RouteStart;
 
-/// Where a route leads from and to, and in which mode.
+/// Plan of a run through main's code: its ends, its direction and its mode. A route executes a whole run; the call functions
+/// of [`crate::call`] join two sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutePlan {
     pub travel: Travel,
     pub from: u32,
     pub to: u32,
-    /// Whether steps carry adjoints.
+    /// True if steps propagate adjoints.
     pub gradient: bool,
-    /// How much is checked.
+    /// Level that says which checks the code performs.
     pub level: CheckLevel,
-    /// Whether the machine watches its way ([`Machine::watch`]). What is exact needs none.
+    /// True if jumps and freed cells are watched, as by [`Machine::watch`]. Exact number systems need no watch.
     pub is_watched: bool,
 }
 
 impl RoutePlan {
-    /// From the beginning to the end, or from there back.
+    /// Returns the plan of a whole run: from the beginning to the end, or from the end to the beginning.
     pub fn whole(program: &Program, travel: Travel, level: CheckLevel) -> RoutePlan {
         let (begin, end) = (program.begin(), program.end());
         let (from, to) = if travel == Travel::Forward { (begin, end) } else { (end, begin) };
         RoutePlan { travel, from, to, gradient: false, level, is_watched: false }
     }
 
-    /// The two ways of a gradient that turns at a position. Only where everything is checked somebody watches.
+    /// Returns the plans of a gradient's primal and reverse sweeps, with a turning point. Sweeps are watched only if they are
+    /// checked.
     pub fn gradient(program: &Program, turn: u32, level: CheckLevel) -> [RoutePlan; 2] {
         let is_watched = level.is_checked() && !program.module().real.is_exact();
         let there = RoutePlan { to: turn, is_watched, ..RoutePlan::whole(program, Travel::Forward, level) };
@@ -47,7 +51,7 @@ impl RoutePlan {
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
-    /// The version of its code, where this is known of cells at the beginning.
+    /// Returns the specialization of the plan's code, for cells that are known at entry.
     pub fn version(&self, program: &Program, known: KnownCells) -> Version {
         let bound = RoutePlan::whole(program, self.travel, self.level).to;
         let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
@@ -65,14 +69,15 @@ impl RoutePlan {
         }
     }
 
-    /// The form of its code, where this is known of cells at the beginning. None where no code leads there.
+    /// Builds the SSA function of the plan, for cells that are known at entry. Returns `None` if no code reaches the end of the
+    /// plan.
     pub(crate) fn form(&self, program: &Program, known: KnownCells) -> Option<SsaForm> {
         let version = self.version(program, known);
         let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
         arrives(&form, self.to).then(|| improved(form, &PASSES))
     }
 
-    /// Of a way back that nobody judges only adjoints are asked for.
+    /// Returns the liveness at exits. A reverse sweep that isn't verified has only adjoints as results.
     fn observed(&self) -> Observed {
         match (self.gradient, self.level) {
             (true, CheckLevel::Unchecked) => Observed::Adjoints,
@@ -80,8 +85,9 @@ impl RoutePlan {
         }
     }
 
-    /// What is known of cells where it begins: a run from an end has used nothing yet, and a gradient's adjoints
-    /// are 0 but for the loss's.
+    /// Returns the known zeros at entry. At an end of the program, main's frame is 0, unless a caller changed it; starts and
+    /// machines are checked. At the turning point of a gradient, only seeded cells have adjoints other than 0, and these cells
+    /// are globals.
     pub(crate) fn zeros(&self, program: &Program) -> FrameZeros {
         let are_few = frames::are_few(program);
         FrameZeros {
@@ -92,52 +98,54 @@ impl RoutePlan {
     }
 }
 
-/// A route's code.
+/// Compiled code of a whole run.
 #[derive(Debug)]
 pub struct Route {
     program: Program,
     plan: RoutePlan,
-    /// What the plan says of cells where it begins.
+    /// Known zeros at entry, as the code assumes them.
     zeros: FrameZeros,
     compiled: Compiled,
 }
 
-/// Memory that runs of routes take besides the machine's; it serves again and again.
+/// Reusable memory of routes, in addition to the machine's.
 #[derive(Debug, Default)]
 pub struct RouteRoom {
-    /// What open calls pass where code is left.
+    /// Buffer for call records, and for the arguments of calls that are open at an exit.
     references: Vec<i64>,
 }
 
-/// What became of a machine that was sent on a route.
+/// Outcome of a run by a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteEnd {
-    /// It is where the route leads to.
+    /// The machine is at the end of the route.
     Arrived,
-    /// It stands somewhere on the way, perhaps still at the beginning; any engine goes on from there.
+    /// The machine is anywhere between the ends, perhaps still at the beginning. Any engine can continue from there.
     Underway,
-    /// Its cells hold anything: it has to begin anew, and an interpreter says what happens.
+    /// The machine's cells are undefined. The machine has to start again, and an interpreter finds out what happens.
     Failed,
 }
 
-/// So many steps no run makes; numbers of steps stay far from where they wrap.
+/// Upper bound on step budgets. No run reaches it, and sums of step counts don't overflow.
 pub(crate) const MOST_STEPS: u64 = 1 << 62;
 
 impl Route {
-    /// Compiles a route. None where no code leads there without somebody's help, or where none can be made.
+    /// Compiles the run of a plan. Returns `None` if the run needs steps that aren't compiled, or if the backend can't compile
+    /// it.
     pub fn new(program: &Program, backend: &impl Backend, plan: RoutePlan) -> Option<Route> {
         let form = plan.form(program, KnownCells::default())?;
         let compiled = Compiled::of(form, backend)?;
         Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }
 
-    /// The most steps that may be made before it looks how many are left.
+    /// Returns the largest number of steps before the code first checks its budget. A run with a smaller budget doesn't
+    /// begin.
     pub fn first_steps(&self) -> u64 {
         self.compiled.first_steps
     }
 
-    /// Sends a machine on the way with at most so many steps. One that doesn't stand where the route begins, in its mode,
-    /// stays there.
+    /// Runs a machine from its current state for at most `budget` steps. A machine that isn't at the beginning of the route, in
+    /// the route's mode, doesn't move.
     pub fn run(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         if budget < self.first_steps() || !self.begins_at(machine) {
             return RouteEnd::Underway;
@@ -145,11 +153,11 @@ impl Route {
         self.go(machine, room, budget)
     }
 
-    /// Has a machine begin anew, watched if the plan says so, and sends it on the way with at most so many steps. A machine of another
-    /// program has failed.
+    /// Sets a machine to a start, watched if the plan is, and runs it for at most `budget` steps. Returns [`RouteEnd::Failed`]
+    /// for a start or a machine of another program.
     ///
     /// # Errors
-    /// There is no memory for the state; what the machine is then, only another beginning mends.
+    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start again.
     pub fn run_from(
         &self,
         start: &RouteStart,
@@ -170,15 +178,15 @@ impl Route {
         Ok(self.go(machine, room, budget))
     }
 
-    /// Whether a start of its program lacks nothing of what its code takes for granted.
+    /// Checks that a start of the same program meets the assumptions of the code.
     #[inline]
     pub(crate) fn begins_from(&self, start: &RouteStart) -> bool {
         self.stands_at_its_place(start.state()) && start.zeros().include(self.zeros)
     }
 
-    /// Moves a machine that stands where the route begins, and lacks nothing of what code takes for granted.
+    /// Runs a machine that is at the beginning of the route and meets the assumptions of the code.
     pub(crate) fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
-        // As an interpreter does before the first step.
+        // The interpreter allocates adjoints before its first step, too.
         if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
             return RouteEnd::Underway;
         }
@@ -203,7 +211,8 @@ impl Route {
         state.position == self.plan.to && state.calls.is_empty()
     }
 
-    /// Whether a machine stands where it begins. Native code asks nothing of cells, so all of them must be there.
+    /// Checks that a machine is at the beginning of the route. All its cells must exist, because native code doesn't check
+    /// that.
     fn begins_at(&self, machine: &Machine) -> bool {
         let (state, plan) = (machine.state(), &self.plan);
         self.is_of(machine.program())
@@ -215,7 +224,7 @@ impl Route {
     }
 }
 
-/// Whether a form can be left at a position.
+/// Returns true if a function has an exit at a position without open calls.
 fn arrives(form: &SsaForm, to: u32) -> bool {
     form.exits.iter().any(|exit| exit.position == to && exit.calls.is_empty())
 }

@@ -1,5 +1,5 @@
-//! What runs of a program begin with over and over: a state that was looked at once, of which only what is given changes. So nobody
-//! looks at it again for each run. Knows no code.
+//! Start states of runs. A state is validated once and serves many runs, which change only its inputs. So single runs need
+//! no validation. This module knows no code.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use reviver_vm::{Program, State, checkpoint};
 use crate::form::{Demands, FrameZeros, Version};
 use crate::frames;
 
-/// A state of a program in which no call is open.
+/// Validated state of a program, without open calls.
 #[derive(Debug)]
 pub struct RouteStart {
     program: Program,
@@ -17,7 +17,7 @@ pub struct RouteStart {
 }
 
 impl RouteStart {
-    /// None of a state that isn't the program's, or stands inside of a call.
+    /// Validates a state. Returns `None` if the state doesn't fit the program or has an open call.
     pub fn new(program: &Program, state: State) -> Option<RouteStart> {
         if !state.calls.is_empty() || !checkpoint::fits(program, &state) {
             return None;
@@ -26,13 +26,13 @@ impl RouteStart {
         Some(RouteStart { program: program.clone(), state, zeros })
     }
 
-    /// The state.
+    /// Returns the validated state.
     #[inline]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Whether a version that begins there finds what it takes for granted.
+    /// Checks that the state meets the assumptions of a specialization.
     pub fn suits(&self, version: &Version) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (version.position, false, version.gradient)
@@ -40,19 +40,19 @@ impl RouteStart {
             && version.known.hold_in(state)
     }
 
-    /// The program.
+    /// Returns the program of the state.
     #[inline]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// What is known of its cells.
+    /// Returns the known zeros of the state.
     pub(crate) fn zeros(&self) -> FrameZeros {
         self.zeros
     }
 
-    /// Checks the assumptions of a call function: the state is the beginning of its program, without adjoints, and the limits allow its inlined
-    /// calls.
+    /// Checks the assumptions of a call function: the state is at the beginning of the program, without adjoints, and the
+    /// limits allow the inlined calls.
     pub(crate) fn begins_calls(&self, program: &Program, zeros: FrameZeros, demands: Demands) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (program.begin(), false, false)
@@ -62,14 +62,16 @@ impl RouteStart {
             && frames::levels(program, state, demands, 0).is_some()
     }
 
-    /// Integers of a global, by their addresses, to give them others, which must be words of the program; none where other cells lie.
+    /// Returns the integers at a range of addresses, to set them as inputs. They must be words of the program. Returns an
+    /// empty slice unless all the addresses belong to the global.
     #[inline]
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()
     }
 
-    /// The same of reals, whose bits must be those of a number that may stand in a cell.
+    /// Returns the reals at a range of addresses, as [`RouteStart::ints_mut`]. Their bits must be those of a number that a
+    /// cell may hold.
     #[inline]
     pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
         let cells = within(self.program.cells(global), cells);
@@ -77,7 +79,7 @@ impl RouteStart {
     }
 }
 
-/// Some cells, if they are all among others.
+/// Returns `cells` if all of them are within `all`, otherwise an empty range.
 #[inline]
 fn within(all: Range<usize>, cells: Range<usize>) -> Range<usize> {
     if all.start <= cells.start && cells.end <= all.end { cells } else { 0..0 }

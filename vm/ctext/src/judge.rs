@@ -1,5 +1,5 @@
-//! Whether a gradient's way back was the way there: as the machine judges its own without a history, by the same bounds. What
-//! they mean stands in `reviver_vm::differentiate::astray` and `reviver_vm::watch`.
+//! C text that verifies the reverse sweep of a gradient, as the machine verifies its own without a history. The bounds are
+//! those of `reviver_vm::differentiate::astray` and `reviver_vm::watch`, which define them.
 
 use reviver_vm::watch::Rounding;
 
@@ -8,7 +8,7 @@ use reviver_isa::instruction::Class;
 use crate::memory::ProgramCells;
 use crate::numbers::double;
 
-/// What of the memory is there for the judgement.
+/// Returns the fields of the memory that verification needs.
 pub(crate) fn fields(cells: &ProgramCells) -> String {
     let (ints, reals) = (cells.fixed(Class::Int), cells.fixed(Class::Real));
     let mut text = format!(
@@ -24,12 +24,12 @@ pub(crate) fn fields(cells: &ProgramCells) -> String {
     text
 }
 
-/// What the function is called that is told of each cell that is freed.
+/// Returns the name of the C function that records a freed cell.
 pub(crate) fn freed_name(cells: &ProgramCells) -> String {
     format!("{}_freed", cells.prefix)
 }
 
-/// That function.
+/// Returns the C function that records a freed cell.
 pub(crate) fn freed(cells: &ProgramCells) -> String {
     let (prefix, rounding) = (cells.prefix, Rounding::of(cells.module().real));
     let (digits, long) = (rounding.digits, rounding.long());
@@ -48,12 +48,12 @@ static inline void {prefix}_freed(struct {prefix}_memory *m, double value, doubl
     )
 }
 
-/// The functions that judge.
+/// Returns the C functions that verify a reverse sweep.
 pub(crate) fn functions(cells: &ProgramCells) -> String {
     if cells.numbers.is_fixed() { exact(cells) } else { watched(cells) }
 }
 
-/// Where nothing is lost every number comes back as it was.
+/// Returns the verification in fixed point, which loses no bits: every number must be the same as at the start.
 fn exact(cells: &ProgramCells) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     format!(
@@ -63,7 +63,7 @@ fn exact(cells: &ProgramCells) -> String {
     )
 }
 
-/// Each cell but for the mode must be what it was.
+/// Returns the comparison of a class's cells with the start. The cell of the mode is not compared.
 fn same(cells: &ProgramCells, class: Class) -> String {
     let (array, first) = if class == Class::Int { ("ints", 1) } else { ("reals", 0) };
     let (count, upper) = (cells.fixed(class), cells.prefix.to_uppercase());
@@ -73,17 +73,19 @@ fn same(cells: &ProgramCells, class: Class) -> String {
     )
 }
 
-/// So many numbers are looked at side by side: one maximum would wait for the one before.
+/// Number of maxima that are computed independently. With a single one, each comparison would wait for the one before.
 const LANES: usize = 4;
 
+/// Returns the verification of float sweeps.
 fn watched(cells: &ProgramCells) -> String {
     largest(cells) + &judged(cells)
 }
 
+/// Returns the C function that finds the greatest magnitude among the reals.
 fn largest(cells: &ProgramCells) -> String {
     let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
     let whole = count - count % LANES;
-    // Bounds are literals, and no loop is without a round: compilers warn of others.
+    // Bounds are literals, and each loop has at least one iteration: compilers warn about others.
     let side_by_side = match whole {
         0 => String::new(),
         _ => format!(
@@ -123,6 +125,7 @@ static double {prefix}_largest(const struct {prefix}_memory *m) {{
     )
 }
 
+/// Returns the C function that gives the status of a reverse sweep, and the one that compares errors with the loss.
 fn judged(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
     let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));

@@ -1,4 +1,5 @@
-//! What native code is given, and where it leaves its answer: its one argument. Knows no operation.
+//! The context of native code: its one argument, with its memory, its inputs and its results. This module knows no
+//! operation.
 
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
@@ -8,7 +9,7 @@ use reviver_vm::differentiate::evidence::{MOST_ROWS, RowErrors, SweepEvidence};
 use reviver_vm::differentiate::group::GroupEvidence;
 use reviver_vm::watch::{FreedSoFar, Rounding, Watcher};
 
-/// The memory that native code works on. Its fields are found by their offsets.
+/// The context of native code for one lane. Native code accesses fields by their offsets ([`ContextField`]).
 #[repr(C)]
 #[derive(Debug)]
 pub struct CodeContext<'c, 'w> {
@@ -19,44 +20,46 @@ pub struct CodeContext<'c, 'w> {
     pub start_ints: *const i64,
     pub start_reals: *const u64,
     pub results: *mut u64,
-    /// What the form asks for, in its order.
+    /// Inputs of the function, in the order of [`reviver_compile::form::SsaForm::inputs`].
     pub inputs: *const u32,
-    // No two counts lie side by side: both would be read at once that code has just written one by one, and processors wait for that.
+    // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and the
+    // processor would stall because code has just written them one by one.
     pub erased_bits: u64,
-    /// The number of the interval that the last step that might be made would cross: by this, and by the next such field, a jump is marked.
+    /// Number of the interval that the last step of the budget would cross. Marks of jumps are made of this field and of
+    /// `per_step_left`: a jump's interval has the number `last_interval + left·per_step_left`.
     pub last_interval: i64,
     pub discarded_bits: u64,
-    /// What is added to that for each step that is left.
+    /// Change of the interval's number for each step that is left: -1 forward, 1 backward, 0 without a watcher.
     pub per_step_left: i64,
     pub drops: u64,
-    /// The sum of the marks of jumps.
+    /// Wrapping sum of the marks of jumps. A turning point negates it.
     pub marks: u64,
-    /// Steps that entered a call or left one.
+    /// Number of steps that entered a call or left one.
     pub calls: u64,
-    /// Steps that may still be made.
+    /// Number of steps that remain of the budget.
     pub left: u64,
-    /// Steps that might be made at first, or after the turning point.
+    /// Step budget of the run, or of the reverse sweep after a turning point.
     pub budget: u64,
-    /// Steps before the turning point.
+    /// Number of steps before the turning point; 0 if there was none.
     pub primal_steps: u64,
-    /// Bits behind the point of a fixed-point number.
+    /// Number of fraction bits of a fixed-point number.
     pub fraction_bits: u32,
-    /// The number of the exit by which the form was left.
+    /// Number of the exit that was taken.
     pub exit: u32,
-    /// Whether the last function that was called had no value: 0 or 1.
+    /// 1 if the last called function of fixed point had no value, otherwise 0.
     pub has_failed: u64,
-    /// What the watcher remembers of freed cells.
+    /// Summary of freed cells, with which code handles small values without a call.
     pub freed: FreedSoFar,
-    /// Evidence of a verified gradient, and the bounds on rounding for it.
+    /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,
     pub rounding: Rounding,
-    /// Who is told of what is freed, unless it is small and changes the error only.
+    /// Receives freed cells, except small ones, which only change `freed.error`.
     pub watcher: Option<&'c mut Watcher<'w>>,
 }
 
 impl CodeContext<'_, '_> {
-    /// The context of a run that may make so many steps, whose jumps somebody may watch: it has no memory yet, nothing is counted, and nobody is told of what
-    /// is freed.
+    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of its jumps, if there is one. The
+    /// context has null pointers, zero counts, and no receiver of freed cells.
     pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
         let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         CodeContext {
@@ -89,7 +92,7 @@ impl CodeContext<'_, '_> {
     }
 }
 
-/// A field of the context, by its offset.
+/// A field of the context, by its offset in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContextField(pub i32);
 
@@ -121,7 +124,8 @@ impl ContextField {
 }
 
 impl ContextField {
-    /// The error of what is freed in a row that isn't the first.
+    /// Returns the field of the error of freed cells in a row other than the first. Returns `None` if the row's
+    /// number is too large.
     pub fn freed_in_row(row: u32) -> Option<ContextField> {
         let row = usize::try_from(row).ok().filter(|row| *row < MOST_ROWS)?;
         let place = offset_of!(CodeContext, evidence.errors) + row * size_of::<RowErrors>();
@@ -129,19 +133,20 @@ impl ContextField {
     }
 }
 
-/// What code for a group is given: its one argument.
+/// The context of native code for a SIMD group: its one argument.
 #[repr(C)]
 #[derive(Debug)]
 pub struct GroupContext<'c, 'w> {
-    /// What code for one lane is given, where that finds it. A cell's numbers lie side by side there.
+    /// Fields that code for one lane has too, at the same offsets. In memory, the numbers of a cell are side by side.
     pub lane: CodeContext<'c, 'w>,
-    /// Evidence for verification.
+    /// Evidence for the verification of each lane.
     pub evidence: GroupEvidence,
-    /// Where a branch parts lanes a bit for each lane, the first one's last, that says which way it takes; else 0.
+    /// Directions at the branch on which lanes diverged: bit n is 1 if the condition holds in lane n. 0 if lanes didn't
+    /// diverge.
     pub ways: u64,
 }
 
-/// Fields of the context that only groups have.
+/// Fields of [`GroupContext`] that code for one lane doesn't have.
 #[derive(Debug)]
 pub struct GroupField;
 

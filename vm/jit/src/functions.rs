@@ -1,5 +1,5 @@
-//! Functions that native code calls: those of number systems that are too long to be put in place. Each is the one that
-//! the interpreter calls. Knows no form.
+//! Functions that native code calls, such as operations of number systems that are too long to inline. They use the
+//! implementations that the interpreter uses. This module knows no SSA function.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -10,7 +10,7 @@ use reviver_vm::watch::Freed;
 
 use crate::context::CodeContext;
 
-/// The address of a function's code.
+/// Machine address of a function's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address(pub usize);
 
@@ -20,7 +20,7 @@ macro_rules! address {
     };
 }
 
-/// By the name of an elementary function its code, which a macro makes.
+/// Returns the address for an elementary function; the macro `made` generates the function for each name.
 macro_rules! of_elementary {
     ($function:expr, $made:ident) => {
         of_elementary!($function, $made, Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p
@@ -31,7 +31,7 @@ macro_rules! of_elementary {
     };
 }
 
-/// The functions of a float system: there is a value for everything.
+/// Defines the functions of a float system. The value of an operation that isn't defined is NaN.
 macro_rules! float {
     ($module:ident, $System:expr, $float:ty) => {
         mod $module {
@@ -99,7 +99,8 @@ macro_rules! float {
 float!(double, F64, f64);
 float!(single, F32, f32);
 
-/// The functions of fixed point: each takes the context, and says there whether it had no value.
+/// Functions of fixed point. Each takes the context, and sets [`CodeContext::has_failed`] to 1 if the operation has no
+/// value, otherwise to 0.
 mod fixed {
     use super::*;
 
@@ -171,7 +172,8 @@ mod fixed {
     }
 }
 
-/// The integer power, not yet wrapped; the exponent isn't negative.
+/// Returns the address of the integer power. The exponent must not be negative. The caller wraps the result to the
+/// program's word.
 pub fn int_pow() -> Address {
     extern "C" fn call(a: i64, exponent: i64) -> i64 {
         Wide.pow(a, exponent).unwrap_or(0)
@@ -179,8 +181,8 @@ pub fn int_pow() -> Address {
     address!(call as extern "C" fn(i64, i64) -> i64)
 }
 
-/// Tells whoever watches that a real is freed which isn't 0, and isn't small either: takes the context, the instruction, the
-/// real and its adjoint in binary64.
+/// Returns the address of the function that reports a freed real to the watcher. Code calls it for reals that are neither 0
+/// nor small. It takes the context, the index of the instruction, the real, and its adjoint, in binary64.
 pub fn freed() -> Address {
     extern "C" fn call(context: &mut CodeContext, at: u64, value: f64, adjoint: f64) {
         let at = at as u32;
@@ -193,8 +195,9 @@ pub fn freed() -> Address {
     address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64))
 }
 
-/// Records a real that the reverse sweep restored to other bits: takes the context, the row, the real at the start and after the
-/// sweep, and its adjoint, in binary64. Gives 1 where rounding doesn't explain the difference, else 0.
+/// Returns the address of the function that records a real that the reverse sweep restored to other bits. It takes the
+/// context, the row, the real at the start and after the sweep, and its adjoint, in binary64. It returns 1 if rounding
+/// doesn't explain the difference, otherwise 0.
 pub fn missed() -> Address {
     extern "C" fn call(context: &mut CodeContext, row: u64, from: f64, to: f64, adjoint: f64) -> i64 {
         let rounding = context.rounding;
@@ -203,7 +206,7 @@ pub fn missed() -> Address {
     address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64, f64) -> i64)
 }
 
-/// The function that carries an operation on reals out, where that isn't done in place.
+/// Returns the address of the function for an operation on reals, or `None` if there is no such function.
 pub fn real(kind: OpKind, system: RealSystem) -> Option<Address> {
     match system {
         RealSystem::F64 => double::of(kind),

@@ -1,6 +1,8 @@
-//! Native code, and the one place where it is run. Everything here that a compiler of Rust can't check says why it holds.
+//! Native code, and the only place where it is executed. A comment states why each property holds that the Rust compiler
+//! can't check.
 //!
-//! The memory of code is the library's, which first writes it and then makes it executable and no longer writable.
+//! Cranelift's JIT library owns the memory of code. It first writes the code, and then makes the memory executable and
+//! read-only.
 #![allow(unsafe_code)]
 
 use std::mem::transmute;
@@ -13,10 +15,10 @@ use reviver_vm::differentiate::group::{GROUP, GroupEvidence};
 
 use crate::context::{CodeContext, GroupContext};
 
-/// The type that every form's code has: see [`crate::translate::signature`].
+/// Function type of native code: see [`crate::translate::signature`].
 type FormCode = extern "C" fn(&mut CodeContext) -> i64;
 
-/// The code of a form.
+/// Native code of an SSA function.
 #[derive(Debug)]
 pub struct Native {
     entry: FormCode,
@@ -24,7 +26,7 @@ pub struct Native {
     _code: OwnedCode,
 }
 
-/// Memory that lives as long as the code in it may be run.
+/// Owner of the memory of code. The memory lives as long as the code may be executed.
 struct OwnedCode(Option<JITModule>);
 
 impl std::fmt::Debug for OwnedCode {
@@ -33,42 +35,48 @@ impl std::fmt::Debug for OwnedCode {
     }
 }
 
-// SAFETY: once the code is finished nothing changes the module, or looks at it, until it is dropped, which happens once; there is
-// no method that takes it by reference, and the code itself is only read.
+// SAFETY: once the code is finished, nothing changes or reads the module until it is dropped, which happens once. No method
+// takes the module by reference, and the code itself is only read.
 unsafe impl Sync for OwnedCode {}
 
 impl Drop for OwnedCode {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it, and no call of
-            // it is under way, because a call borrows the `Native` that owns both.
+            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it. No call of the
+            // entry is in progress, because a call borrows the `Native` or `NativeGroup` that owns both.
             unsafe { module.free_memory() }
         }
     }
 }
 
-/// Gives the memory of a module back whose code was never run.
+/// Frees the memory of a module. Its code must never have been executed.
 pub fn discard(module: JITModule) {
     drop(OwnedCode(Some(module)));
 }
 
 impl Native {
-    /// The code of a function that a module has finished.
+    /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, fraction_bits: u32) -> Native {
         let address = module.get_finalized_function(function);
-        // SAFETY: the function was translated with the signature of `FormCode`: one pointer, and an integer of 64 bits back,
-        // in the calling convention of the host, which is that of `extern "C"`.
+        // SAFETY: the function was translated with the signature of `FormCode`: it takes one pointer and returns a 64-bit
+        // integer, in the calling convention of the host, which is that of `extern "C"`.
         let entry = unsafe { transmute::<*const u8, FormCode>(address) };
         Native { entry, fraction_bits, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl Code for Native {
-    /// The addresses that a form computes are those of cells that a verified program has, as the interpreter's are: literals
-    /// lie within the static cells, or the frames of callees that room was made for, indices are checked, inputs come from a
-    /// state that was found to be the program's, and each real has an adjoint where the form has a step that looks at one. Cells without a
-    /// machine are as many as such a state has, and what the form demands besides, which is looked at before each run. The cells of the start
-    /// are those of such a state, and a call function has a word for each of its results.
+    /// Runs the code once. The code accesses memory without bounds checks, at addresses that the function computes. As in the
+    /// interpreter, these are addresses of cells that a verified program has:
+    ///
+    /// - Literal addresses are within the static cells, or within the frames of callees, for which space was allocated.
+    /// - Indices are checked.
+    /// - Inputs come from a state that was found to be the program's.
+    /// - Each real has an adjoint if the function has a step that accesses one.
+    /// - Without a machine, there are as many cells as such a state has, and those that the function demands in addition.
+    ///   Their number is checked before each run.
+    /// - The cells of the start are those of such a state.
+    /// - A call function has a word for each of its results.
     fn run(&self, Job { inputs, cells, left, watcher, evidence }: Job) -> CodeOutcome {
         let mut context = CodeContext {
             ints: cells.ints.as_mut_ptr(),
@@ -102,31 +110,32 @@ impl Code for Native {
     }
 }
 
-/// The type of code for a group.
+/// Function type of native code for a SIMD group.
 type GroupFormCode = extern "C" fn(&mut GroupContext) -> i64;
 
-/// The code of a form for a group.
+/// Native code of a call function for a SIMD group.
 #[derive(Debug)]
 pub struct NativeGroup {
     entry: GroupFormCode,
-    /// True if branches are marked, and steps counted for comparison.
+    /// True if the code marks branches. Marks and step counts of both sweeps are then compared.
     is_watched: bool,
     _code: OwnedCode,
 }
 
 impl NativeGroup {
-    /// The code of a function that a module has finished.
+    /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
-        // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`.
+        // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`, which the function was translated for.
         let entry = unsafe { transmute::<*const u8, GroupFormCode>(address) };
         NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl GroupCode for NativeGroup {
-    /// Addresses are those of cells, as for one lane ([`Native::run`]): a room has as many of them as the form demands, which is looked at before each run, each
-    /// with a number for every lane, and of adjoints for every row; so there are errors.
+    /// Runs the code once. Its addresses are those of cells, as for one lane ([`Native::run`]): a room has as many cells as
+    /// the function demands, which is checked before each run. Each cell has a number for every lane. There are adjoints for
+    /// every row, and errors in the evidence, too.
     fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {
@@ -136,7 +145,8 @@ impl GroupCode for NativeGroup {
                 start_ints: job.start_ints.as_ptr().cast(),
                 start_reals: job.start_reals.as_ptr().cast(),
                 results: job.results.as_mut_ptr().cast(),
-                // The number of the last interval; only differences of marks count.
+                // The number of the last interval, if the first one is 0. Any first number serves: only differences of marks
+                // count.
                 last_interval: job.left as i64 - 1,
                 per_step_left: -1,
                 ..CodeContext::begun(job.left, None)
@@ -153,7 +163,7 @@ impl GroupCode for NativeGroup {
     }
 }
 
-/// What a group has come to that was given up where its lanes take these ways, if they part there.
+/// Returns the outcome of a group that was given up, from [`GroupContext::ways`].
 fn failure(ways: u64) -> GroupOutcome {
     let of_first = if ways & 1 == 0 { 0 } else { u64::MAX };
     match (ways ^ of_first).trailing_zeros() as usize {

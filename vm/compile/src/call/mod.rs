@@ -73,7 +73,9 @@ pub(crate) struct GradientFunction {
 impl GradientFunction {
     /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
     pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
-        if program.names_adjoints() {
+        let frame = program.flow().layout().main_frame(Class::Real);
+        // The reverse sweep assumes that no real of main's frame has an adjoint at the turning point.
+        if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
             return None;
         }
         let [there, back] = RoutePlan::gradient(program, task.turn, task.level);

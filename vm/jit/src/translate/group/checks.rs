@@ -1,4 +1,4 @@
-//! What fails, and what is seen of numbers that are freed.
+//! Checks, and the evidence for verification: the turning point, freed cells and differences from the start.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
@@ -10,7 +10,7 @@ use reviver_vm::watch::Rounding;
 use super::{ALL, GroupTranslation, VECTORS};
 
 impl GroupTranslation<'_> {
-    /// Fails unless something holds in all lanes.
+    /// Translates a check of integers. The group is given up at once unless the check passes in all lanes.
     pub(super) fn require_at_once(&mut self, op: &SsaOp, count: usize) -> Option<()> {
         let mut all = None;
         for n in 0..count {
@@ -41,7 +41,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Remembers whether a check of a real has failed in two lanes.
+    /// Records a failed check of a real in the lanes of vector `n`. The group is given up later.
     pub(super) fn require(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let first = *op.operands.first()?;
         let fails = match op.kind {
@@ -74,21 +74,21 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Of what is infinite or no number some bits, else none.
+    /// Returns bits other than 0 in each lane that is infinite or NaN, otherwise 0.
     pub(super) fn bits_unless_finite(&mut self, a: ir::Value) -> ir::Value {
-        // This is no number then, else 0.
+        // The difference is NaN in such a lane, otherwise 0.
         let difference = self.lane.builder.ins().fsub(a, a);
         self.bits(types::I64X2, difference)
     }
 
-    /// Remembers bits that aren't 0 where a check has failed.
+    /// Records failed checks: bits other than 0 in a lane mean that its check failed.
     pub(super) fn find(&mut self, bits: ir::Value) {
         let found = self.lane.builder.use_var(self.found);
         let found = self.lane.builder.ins().bor(found, bits);
         self.lane.builder.def_var(self.found, found);
     }
 
-    /// Records the greatest magnitude at the turning point of two lanes.
+    /// Records the magnitude of a real at the turning point, in the lanes of vector `n`.
     pub(super) fn record_largest(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let number = self.vector(*op.operands.first()?, n)?;
         let (magnitude, variable) = (self.magnitude(number), *self.largest.get(n)?);
@@ -96,7 +96,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Records the largest number that two lanes free, and what that changes of a row's loss.
+    /// Records a freed number in the lanes of vector `n`: its magnitude, and its effect on a row's loss to first order.
     pub(super) fn freed(&mut self, op: &SsaOp, row: u32, n: usize) -> Option<()> {
         let &[value, adjoint] = op.operands.as_slice() else { return None };
         let number = self.vector(value, n)?;
@@ -104,7 +104,7 @@ impl GroupTranslation<'_> {
             let (magnitude, variable) = (self.magnitude(number), *self.freed.get(n)?);
             self.keep_greater(variable, magnitude);
         }
-        // Times 0 it is nothing.
+        // The product with an adjoint of 0 adds nothing.
         if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
             return Some(());
         }
@@ -114,8 +114,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Compares a real at the start with the same cell after the reverse sweep in two lanes: records the difference, and a failure where
-    /// rounding doesn't explain it.
+    /// Compares a real at the start with the same cell after the reverse sweep, in the lanes of vector `n`. Records the
+    /// difference, and a failed check if rounding doesn't explain it.
     pub(super) fn missed(&mut self, op: &SsaOp, row: u32, n: usize) -> Option<()> {
         let &[from, to, adjoint] = op.operands.as_slice() else { return None };
         let (from, to) = (self.vector(from, n)?, self.vector(to, n)?);
@@ -140,6 +140,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
+    /// Raises a variable to a magnitude in the lanes where the magnitude is greater. NaN changes nothing.
     fn keep_greater(&mut self, variable: Variable, magnitude: ir::Value) {
         let before = self.lane.builder.use_var(variable);
         let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, before, magnitude);
@@ -147,7 +148,7 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(variable, after);
     }
 
-    /// Adds the magnitude of a product.
+    /// Adds |a·b| to a variable, in each lane.
     fn add_product(&mut self, variable: Variable, [a, b]: [ir::Value; 2]) {
         let product = self.lane.builder.ins().fmul(a, b);
         let product = self.magnitude(product);

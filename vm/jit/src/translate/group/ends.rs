@@ -1,4 +1,5 @@
-//! How blocks end: branches that all lanes take, pauses, and the exit where the form arrives. Elsewhere a group is given up.
+//! Terminators of blocks: branches on which all lanes agree, safepoints, and the exit at the function's end. The group
+//! is given up if lanes diverge, and at all other exits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
@@ -22,7 +23,7 @@ impl GroupTranslation<'_> {
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
-            // Where it is to stop a group is given up.
+            // A group doesn't go to the stop block: it is given up if its budget is exhausted.
             SsaEnd::Pause { steps, skipped, next, .. } => self.pause((*steps, *skipped), next)?,
             SsaEnd::Exit { .. } => self.leave()?,
         }
@@ -35,7 +36,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Goes where all lanes go.
+    /// Branches on a condition that may differ between lanes. If it does, the context receives the direction of each lane,
+    /// and the group is given up.
     fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
         let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
         let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
@@ -64,7 +66,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Where a jump leads, and what is passed there.
+    /// Returns the target block of a jump, and the arguments for its parameters.
     pub(super) fn jump(&mut self, jump: &Jump) -> Option<(ir::Block, Vec<BlockArg>)> {
         let parameters = &self.group.form().blocks.get(jump.to as usize)?.parameters;
         let mut arguments: Vec<BlockArg> = Vec::new();
@@ -81,15 +83,17 @@ impl GroupTranslation<'_> {
         Some((*self.lane.blocks.get(jump.to as usize)?, arguments))
     }
 
-    /// Goes on if so many steps may still be made, behind those that are skipped, and no check was found to have failed.
+    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If the deferred checks are due, they
+    /// are tested first. The group is given up if too few steps are left or a check has failed.
     fn pause(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
-            // Numbers of steps are far from where they would wrap.
+            // Step counts are far from overflow.
             let skipped = self.lane.value(skipped)?;
             left = self.lane.builder.ins().isub(left, skipped);
         }
         let unlooked = self.lane.builder.use_var(self.unlooked);
+        // One comparison covers both the budget and the time of the next test, because `unlooked` isn't negative.
         let margin = self.lane.builder.ins().isub(left, unlooked);
         let [looks, goes_on, renews] = [(); 3].map(|()| self.lane.builder.create_block());
         self.lane.builder.set_cold_block(looks);
@@ -111,7 +115,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Has checks looked at some steps later, but no fewer than so many.
+    /// Schedules the next test of deferred checks, at least `steps` steps from here.
     pub(super) fn look_later(&mut self, left: ir::Value, steps: u32) {
         let later = self.lane.builder.ins().iadd_imm(left, -UNLOOKED.max(i64::from(steps)));
         let zero = self.lane.builder.ins().iconst(types::I64, 0);
@@ -119,7 +123,7 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.unlooked, later);
     }
 
-    /// Fails if a check has.
+    /// Tests the deferred checks: the group is given up if one of them failed.
     fn look(&mut self) -> Option<()> {
         for sum in self.sums {
             let sum = self.lane.builder.use_var(sum);
@@ -134,7 +138,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Leaves the form with what was seen, unless a check has failed.
+    /// Returns from the function with the evidence, unless a deferred check has failed.
     fn leave(&mut self) -> Option<()> {
         self.look()?;
         self.lane.store_held()?;

@@ -1,4 +1,4 @@
-//! Cells of a group in memory: a number for each lane, and of adjoints for each row, side by side.
+//! Cells of a group in memory. A cell is a number for each lane, side by side; each row of adjoints has separate cells.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::{GroupTranslation, IN_VECTOR, VECTOR_BYTES, unaligned, vector_type};
 use crate::translate::memory::CELL;
 
 impl GroupTranslation<'_> {
-    /// What a cell holds, loaded when this block needs it first.
+    /// Returns vector `n` of a steady load. The load is emitted at its first use in the current block.
     pub(super) fn loaded(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         if let Some(&known) = self.known.get(&SharedVector::Load(value, n)) {
             return Some(known);
@@ -27,7 +27,8 @@ impl GroupTranslation<'_> {
         Some(made)
     }
 
-    /// Loads a vector of what is needed of a space by operations that may come behind a store to it.
+    /// Loads vector `n` of each steady load of a space that `ops` use. It is called before a store to the space, because
+    /// a load after the store could read the new content.
     pub(super) fn load_before_store(&mut self, space: Space, ops: &[SsaValue], n: usize) -> Option<()> {
         for op in ops.iter().filter_map(|&value| self.group.form().op(value)) {
             for &value in op.operands.iter().chain(&op.guard) {
@@ -42,12 +43,12 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Bytes from a cell to the next one.
+    /// Returns the bytes from a cell to the next one. Words of call records are the same for all lanes.
     fn distance(&self, space: Space) -> i64 {
         if space == Space::References { CELL } else { CELL * GROUP as i64 }
     }
 
-    /// Where the first number of a cell lies.
+    /// Returns the machine address of a cell's first number.
     fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
         self.lane.place(space, address, self.distance(space))
     }
@@ -96,13 +97,14 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Where a cell lies whose address is a literal: a place, and how many bytes behind it.
+    /// Returns the machine address of the cell at a literal address, as a base and an offset in bytes. Returns `None` if the
+    /// address isn't a literal or the offset is too large.
     fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
         let first = literal(self.group.form(), address)?.checked_mul(self.distance(space))?;
         Some((self.lane.memory(space), i32::try_from(first).ok()?))
     }
 
-    /// Where a vector of a cell lies, whose address may differ between lanes.
+    /// Returns the machine addresses of vector `n` of a cell. The cell's address may differ between lanes.
     fn places(&mut self, space: Space, address: SsaValue, n: usize) -> Option<Places> {
         let offset = (n * VECTOR_BYTES) as i32;
         if let Some((memory, first)) = self.known_place(space, address)
@@ -124,13 +126,15 @@ impl GroupTranslation<'_> {
     }
 }
 
-/// Where two lanes' numbers of a cell lie: a place, and how many bytes behind it.
+/// Machine addresses of a cell's numbers in two lanes, each as a base and an offset in bytes.
 enum Places {
+    /// Both lanes have the same cell: their numbers are side by side from here.
     Vector(ir::Value, i32),
+    /// The lanes may have different cells, so each has its own base and offset.
     Lanes([(ir::Value, i32); IN_VECTOR]),
 }
 
-/// Spaces that nothing stores to but the blocks where a form arrives.
+/// Returns the spaces to which only the blocks at the function's end store.
 pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
     let form = group.form();
     let blocks = (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number));
@@ -143,7 +147,8 @@ pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
     spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
 }
 
-/// Loads of spaces that nothing stores to before a form arrives, which can be made wherever they are needed.
+/// Returns the loads that may be emitted in any block that uses them. They load a literal address of an `unchanged` space,
+/// and no store to the space precedes them in their block.
 pub(super) fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue> {
     let form = group.form();
     let mut steady = HashSet::new();
@@ -165,7 +170,7 @@ pub(super) fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue
     steady
 }
 
-/// The integer that a value is, if that is a literal.
+/// Returns the integer of a literal value.
 fn literal(form: &SsaForm, value: SsaValue) -> Option<i64> {
     match form.op(value)?.kind {
         OpKind::Int(value) => Some(value),

@@ -1,13 +1,17 @@
-//! Code by which a group of lanes goes through a form: what is the same for all lanes is a number in one register, everything else one in vectors of two lanes. Checks of
-//! reals are looked at where the form is left, and every now and then in loops, which might not end where they fail; what integers are checked for fails at once, because
-//! addresses may depend on it, and so does a branch that lanes would take differently.
-//! What there is no vector instruction for is done lane after lane, as for one lane.
+//! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register; any
+//! other value is a vector for each pair of lanes.
 //!
-//! | module | what it is |
+//! - Checks of reals are deferred. They are tested at the function's end, and from time to time in loops, because a loop
+//!   might not terminate after a failed check.
+//! - Checks of integers give the group up at once, because addresses may depend on the integers.
+//! - A branch on which lanes diverge gives the group up at once, too.
+//! - An operation without a vector instruction is executed lane after lane, by the translation for one lane.
+//!
+//! | module | subject |
 //! |---|---|
-//! | `order` | in which order operations are done, and by whom |
-//! | `vectors`, `numbers`, `memory` | what values are, what operations give, where cells lie |
-//! | `checks`, `ends` | what fails; how blocks end |
+//! | `order` | order of operations, and how often each is executed |
+//! | `vectors`, `numbers`, `memory` | vectors of values, results of operations, cells |
+//! | `checks`, `ends` | checks and evidence; terminators |
 
 mod checks;
 mod ends;
@@ -34,28 +38,28 @@ use crate::context::{ContextField, GroupField};
 use memory::{steady, unchanged};
 use vectors::SharedVector;
 
-/// Lanes of a vector.
+/// Number of lanes in a vector.
 const IN_VECTOR: usize = 2;
-/// Vectors of a number that differs between lanes.
+/// Number of vectors of a value that differs between lanes.
 const VECTORS: usize = GROUP / IN_VECTOR;
 
-/// The bits of all lanes of a vector.
+/// Mask with a bit for each lane of a vector.
 const ALL: i64 = (1 << IN_VECTOR) - 1;
 
-/// About so many steps are made until checks are looked at.
+/// Approximate number of steps between two tests of deferred checks.
 const UNLOOKED: i64 = 1 << 16;
 
-/// Bytes of a vector.
+/// Size of a vector in bytes.
 const VECTOR_BYTES: usize = 16;
 
-/// How many vectors the operations of a form make at most.
+/// Returns an upper bound on the vectors that the operations of a function produce.
 pub fn vectors_of(group: &GroupForm) -> usize {
     let ops: usize = group.form().blocks.iter().map(|block| block.ops.len()).sum();
     ops.saturating_mul(VECTORS)
 }
 
-/// Writes the code of a form for a group into a function of [`super::signature`], which takes a [`crate::context::GroupContext`]. `None` where it has something that there
-/// is no code for.
+/// Translates a call function for a group into a Cranelift function of [`super::signature`], which takes a
+/// [`crate::context::GroupContext`]. Returns `None` if an operation isn't supported.
 pub fn translate_for_group(
     group: &GroupForm,
     function: &mut ir::Function,
@@ -94,7 +98,7 @@ pub fn translate_for_group(
     Some(())
 }
 
-/// The number of rows of adjoints in a call function.
+/// Returns the number of rows of adjoints for which a call function collects evidence.
 fn rows(form: &SsaForm) -> usize {
     let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
     let row = |op: &SsaOp| match op.kind {
@@ -104,34 +108,39 @@ fn rows(form: &SsaForm) -> usize {
     ops.filter_map(row).max().unwrap_or(0)
 }
 
-/// The vectors of a number.
+/// All vectors of one value.
 type Vectors = Vec<ir::Value>;
 
 struct GroupTranslation<'a> {
     group: &'a GroupForm,
-    /// What is the same for all lanes, and what is done lane after lane.
+    /// Translation for one lane. It has the values that are the same for all lanes, and translates operations that are
+    /// executed lane after lane.
     lane: Translation<'a>,
-    /// What each value is that differs between lanes.
+    /// Vectors of each value that differs between lanes.
     vectors: Vec<Vec<Option<ir::Value>>>,
-    /// Of integers that say whether something holds: all bits of a lane where it does, none where it doesn't.
+    /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds, otherwise
+    /// none.
     masks: Vec<Vec<Option<ir::Value>>>,
-    /// Vectors that are made in each block where they are needed first, so that they don't wait in registers for that. None is made first on one of two ways through a block.
+    /// Vectors that each block makes at their first use, so that they occupy no registers before. None is first made on only
+    /// one of two paths through a block: it would be undefined after the other path.
     known: HashMap<SharedVector, ir::Value>,
-    /// Spaces that only the blocks where the form arrives store to.
+    /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,
-    /// Loads of these, of literal addresses, that no store of their block comes before: they are made in each block that needs them.
+    /// Loads of literal addresses in unchanged spaces, without a store before them in their block. Each block that uses such
+    /// a load emits it again.
     steady: HashSet<SsaValue>,
     /// Bits that are 0 unless a check has failed.
     found: Variable,
-    /// Where fewer steps than these are left, checks are looked at.
+    /// Number of remaining steps below which deferred checks are tested.
     unlooked: Variable,
-    /// Sums of numbers that may be neither infinite nor none: then they aren't either, unless they are so large that nothing is lost by giving a group up.
+    /// Sums of the reals that must be finite. If a sum is finite, so are its terms. A sum of finite terms overflows only if
+    /// they are so large that giving the group up costs little.
     sums: [Variable; VECTORS],
-    /// Greatest magnitudes at the turning point, of freed cells, and of differences from the start.
+    /// Greatest magnitudes of reals at the turning point (`largest`), of freed cells, and of differences from the start.
     largest: [Variable; VECTORS],
     freed: [Variable; VECTORS],
     missed: [Variable; VECTORS],
-    /// By row the errors of freed cells, and of differences: all vectors of a row before those of the next one.
+    /// Errors of freed cells and of differences from the start, by row: all vectors of a row precede those of the next one.
     freed_errors: Vec<Variable>,
     missed_errors: Vec<Variable>,
 }
@@ -150,7 +159,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Gives a block its parameters.
+    /// Appends the parameters of a block.
     fn parameters(&mut self, number: usize) -> Option<()> {
         let block = *self.lane.blocks.get(number)?;
         for &parameter in &self.group.form().blocks.get(number)?.parameters {
@@ -173,7 +182,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Vectors of a number that has this spread; none of one that all lanes have in common.
+    /// Returns the number of vectors of a value with this spread, or `None` if the value is the same for all lanes.
     fn count(&self, spread: Spread) -> Option<usize> {
         match spread {
             Spread::Common => None,
@@ -185,7 +194,7 @@ impl GroupTranslation<'_> {
         put(&mut self.vectors, value, n, vector);
     }
 
-    /// What stands before the first block: what was seen so far.
+    /// Writes the prologue before the first block: the evidence is empty, and no check has failed.
     fn begin(&mut self) -> Option<()> {
         let none = self.constant(types::I64X2, 0);
         self.lane.builder.def_var(self.found, none);
@@ -202,7 +211,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Evidence for verification: its fields, and the variables that hold it while the code runs.
+    /// Returns the fields of the evidence for verification, each with the variables that hold it while the code runs.
     fn evidence(&self) -> [(ContextField, Vec<Variable>); 5] {
         [
             (GroupField::LARGEST, self.largest.to_vec()),
@@ -227,7 +236,7 @@ impl GroupTranslation<'_> {
     }
 }
 
-/// Puts a vector into its place among those of a value.
+/// Stores vector `n` of a value.
 fn put(all: &mut [Vec<Option<ir::Value>>], value: SsaValue, n: usize, vector: ir::Value) {
     let Some(own) = all.get_mut(value.0 as usize) else { return };
     own.resize(own.len().max(n + 1), None);
@@ -241,7 +250,7 @@ fn vector_type(class: Class) -> ir::Type {
     }
 }
 
-/// Cells are there, but lie on no boundaries of vectors.
+/// Returns the memory flags of vectors of cells: accesses don't trap, but needn't be aligned to the size of a vector.
 fn unaligned() -> MemFlags {
     MemFlags::new().with_notrap()
 }

@@ -1,4 +1,4 @@
-//! What operations on numbers give a vector: by an instruction of the processor, or lane after lane by what one lane has.
+//! Results of operations on numbers as vectors, by a vector instruction or lane after lane.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
@@ -12,7 +12,7 @@ use crate::translate::ints::comparison;
 use crate::translate::reals::float_comparison;
 
 impl GroupTranslation<'_> {
-    /// All bits of the lanes where a comparison holds.
+    /// Returns the mask of a comparison for the lanes of vector `n`: all bits of each lane where the comparison holds.
     pub(super) fn test(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
         if let (OpKind::IntTest(order), &[a, b]) = (op.kind, op.operands.as_slice())
             && let Some(mask) = self.test_of_truth(order, a, b, n)
@@ -27,7 +27,8 @@ impl GroupTranslation<'_> {
         })
     }
 
-    /// The same, where what is compared with 0 says itself whether something holds.
+    /// Returns the mask of a comparison of a truth value with 0, from the mask of the truth value. Returns `None` for any
+    /// other comparison.
     fn test_of_truth(&mut self, order: Order, a: SsaValue, b: SsaValue, n: usize) -> Option<ir::Value> {
         let is_zero = matches!(self.group.form().op(b)?.kind, OpKind::Int(0));
         let is_known = is_zero && !self.masks.get(a.0 as usize)?.is_empty();
@@ -41,7 +42,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// What an operation gives two lanes.
+    /// Returns the result of an operation in the lanes of vector `n`.
     pub(super) fn made(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
         let is_whole = self.lane.kinds.word == Word::W64;
         match op.kind {
@@ -93,7 +94,8 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Powers whose exponent is an integer: where all lanes have it in common, no function is needed for 0, 1 and 2.
+    /// Returns all vectors of a power with an integer exponent. If the exponent is the same for all lanes, exponents 0, 1
+    /// and 2 need no function call.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
         if self.group.spread(exponent) != Spread::Common || op.guard.is_some() {
@@ -125,7 +127,7 @@ impl GroupTranslation<'_> {
         Some((0..count).map(|_| self.lane.builder.append_block_param(next, types::F64X2)).collect())
     }
 
-    /// What an operation gives one lane after the other.
+    /// Executes an operation lane after lane, by the translation for one lane, and returns the results as a vector.
     fn each_lane(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
         let type_ = vector_type(op.kind.facts().gives?);
         let used: Vec<SsaValue> = op.operands.iter().chain(&op.guard).copied().collect();

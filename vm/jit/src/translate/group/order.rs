@@ -1,4 +1,5 @@
-//! In which order operations are done, and by whom: once for all lanes, by each vector for itself, or by all of them together. Knows no meaning of an operation.
+//! Order of a block's operations, and how often each is executed: once for all lanes, for each vector separately, or for
+//! all vectors together. This module knows no meaning of an operation.
 
 use cranelift_codegen::ir::InstBuilder;
 use reviver_compile::group::form::Spread;
@@ -6,20 +7,22 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, VECTORS, put};
 
-/// By whom an operation is done.
+/// How often, and in which order, an operation is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DoneBy {
+    /// Not here: the result isn't needed, or the operation is executed at its first use.
     Nobody,
-    /// By all lanes at once, which have in common what it does.
+    /// Once for all lanes, because its operands are the same for all lanes.
     Once,
-    /// By each vector for itself.
+    /// For each vector separately: one vector executes several operations in a row, and then the next vector does.
     EachVector,
-    /// By all vectors before anything else is done.
+    /// For all vectors, before any later operation is executed.
     AllVectors,
 }
 
 impl GroupTranslation<'_> {
-    /// Operations that follow each other. What vectors do each for themselves is done for the first one, and then for the others, so that fewer numbers wait in registers.
+    /// Translates a block's operations. Runs of [`DoneBy::EachVector`] are executed for the first vector, and then for the
+    /// others, so that fewer values are alive at once.
     pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
         let mut waiting: Vec<usize> = Vec::new();
         for (place, &value) in ops.iter().enumerate() {
@@ -42,11 +45,11 @@ impl GroupTranslation<'_> {
         self.apart(ops, &waiting)
     }
 
-    /// By whom an operation is done.
+    /// Returns how an operation is executed.
     fn done_by(&self, value: SsaValue, op: &SsaOp) -> DoneBy {
         let is_common = self.group.spread_of(op) == Spread::Common;
         match op.kind {
-            // Nobody is told of these counts.
+            // Groups don't report these counts.
             OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => DoneBy::Nobody,
             OpKind::Load(_) if self.steady.contains(&value) => DoneBy::Nobody,
             OpKind::Store(space) if self.unchanged.contains(&space) => DoneBy::EachVector,
@@ -58,7 +61,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Some of the operations, by their places, for each vector: of the first lanes, and then of the others.
+    /// Translates the operations at some indices for the first vector, and then for the others.
     fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
         for n in 0..VECTORS {
             for &place in places {
@@ -76,7 +79,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// How many vectors an operation is done for.
+    /// Returns the number of vectors for which an operation is executed.
     pub(super) fn vectors_of(&self, op: &SsaOp) -> usize {
         match op.kind {
             OpKind::Store(_) | OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => VECTORS,
@@ -84,7 +87,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// What an operation does, or gives, in one vector.
+    /// Translates an operation for vector `n`.
     fn vector_op(&mut self, value: SsaValue, op: &SsaOp, n: usize) -> Option<()> {
         match op.kind {
             OpKind::Store(space) => self.store(op, space, n)?,
@@ -106,7 +109,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// What an operation does, or gives, in all vectors.
+    /// Translates an operation for all vectors.
     fn together(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
         let count = self.count(self.group.spread_of(op));
         match (op.kind, count) {

@@ -1,4 +1,5 @@
-//! What a value is in a vector: its own numbers, or copies of one that all lanes have in common; constants, masks, and what is done to bits.
+//! Vectors of values: a number for each lane, or copies of a number that is the same for all lanes. Also constants, masks
+//! and operations on bits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::V128Imm;
@@ -8,18 +9,19 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, IN_VECTOR, vector_type};
 
-/// A vector that is made once in a block.
+/// A vector that is made at most once in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SharedVector {
+    /// The same bits in each lane.
     Constant(ir::Type, u64),
-    /// Of what all lanes have in common.
+    /// Copies of a value that is the same for all lanes.
     Copies(SsaValue),
-    /// What a cell holds.
+    /// The vector of this number of a steady load.
     Load(SsaValue, usize),
 }
 
 impl GroupTranslation<'_> {
-    /// A vector of a value; where all lanes have it in common, of copies.
+    /// Returns vector `n` of a value, or copies of a value that is the same for all lanes.
     pub(super) fn vector(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         let own = match self.group.spread(value) {
             Spread::Common => return self.copies(value),
@@ -48,7 +50,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// The same bits in each lane.
+    /// Returns a vector with the same bits in each lane.
     pub(super) fn constant(&mut self, type_: ir::Type, bits: u64) -> ir::Value {
         if let Some(&known) = self.known.get(&SharedVector::Constant(type_, bits)) {
             return known;
@@ -69,7 +71,7 @@ impl GroupTranslation<'_> {
         (op.operands.len() == N).then_some(found)
     }
 
-    /// All bits of the lanes where an integer isn't 0.
+    /// Returns a mask with all bits of each lane in which an integer isn't 0.
     pub(super) fn mask(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         if let Some(mask) = self.masks.get(value.0 as usize)?.get(n).copied().flatten() {
             return Some(mask);
@@ -78,7 +80,7 @@ impl GroupTranslation<'_> {
         Some(self.lane.builder.ins().icmp(IntCC::NotEqual, vector, zero))
     }
 
-    /// Of two numbers the first one in the lanes of a mask.
+    /// Returns `yes` in the lanes of a mask, and `no` in the others.
     pub(super) fn chosen(
         &mut self,
         mask: ir::Value,
@@ -89,18 +91,18 @@ impl GroupTranslation<'_> {
         self.lane.builder.ins().bitselect(mask, yes, no)
     }
 
-    /// The same bits as another type.
+    /// Reinterprets the bits of a vector as another type.
     pub(super) fn bits(&mut self, type_: ir::Type, vector: ir::Value) -> ir::Value {
         self.lane.builder.ins().bitcast(type_, MemFlags::new(), vector)
     }
 
-    /// Without signs. Cranelift's own instruction builds the mask each time.
+    /// Returns the magnitudes of floats. The mask is made once in a block; Cranelift's `fabs` would build it each time.
     pub(super) fn magnitude(&mut self, a: ir::Value) -> ir::Value {
         let mask = self.constant(types::F64X2, !(-0.0_f64).to_bits());
         self.lane.builder.ins().band(a, mask)
     }
 
-    /// With the opposite signs.
+    /// Returns floats with the opposite signs.
     pub(super) fn opposite(&mut self, a: ir::Value) -> ir::Value {
         let mask = self.constant(types::F64X2, (-0.0_f64).to_bits());
         self.lane.builder.ins().bxor(a, mask)
