@@ -7,7 +7,7 @@ use std::hint::black_box;
 use allocation_counter::measure;
 use reviver::{Assembled, CheckLevel, EngineChoice, Executable, assemble, open};
 use reviver_compile::call::GradientCall;
-use reviver_compile::route::{Route, RoutePlan};
+use reviver_compile::route::Route;
 use reviver_jit::Jit;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::{Program, Travel};
@@ -84,10 +84,11 @@ fn main() {
     println!("| program | forward (ms) | gradient (ms) |\n|---|---|---|");
     for (name, assembled, loss) in &programs {
         let program = assembled.program();
-        let plan = RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked);
         let mut best = Best::none();
         for _ in 0..ROUNDS {
-            let forward = time(|| _ = black_box(Route::new(program, &jit, plan).unwrap()));
+            let forward = time(|| {
+                _ = black_box(Route::new(program, &jit, Travel::Forward, CheckLevel::Checked).unwrap())
+            });
             best.round([forward, time(|| compile_gradient(program, &jit, loss))]);
         }
         let [forward, gradient] = best.seconds().map(|seconds| seconds * 1e3);

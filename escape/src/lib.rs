@@ -2,7 +2,7 @@
 //!
 //! | medium | function | what it escapes |
 //! |---|---|---|
-//! | a line on a terminal | [`line`] | control characters with tabs and line ends; changes of the writing direction |
+//! | a line on a terminal | [`line()`] | control characters with tabs and line ends; changes of the writing direction |
 //! | several lines | [`text`], [`TextWriter`] | the same, except line ends |
 //! | lines with our own colours | [`styled`] | the same, except SGR sequences |
 //! | a cell of a CSV file | [`csv_cell`] | the same as `line`, and text that a spreadsheet takes for a formula |

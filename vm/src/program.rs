@@ -20,7 +20,7 @@ use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
 use crate::state::notation::Notation;
 use crate::state::{CallRecord, Part};
 
-/// Indices of [`Program::code`] for each direction.
+/// Indices of a program's code for each direction.
 pub const FORWARD: usize = 0;
 pub const BACKWARD: usize = 1;
 

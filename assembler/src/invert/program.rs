@@ -16,8 +16,8 @@ use crate::tree::{Body, Directive, Statement, StatementNode};
 /// Returns the inverse of a whole program.
 ///
 /// Declarations, procedures and macros keep their places, and the statements of main are inverted. Inputs and
-/// outputs exchange roles; garbage stays garbage. Includes are preserved: their texts must be [the
-/// same](stays) in the inverse.
+/// outputs exchange roles; garbage stays garbage. Includes are preserved: their texts must be the
+/// same in the inverse.
 ///
 /// Everything that concerns only the original is dropped:
 ///

@@ -69,10 +69,10 @@ impl RoutePlan {
         }
     }
 
-    /// Builds the SSA function of the plan, for cells that are known at entry. Returns `None` if no code reaches the end of the
+    /// Builds the SSA function of the plan, with the given liveness at exits. Returns `None` if no code reaches the end of the
     /// plan.
-    pub(crate) fn form(&self, program: &Program, known: KnownCells) -> Option<SsaForm> {
-        let version = self.version(program, known);
+    pub(crate) fn form(&self, program: &Program, observed: Observed) -> Option<SsaForm> {
+        let version = Version { observed, ..self.version(program, KnownCells::default()) };
         let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
         arrives(&form, self.to).then(|| improved(form, &PASSES))
     }
@@ -130,10 +130,15 @@ pub enum RouteEnd {
 pub(crate) const MOST_STEPS: u64 = 1 << 62;
 
 impl Route {
-    /// Compiles the run of a plan. Returns `None` if the run needs steps that aren't compiled, or if the backend can't compile
-    /// it.
-    pub fn new(program: &Program, backend: &impl Backend, plan: RoutePlan) -> Option<Route> {
-        let form = plan.form(program, KnownCells::default())?;
+    /// Compiles a whole run. Returns `None` if the run needs steps that aren't compiled, or if the backend can't compile it.
+    pub fn new(
+        program: &Program,
+        backend: &impl Backend,
+        travel: Travel,
+        level: CheckLevel,
+    ) -> Option<Route> {
+        let plan = RoutePlan::whole(program, travel, level);
+        let form = plan.form(program, Observed::Anywhere)?;
         let compiled = Compiled::of(form, backend)?;
         Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }
@@ -153,7 +158,7 @@ impl Route {
         self.go(machine, room, budget)
     }
 
-    /// Sets a machine to a start, watched if the plan is, and runs it for at most `budget` steps. Returns [`RouteEnd::Failed`]
+    /// Sets a machine to a start, and runs it for at most `budget` steps. Returns [`RouteEnd::Failed`]
     /// for a start or a machine of another program.
     ///
     /// # Errors
@@ -169,9 +174,6 @@ impl Route {
             return Ok(RouteEnd::Failed);
         }
         machine.renew(start.state())?;
-        if self.plan.is_watched {
-            machine.watch();
-        }
         if !self.begins_from(start) || budget < self.first_steps() {
             return Ok(RouteEnd::Underway);
         }
@@ -179,13 +181,12 @@ impl Route {
     }
 
     /// Checks that a start of the same program meets the assumptions of the code.
-    #[inline]
-    pub(crate) fn begins_from(&self, start: &RouteStart) -> bool {
+    fn begins_from(&self, start: &RouteStart) -> bool {
         self.stands_at_its_place(start.state()) && start.zeros().include(self.zeros)
     }
 
     /// Runs a machine that is at the beginning of the route and meets the assumptions of the code.
-    pub(crate) fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
+    fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         // The interpreter allocates adjoints before its first step, too.
         if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
             return RouteEnd::Underway;
@@ -193,17 +194,17 @@ impl Route {
         let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
         match self.compiled.run(machine, leg, &mut room.references) {
             Some(_) if self.is_there(machine.state()) => RouteEnd::Arrived,
-            Some(_) if self.plan.observed() == Observed::Anywhere => RouteEnd::Underway,
-            Some(_) | None => RouteEnd::Failed,
+            Some(_) => RouteEnd::Underway,
+            None => RouteEnd::Failed,
         }
     }
 
-    pub(crate) fn is_of(&self, program: &Program) -> bool {
+    fn is_of(&self, program: &Program) -> bool {
         std::ptr::eq(self.program.flow(), program.flow())
     }
 
     fn stands_at_its_place(&self, state: &State) -> bool {
-        (state.position, state.inverted, state.mode()) == (self.plan.from, false, self.plan.gradient)
+        (state.position, state.inverted, state.mode()) == (self.plan.from, false, false)
             && state.calls.is_empty()
     }
 
@@ -214,11 +215,11 @@ impl Route {
     /// Checks that a machine is at the beginning of the route. All its cells must exist, because native code doesn't check
     /// that.
     fn begins_at(&self, machine: &Machine) -> bool {
-        let (state, plan) = (machine.state(), &self.plan);
+        let state = machine.state();
         self.is_of(machine.program())
             && self.stands_at_its_place(state)
             && machine.residues().is_none()
-            && machine.reports().watch().is_some() == plan.is_watched
+            && machine.reports().watch().is_none()
             && checkpoint::fits(machine.program(), state)
             && frames::are_known(&self.program, state, self.zeros)
     }

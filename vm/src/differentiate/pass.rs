@@ -33,7 +33,7 @@ use super::{DifferentiateError, Subject, Trust};
 pub struct Gradient {
     /// Values of the seeded cells, as bits of the number system.
     pub values: Vec<u64>,
-    /// Adjoints of all reals at the start, as bits; [`Variable::origin`] locates one.
+    /// Adjoints of all reals at the start, as bits; [`super::Origin`] locates one.
     pub adjoints: Adjoints,
     /// Number of steps of the primal sweep.
     pub steps: u64,

@@ -4,7 +4,7 @@
 //! There are three formats, which differ in the position of the binary point:
 //! - a *fraction* has 128 fraction bits and is in [0, 1);
 //! - a *unit* has 127 fraction bits and is in [0, 2);
-//! - an *angle* or a logarithm has 120 fraction bits ([`ANGLE_BITS`]).
+//! - an *angle* or a logarithm has 120 fraction bits (`ANGLE_BITS`).
 //!
 //! The product of a fraction and any format, computed by [`mul_high`], has that format again. This module
 //! knows no particular function; it evaluates the series it is given.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::op::Space;
-use reviver_compile::route::{Route, RouteEnd, RoutePlan, RouteRoom};
+use reviver_compile::route::{Route, RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
 use reviver_isa::number::literal_bits;
 use reviver_lab::rng::Rng;
@@ -161,8 +161,7 @@ pub fn compared(
     if !level.is_checked() && !program.module().real.is_exact() {
         // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
         // that of CPU code.
-        let plan = RoutePlan::whole(program, travel, level);
-        let route = Route::new(program, &Evaluator, plan);
+        let route = Route::new(program, &Evaluator, travel, level);
         for (words, expected) in lanes.iter().zip(&mut expected) {
             if let ExpectedOutcome::Arrived { words: found, .. } = expected {
                 *found = elided(program, route.as_ref(), state(words), &asked).unwrap_or_default();

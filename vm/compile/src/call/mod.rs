@@ -29,10 +29,7 @@ use reviver_vm::{CheckLevel, Program};
 
 use self::join::{Joining, Place};
 use self::memory::MemoryCells;
-use crate::build::build_within;
-use crate::compiled::MOST_WORK;
 use crate::form::{FixedCells, FormExit, FrameZeros, Observed, SsaForm, Version};
-use crate::known::KnownCells;
 use crate::op::Input;
 use crate::passes::{PASSES, improved};
 use crate::route::RoutePlan;
@@ -125,12 +122,10 @@ impl GradientFunction {
 
 /// Builds one sweep of a gradient, unless it needs more of a machine than cells.
 fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
-    let version = Version { observed: Observed::Arrival, ..plan.version(program, KnownCells::default()) };
-    let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
-    let arrives = form.exits.iter().any(|exit| exit.position == plan.to && exit.calls.is_empty());
+    let form = plan.form(program, Observed::Arrival)?;
     // The only input that a caller supplies is the end of the call records.
     let is_alone = form.inputs().all(|(_, input)| input == Input::RecordsEnd);
-    (arrives && is_alone).then(|| improved(form, &PASSES))
+    is_alone.then_some(form)
 }
 
 /// Returns the specialization of a call function: that of its reverse sweep, with only adjoints live at the end.
