@@ -295,5 +295,13 @@ fn gradients_lead_through_recursions() {
         let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
         assert!((value - 1.01_f64.powi(100)).abs() < 1e-13, "{value}");
         assert!((slope - 100.0 * 1.01_f64.powi(99)).abs() < 1e-11, "{slope}");
+        // Where the program's limit is reached, a machine finds the trap.
+        let limited = self::trial(&text.replace("depth 1000", "depth 50"));
+        for call in [
+            GradientCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
+            GradientCall::new(&limited.program, &Jit::new().unwrap(), plan, (&limited.losses, 1)),
+        ] {
+            assert_eq!(limited.call(&call.unwrap(), &mut room), None);
+        }
     }
 }
