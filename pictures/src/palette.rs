@@ -68,6 +68,7 @@ impl Ink {
         format!("#{:06X}", self.light())
     }
 
+    /// Returns true if curves of this colour are dashed.
     pub fn is_dashed(self) -> bool {
         matches!(self, Ink::Curve(n) if n % CURVES >= COLOURS)
     }

@@ -111,7 +111,9 @@ impl Assembled {
 /// Module with information about its text.
 #[derive(Debug)]
 pub struct ReadModule {
+    /// The module, after verification.
     pub module: Module,
+    /// Warnings about the text, with their places.
     pub warnings: Vec<Diagnostic>,
     /// The text and its included files; `None` for an image.
     pub sources: Option<Sources>,

@@ -40,7 +40,7 @@ fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     let is_misuse =
         matches!(error, NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. });
     let failure = match is_misuse {
-        true => Failure::usage(format_args!("--loss: {error}")),
+        true => Failure::usage(format_args!("--of: {error}")),
         false => Failure::load(format_args!("{}: {error}", read::shown(&options.file))),
     };
     failure.help(error.cure())

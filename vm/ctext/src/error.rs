@@ -38,7 +38,7 @@ impl NoText {
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",
-            NoText::OwnMode => "`--c` without `--loss` writes what the program computes",
+            NoText::OwnMode => "`--c` without `--of` writes what the program computes",
             NoText::Outside(_) => {
                 "`reviver run` runs it; a smaller program, or one with fewer branches, has a text"
             }

@@ -395,7 +395,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
         Action::Tasks(_) => {
             "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
         }
-        Action::Switch(_) => "take it out; `--loss` differentiates the program from outside",
+        Action::Switch(_) => "take it out; `--of` differentiates the program from outside",
         Action::Accumulate
         | Action::Replace
         | Action::Erase(_)

@@ -97,7 +97,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
             w.counts.extend(["path", "clock"]);
             w.line(text);
         }
-        // Each sweep is a form of its own.
+        // Each sweep is a separate SSA function.
         OpKind::Turned { .. } | OpKind::Largest | OpKind::Missed { .. } => {}
         OpKind::Freed { .. } => {
             let [value, adjoint] = w.operands(op);
