@@ -195,8 +195,8 @@ fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
         \x20   for (size_t i = 0; i < {ints}; i++) {{\n        m.ints[i] = (int64_t)next();\n    }}\n\
         \x20   for (size_t i = 0; i < {reals}; i++) {{\n        m.reals[i] = of_bits_{kind}(next());\n    }}\n\
         \x20   for (size_t i = 0; i < {reals}; i++) {{\n        m.adjoints[i] = of_bits_{kind}(next());\n    }}\n\
-        \x20   switch (asked) {{\n    case {there}:\n        status = {p}_there(&m);\n        break;\n\
-        \x20   case {back}:\n        status = {p}_back(&m);\n        break;\n\
+        \x20   switch (asked) {{\n    case {there}:\n        status = {p}_run_forward(&m);\n        break;\n\
+        \x20   case {back}:\n        status = {p}_run_backward(&m);\n        break;\n\
         \x20   case {forward_asked}: {{\n{forward}        break;\n    }}\n\
         \x20   case {backward_asked}: {{\n{backward}        break;\n    }}\n\
         \x20   default: {{\n{gradient}        return;\n    }}\n    }}\n    tell_{p}(status, &m);\n\

@@ -280,6 +280,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                 self.job.watcher.iter_mut().for_each(|watcher| watcher.turn(made, self.budget));
                 Ok(None)
             }
+            OpKind::Arrived => Ok(None),
             OpKind::Largest => {
                 let magnitude = reals.to_f64(self.real(a)).abs();
                 self.job

@@ -146,6 +146,8 @@ pub enum OpKind {
     Turned {
         slack: u32,
     },
+    /// End of a gradient's reverse sweep. Only verification follows.
+    Arrived,
     /// Records the magnitude of a real in [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
     Largest,
     /// Compares a real at the start with the same cell after the reverse sweep. The third operand is the cell's adjoint.
@@ -234,7 +236,9 @@ impl OpKind {
             OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),
             OpKind::RequireTrue => acts(&[Int], Fails::Maybe),
             OpKind::RequireApart => acts(&[Int, Int], Fails::Maybe),
-            OpKind::CountErased(_) | OpKind::Jumped | OpKind::Turned { .. } => acts(&[], Fails::Never),
+            OpKind::CountErased(_) | OpKind::Jumped | OpKind::Turned { .. } | OpKind::Arrived => {
+                acts(&[], Fails::Never)
+            }
             OpKind::Largest => acts(&[Real], Fails::Never),
             OpKind::Missed { .. } => acts(&[Real, Real, Real], Fails::Maybe),
             OpKind::Freed { .. } => acts(&[Real, Real], Fails::Never),

@@ -2,21 +2,23 @@
 //! are arguments.
 
 pub(crate) mod operations;
+mod region;
 
 use std::collections::{HashMap, HashSet};
 
+use reviver_compile::call::SweepCalls;
 use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
-use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 use reviver_isa::structure::TextPlace;
 
 use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::identifiers::{of_value, words};
-use crate::numbers::{CNumbers, integer};
+use crate::numbers::{CELL_INT, CNumbers, integer};
 use crate::statements::Statements;
+use region::{Region, regions};
 
 /// Names shared by all functions of a program: its prefix, the names of its cells, and its memory for calls.
 #[derive(Clone, Debug)]
@@ -49,10 +51,10 @@ impl CellNames {
     /// Returns the name of a cell.
     fn cell(&self, space: Space, address: i64) -> Option<String> {
         match space {
-            Space::Ints => self.ints.get(&address).cloned(),
-            Space::Reals => self.reals.get(&address).cloned(),
+            Space::Ints | Space::StartInts => self.ints.get(&address).cloned(),
+            Space::Reals | Space::StartReals => self.reals.get(&address).cloned(),
             Space::Adjoints => self.reals.get(&address).map(|name| format!("{name}_adjoint")),
-            Space::References | Space::StartInts | Space::StartReals | Space::Results => None,
+            Space::References | Space::Results => None,
         }
     }
 }
@@ -106,9 +108,10 @@ impl CheckStatus {
     }
 }
 
-/// Emits the C function of an SSA function. It takes the memory and returns a status.
+/// Emits the C function of an SSA function. It takes the memory and returns a status. `sweeps` has the calls of its sweep, or those of
+/// both sweeps of a gradient.
 pub(crate) fn function(
-    form: &SsaForm,
+    (form, sweeps): (&SsaForm, &[SweepCalls]),
     cells: &CellNames,
     statements: Statements,
     name: &str,
@@ -128,6 +131,9 @@ pub(crate) fn function(
         depth: 1,
         counts: HashSet::new(),
         of_adjoints: of_adjoints(form, &plan),
+        regions: regions(form),
+        region: Region::Forward,
+        sweeps,
         function: name,
         statements,
         line: None,
@@ -205,6 +211,11 @@ struct BodyWriter<'a> {
     counts: HashSet<&'static str>,
     /// Values that depend on adjoints.
     of_adjoints: HashSet<SsaValue>,
+    /// The region at the start of each block, and the one of the current operation.
+    regions: HashMap<u32, Region>,
+    region: Region,
+    /// The calls of each sweep.
+    sweeps: &'a [SweepCalls],
 }
 
 /// Length limit of an expression that may be inlined in another one.
@@ -306,6 +317,7 @@ impl BodyWriter<'_> {
         }
         let before = self.lines.len();
         (self.depth, self.line) = (2, None);
+        self.region = self.regions.get(&number).copied().unwrap_or(Region::Forward);
         for &value in &block.ops {
             if let Some(op) = form.op(value) {
                 let first = self.lines.len();
@@ -345,7 +357,7 @@ impl BodyWriter<'_> {
 
     /// Adds steps to the step counter.
     fn clock(&mut self, steps: &str) {
-        let sign = if self.form.version.way == Way::Along { "+" } else { "-" };
+        let sign = if self.region == Region::Forward { "+" } else { "-" };
         self.line(format!("clock {sign}= {steps};"));
         self.counts.insert("clock");
     }
@@ -370,14 +382,19 @@ impl BodyWriter<'_> {
                     self.clock(&skipped);
                 }
                 // A reverse sweep with more steps than the forward sweep has diverged, and might never end.
-                if self.form.version.gradient && self.form.version.way == Way::Against {
+                if self.region == Region::Reverse {
                     self.counts.insert("clock");
                     self.fail("clock < 0", None, CheckStatus::WayBack);
                 }
                 self.jump(to, next);
             }
             SsaEnd::Exit { exit } => match self.form.exits.get(*exit as usize) {
-                Some(exit) if exit.is_full => self.line(CallRoom::refused(exit, self.function)),
+                Some(exit) if exit.is_full => {
+                    let depth = exit.calls.len() + 1;
+                    let status = format!("{}_refused{}(calls, {depth})", self.function, self.region.sweep());
+                    let status = self.on_way_back(status);
+                    self.line(format!("return {status};"));
+                }
                 _ => self.line("goto done;"),
             },
         }
@@ -443,13 +460,63 @@ impl BodyWriter<'_> {
     /// Emits a return with a status if `fails` and the guard hold.
     fn fail(&mut self, fails: &str, guard: Option<SsaValue>, status: CheckStatus) {
         let guard = guard.map(|guard| self.value(guard));
-        let status = format!("{}_{}", self.prefix, status.name());
+        let name = format!("{}_{}", self.prefix, status.name());
+        let status = if status == CheckStatus::WayBack { name } else { self.on_way_back(name) };
         self.line(match guard {
             Some(guard) => format!("if (({}) != 0 && ({fails})) {{", unwrapped(&guard)),
             None => format!("if ({fails}) {{"),
         });
         self.line(format!("    return {status};"));
         self.line("}");
+    }
+
+    /// Returns the status of a check that fails in the current region.
+    fn on_way_back(&self, status: String) -> String {
+        match self.region {
+            Region::Reverse => format!("{status} + {}_ON_WAY_BACK", self.prefix),
+            Region::Forward | Region::Backward | Region::Verification => status,
+        }
+    }
+
+    /// Returns the end of the memory for the records of a sweep, if the sweep makes out-of-line calls.
+    fn room(&self, sweep: usize) -> Option<String> {
+        let asks = |value: SsaValue| {
+            let op = self.form.op(value).filter(|_| self.plan.uses(value) > 0);
+            op.is_some_and(|op| op.operands.iter().any(|&operand| self.is_end_of_records(operand)))
+        };
+        let is_of_sweep = |&(value, region): &(SsaValue, Region)| region.sweep() == sweep && asks(value);
+        let calls = self.cells.calls?;
+        let record = self.sweeps.get(sweep)?.record;
+        self.placed().find(is_of_sweep).map(|_| calls.room(record, &self.prefix))
+    }
+
+    /// Iterates over the operations of the written blocks, with the region of each.
+    fn placed(&self) -> impl Iterator<Item = (SsaValue, Region)> + '_ {
+        self.plan.order.iter().flat_map(move |number| {
+            let mut region = self.regions.get(number).copied().unwrap_or(Region::Forward);
+            let ops = self.form.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
+            ops.iter().map(move |&value| {
+                region = self.form.op(value).map_or(region, |op| region.after(op.kind));
+                (value, region)
+            })
+        })
+    }
+
+    /// Emits the change from the records of the primal sweep to those of the reverse sweep.
+    fn reserve_records(&mut self) {
+        if let Some(room) = self.room(Region::Reverse.sweep()) {
+            self.line(format!("room = {room};"));
+        }
+    }
+
+    fn is_end_of_records(&self, value: SsaValue) -> bool {
+        let op = self.form.op(self.plan.resolved(value));
+        op.is_some_and(|op| op.kind == OpKind::Input(Input::RecordsEnd))
+    }
+
+    /// Returns the words of a call record in the current region.
+    fn record(&self) -> u32 {
+        self.sweeps.get(self.region.sweep()).map_or(0, |sweep| sweep.record)
     }
 
     /// Emits the definition of a value, or keeps its expression for its only use.
@@ -477,14 +544,19 @@ impl BodyWriter<'_> {
     /// Returns the text of the whole function.
     fn finished(self) -> String {
         let (body, name) = (self.lines.join("\n"), self.function);
-        // It may turn out that no call is made.
         let named: HashSet<&str> = words(&body).collect();
-        let calls = self.cells.calls.filter(|_| named.contains("room"));
-        let mut text = calls.map(|calls| calls.refusal(self.form, name, &self.prefix)).unwrap_or_default();
+        let mut text = String::new();
+        for (number, sweep) in self.sweeps.iter().enumerate() {
+            let refused = format!("{name}_refused{number}");
+            let calls = self.cells.calls.filter(|_| named.contains(refused.as_str()));
+            text.push_str(
+                &calls.map(|calls| calls.refusal(sweep, &refused, &self.prefix)).unwrap_or_default(),
+            );
+        }
         text.push_str(&format!("static int {name}(struct {}_memory *m) {{\n", self.cells.prefix));
         text.push_str(&self.arrays(&body));
-        if let Some(calls) = calls {
-            text.push_str(&calls.room(self.form.demands.record, &self.prefix));
+        if let Some(room) = (0..self.sweeps.len()).find_map(|sweep| self.room(sweep)) {
+            text.push_str(&format!("    {CELL_INT} room = {room};\n"));
         }
         text.push_str(&self.variables());
         let counters: Vec<_> = COUNTERS.iter().filter(|(name, ..)| self.counts.contains(name)).collect();
@@ -505,10 +577,12 @@ impl BodyWriter<'_> {
     /// Returns declarations of the memory arrays that the body uses.
     fn arrays(&self, body: &str) -> String {
         let words: HashSet<&str> = words(body).collect();
-        let named = [Space::Ints, Space::Reals, Space::Adjoints, Space::References].into_iter();
-        let lines = named.filter(|&space| words.contains(array(space))).map(|space| {
+        let changed = [Space::Ints, Space::Reals, Space::Adjoints, Space::References, Space::Results];
+        let given = [Space::StartInts, Space::StartReals];
+        let spaces = changed.map(|space| (space, "")).into_iter().chain(given.map(|space| (space, "const ")));
+        let lines = spaces.filter(|&(space, _)| words.contains(array(space))).map(|(space, kind)| {
             let (of, array) = (self.numbers.cell(space.class()), array(space));
-            format!("    {of} *restrict const {array} = m->{array};\n")
+            format!("    {kind}{of} *restrict const {array} = m->{array};\n")
         });
         lines.collect()
     }
@@ -542,12 +616,14 @@ impl BodyWriter<'_> {
 }
 
 /// The counters: variable, type, and place in the memory.
-const COUNTERS: [(&str, &str, &str); 5] = [
+const COUNTERS: [(&str, &str, &str); 7] = [
     ("clock", "int64_t", "m->steps"),
     ("path", "uint64_t", "m->path"),
     ("erased", "uint64_t", "m->erased_bits"),
     ("discarded", "uint64_t", "m->discarded_bits"),
     ("drops", "uint64_t", "m->drops"),
+    ("changed", "int64_t", "m->changed"),
+    ("largest", "double", "m->largest"),
 ];
 
 /// Removes the parentheses around a whole expression, unless it contains a comma operator.

@@ -1,7 +1,8 @@
 //! Calls that are not inlined, such as those of a recursion: their records and cells in the memory, and the status if
 //! there are too many. Independent of operations.
 
-use reviver_compile::form::{Demands, FIRST_RECORD, FormExit, SsaForm, TOP_WORD};
+use reviver_compile::call::SweepCalls;
+use reviver_compile::form::{Demands, FIRST_RECORD, TOP_WORD};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Limits, RealSystem};
 use reviver_isa::verify::MAX_CELLS;
@@ -71,10 +72,10 @@ impl CallRoom {
     pub fn defined(self, prefix: &str, upper: &str) -> String {
         let CallRoom { usual, limit, .. } = self;
         format!(
-            "/* So many calls may be open at once that are no part of their callers, as those of a recursion: a `struct\n   \
-            {prefix}_memory` has room for them. It may be defined as another number, in digits, for all that is compiled with\n   \
-            this header and for its C file. Where it is too small the status is NO_ROOM. The program itself allows {limit}\n   \
-            open calls (DEPTH). */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
+            "/* Number of calls that may be open at once and aren't inlined, as those of a recursion; a `struct\n   \
+            {prefix}_memory` has memory for them. Another number, in digits, may be defined for the C file and for everything that\n   \
+            includes this header. If it is too small, the status is NO_ROOM. The program itself allows {limit} open calls\n   \
+            (DEPTH). */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
         )
     }
 
@@ -94,7 +95,7 @@ impl CallRoom {
     /// first.
     pub fn ready(self) -> &'static str {
         match self.has_cells() {
-            true => "    /* So many of the calls that may be open have cells. */\n    int64_t ready_calls;\n",
+            true => "    /* Number of calls with cleared cells. */\n    int64_t ready_calls;\n",
             false => "",
         }
     }
@@ -105,7 +106,7 @@ impl CallRoom {
         let CallRoom { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
         format!(
-            "    /* Which calls are open, and what they pass. */\n    {CELL_INT} calls[{words} + INT64_C({record}) * {upper}_CALLS];\n"
+            "    /* Records of open calls, and their arguments. */\n    {CELL_INT} calls[{words} + INT64_C({record}) * {upper}_CALLS];\n"
         )
     }
 
@@ -136,7 +137,7 @@ impl CallRoom {
             })
             .collect();
         format!(
-            "{most}\n/* Gives further calls cells that hold 0, if there is room for them. For how many calls there are cells then. */\n\
+            "{most}\n/* Clears the cells of further calls, as far as memory is reserved. Returns the number of calls with cleared cells. */\n\
             static int64_t {prefix}_more_calls(struct {prefix}_memory *m{parameters}) {{\n\
             \x20   const int64_t before = m->ready_calls;\n    const int64_t wanted = before == 0 ? {FIRST_CALLS} : 2 * before;\n\
             \x20   const int64_t ready = wanted < {upper}_MOST_CALLS ? wanted : {upper}_MOST_CALLS;\n{cleared}\
@@ -153,14 +154,11 @@ impl CallRoom {
         words(text).any(|word| word == named)
     }
 
-    /// Returns the start of a function with calls: `room` is the first word without memory for a record.
+    /// Returns the first word without memory for a record, which the variable `room` of a function holds.
     pub fn room(self, record: u32, upper: &str) -> String {
-        match self.has_cells() {
-            true => format!("    {CELL_INT} room = {FIRST_RECORD} + {record} * m->ready_calls;\n"),
-            false => {
-                format!("    const {CELL_INT} room = {FIRST_RECORD} + {record} * {upper}_MOST_CALLS;\n")
-            }
-        }
+        let calls =
+            if self.has_cells() { "m->ready_calls".to_owned() } else { format!("{upper}_MOST_CALLS") };
+        format!("{FIRST_RECORD} + {record} * {calls}")
     }
 
     /// Returns a test whether there is memory for a record that begins at a word.
@@ -176,24 +174,19 @@ impl CallRoom {
         )
     }
 
-    /// Returns the function that computes the status for a call without memory.
-    pub fn refusal(self, form: &SsaForm, name: &str, upper: &str) -> String {
-        let (record, limit) = (form.demands.record, self.limit);
-        let opened: Vec<String> = form.calls.iter().map(|call| call.opened.len().to_string()).collect();
+    /// Returns the function that computes the status for a call of a sweep without memory.
+    pub fn refusal(self, sweep: &SweepCalls, name: &str, upper: &str) -> String {
+        let (record, limit) = (sweep.record, self.limit);
+        let opened: Vec<String> = sweep.calls.iter().map(|call| call.opened.len().to_string()).collect();
         let count = opened.len();
         let rows: String = opened.chunks(16).map(|row| format!("        {},\n", row.join(", "))).collect();
         format!(
-            "/* The status where so many calls more can't be open: whether the program's limit is reached, or there are no cells. */\n\
-            static int {name}_refused(const int64_t *calls, int64_t more) {{\n    /* How many calls each of them opens. */\n\
+            "/* The status if `more` calls can't be opened: the program's limit is reached, or no memory is reserved. */\n\
+            static int {name}(const int64_t *calls, int64_t more) {{\n    /* Number of calls that each record opens. */\n\
             \x20   static const uint8_t opened[{count}] = {{\n{rows}    }};\n    int64_t depth = more;\n\
             \x20   for (int64_t call = {FIRST_RECORD}; call < calls[{TOP_WORD}]; call += {record}) {{\n\
             \x20       depth += opened[calls[call] - 1];\n    }}\n    return depth > {limit} ? {upper}_DEPTH : {upper}_NO_ROOM;\n}}\n\n"
         )
-    }
-
-    /// Returns the statement at an exit for lack of memory.
-    pub fn refused(exit: &FormExit, name: &str) -> String {
-        format!("return {name}_refused(calls, {});", exit.calls.len() + 1)
     }
 }
 

@@ -24,6 +24,8 @@ pub enum NoText {
         "the program switches gradient mode itself, or reads it, so it can't be differentiated from outside"
     )]
     OwnMode,
+    #[error("the program reads or writes adjoints itself, so its gradient has no C text")]
+    OwnAdjoints,
     #[error(transparent)]
     Outside(#[from] Outside),
 }
@@ -38,7 +40,10 @@ impl NoText {
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",
-            NoText::OwnMode => "`--c` without `--of` writes what the program computes",
+            NoText::OwnMode => "without `--of`, `reviver build` writes what the program computes",
+            NoText::OwnAdjoints => {
+                "`reviver grad` differentiates it; without `--of`, `reviver build` writes what the program computes"
+            }
             NoText::Outside(_) => {
                 "`reviver run` runs it; a smaller program, or one with fewer branches, has a text"
             }

@@ -161,11 +161,16 @@ impl<'a> Interface<'a> {
     /// Returns the code that copies inputs into the memory, with a check that floats are finite.
     pub fn take_in(&self, function: CFunction) -> String {
         let given = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Taken);
-        given.map(|(argument, _)| self.one_in(argument)).collect()
+        given.map(|(argument, _)| self.one_in(argument, function)).collect()
     }
 
-    fn one_in(&self, argument: &InterfaceArgument) -> String {
-        let (place, value, indent) = self.places(argument, &argument.name, "");
+    fn one_in(&self, argument: &InterfaceArgument, function: CFunction) -> String {
+        let class = argument.global.class;
+        let array = match function {
+            CFunction::Forward | CFunction::Backward => cells_of(class).to_owned(),
+            CFunction::Gradient => format!("start_{}", cells_of(class)),
+        };
+        let (place, value, indent) = Interface::places(argument, &argument.name, &array);
         let mut text = String::new();
         if argument.global.class == Class::Real && !self.cells.numbers.is_fixed() {
             let (suffix, prefix) = (self.cells.numbers.suffix(), self.cells.prefix.to_uppercase());
@@ -179,17 +184,7 @@ impl<'a> Interface<'a> {
     }
 
     /// Returns a cell's expression in the memory, the caller's number, and the indentation of a line with them.
-    fn places(
-        &self,
-        argument: &InterfaceArgument,
-        name: &str,
-        adjoint: &str,
-    ) -> (String, String, &'static str) {
-        let array = match (adjoint, argument.global.class) {
-            ("", Class::Int) => "ints",
-            ("", Class::Real) => "reals",
-            (array, _) => array,
-        };
+    fn places(argument: &InterfaceArgument, name: &str, array: &str) -> (String, String, &'static str) {
         match argument.cells {
             1 => (format!("memory->{array}[{}]", argument.start), format!("*{name}"), "    "),
             _ => (format!("memory->{array}[{} + i]", argument.start), format!("{name}[i]"), "        "),
@@ -205,11 +200,13 @@ impl<'a> Interface<'a> {
                 .collect();
         }
         let taken = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Given);
-        taken.map(|(argument, _)| self.one_out(argument, &argument.name, "")).collect()
+        taken
+            .map(|(argument, _)| self.one_out(argument, &argument.name, cells_of(argument.global.class)))
+            .collect()
     }
 
     fn one_out(&self, argument: &InterfaceArgument, name: &str, array: &str) -> String {
-        let (place, value, indent) = self.places(argument, name, array);
+        let (place, value, indent) = Interface::places(argument, name, array);
         let of = self.cells.numbers.given(argument.global.class);
         let inner = format!("    {indent}{value} = ({of}){place};\n");
         let line = match argument.cells {
@@ -217,6 +214,14 @@ impl<'a> Interface<'a> {
             cells => format!("        for (size_t i = 0; i < {cells}; i++) {{\n{inner}        }}\n"),
         };
         format!("    if ({name}) {{\n{line}    }}\n")
+    }
+}
+
+/// Returns the array of the memory with the cells of a class.
+fn cells_of(class: Class) -> &'static str {
+    match class {
+        Class::Int => "ints",
+        Class::Real => "reals",
     }
 }
 

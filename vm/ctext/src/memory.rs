@@ -1,5 +1,7 @@
 //! The memory of a program: the number of cells, their names, and their initial values. Independent of functions.
 
+use std::ops::Range;
+
 use reviver_compile::form::{Demands, NumberKinds};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
@@ -16,6 +18,8 @@ use crate::numbers::CNumbers;
 const MOST_NAMED: u64 = 256;
 /// Up to this many cells are initialized one by one, more of them by a table.
 const FEW: usize = 16;
+/// The arrays of a program's cells.
+const CELLS: [(Class, &str); 2] = [(Class::Int, "ints"), (Class::Real, "reals")];
 
 /// The cells of a program, with the properties that its text depends on.
 #[derive(Debug)]
@@ -121,44 +125,106 @@ impl<'p> ProgramCells<'p> {
         initial.chain(pool).filter(|(_, bits)| *bits != 0).collect()
     }
 
-    /// Returns the function that initializes the memory.
-    pub fn begin(&self) -> String {
+    /// Returns the functions that initialize the memory: for a run, and for a gradient if the text has one.
+    pub fn begin(&self, has_gradient: bool) -> String {
         let prefix = self.prefix;
-        let (mut tables, mut lines) = (String::new(), String::new());
-        for (class, array) in [(Class::Int, "ints"), (Class::Real, "reals")] {
+        let tables = self.first_tables();
+        let run = format!(
+            "/* Sets all cells to their initial values. */\n\
+            static void {prefix}_begin(struct {prefix}_memory *memory) {{\n{}{}}}\n",
+            self.zeros(has_gradient),
+            self.first_cells("")
+        );
+        if !has_gradient {
+            return tables + &run;
+        }
+        let arrays = [("start_ints", self.fixed(Class::Int)), ("start_reals", self.fixed(Class::Real))];
+        let adjoints = ("adjoints", self.others()[1]);
+        format!(
+            "{tables}{run}\n/* Sets the start of a gradient to the initial values, and clears the adjoints. */\n\
+            static void {prefix}_begin_gradient(struct {prefix}_memory *memory) {{\n{}{}{}}}\n",
+            self.zero_counters(has_gradient),
+            arrays.into_iter().chain([adjoints]).map(zeroed).collect::<String>(),
+            self.first_cells("start_")
+        )
+    }
+
+    /// Returns the name of the table with the first cells of a class, which few cells don't need.
+    fn first_table(&self, array: &str) -> String {
+        format!("{}_first_{array}", self.prefix)
+    }
+
+    /// Returns tables of the cells with nonzero initial values.
+    fn first_tables(&self) -> String {
+        let mut tables = String::new();
+        for (class, array) in CELLS {
+            let first = self.first(class);
+            if first.len() > FEW {
+                let end = first.last().map_or(0, |(cell, _)| cell + 1);
+                let mut all = vec![0; end];
+                first.into_iter().for_each(|(cell, bits)| all[cell] = bits);
+                tables.push_str(&self.table(&self.first_table(array), class, &all));
+            }
+        }
+        tables
+    }
+
+    /// Returns lines that set the cells with nonzero initial values. The names of the arrays begin with `which`.
+    fn first_cells(&self, which: &str) -> String {
+        let mut lines = String::new();
+        for (class, array) in CELLS {
             let first = self.first(class);
             if first.len() <= FEW {
                 for (cell, bits) in first {
                     let value = self.numbers.literal(class, bits);
-                    lines.push_str(&format!("    memory->{array}[{cell}] = {value};\n"));
+                    lines.push_str(&format!("    memory->{which}{array}[{cell}] = {value};\n"));
                 }
                 continue;
             }
-            let end = first.last().map_or(0, |(cell, _)| cell + 1);
-            let mut all = vec![0; end];
-            first.into_iter().for_each(|(cell, bits)| all[cell] = bits);
-            let name = format!("{prefix}_first_{array}");
-            tables.push_str(&self.table(&name, class, &all));
-            lines.push_str(&format!("    memcpy(memory->{array}, {name}, sizeof {name});\n"));
+            let name = self.first_table(array);
+            lines.push_str(&format!("    memcpy(memory->{which}{array}, {name}, sizeof {name});\n"));
         }
-        format!(
-            "{tables}/* All cells as they are at first: constants, and what is declared with a value. */\n\
-            static void {prefix}_begin(struct {prefix}_memory *memory) {{\n{zeros}{lines}}}\n",
-            zeros = self.zeros()
-        )
+        lines
     }
 
-    /// Returns lines that clear the memory. Cells of calls that are not inlined are cleared before their first use.
-    fn zeros(&self) -> String {
-        if self.calls.is_none() {
+    /// Returns lines that clear the memory of a run. Cells of calls that are not inlined are cleared before their first use.
+    fn zeros(&self, has_gradient: bool) -> String {
+        if self.calls.is_none() && !has_gradient {
             return "    memset(memory, 0, sizeof *memory);\n".to_owned();
         }
         let [ints, reals] = self.others();
-        let cells = [("ints", ints), ("reals", reals), ("adjoints", reals)];
-        let cells = cells.map(|(array, count)| {
-            format!("    memset(memory->{array}, 0, {count} * sizeof memory->{array}[0]);\n")
-        });
-        format!("    memset(memory, 0, offsetof(struct {}_memory, ints));\n{}", self.prefix, cells.concat())
+        let cells = [("ints", ints), ("reals", reals), ("adjoints", reals)].map(zeroed);
+        self.zero_counters(has_gradient) + &cells.concat()
+    }
+
+    /// Returns a line that clears everything before the first array of the memory.
+    fn zero_counters(&self, has_gradient: bool) -> String {
+        let first = if has_gradient { "start_ints" } else { "ints" };
+        format!("    memset(memory, 0, offsetof(struct {}_memory, {first}));\n", self.prefix)
+    }
+
+    /// Returns lines that prepare the cells of a gradient that computed addresses reach: copies of the start, and zeros for inlined calls.
+    pub fn working(&self, working: &[(Class, Range<u32>)]) -> String {
+        let mut lines = String::new();
+        for (class, cells) in working {
+            let array = if *class == Class::Int { "ints" } else { "reals" };
+            let (fixed, all) = (self.fixed(*class), self.others()[*class as usize]);
+            let (start, end) = (cells.start as usize, (cells.end as usize).min(all));
+            let split = end.min(fixed).max(start);
+            if start < split {
+                lines.push_str(&format!(
+                    "    memcpy(memory->{array} + {start}, memory->start_{array} + {start}, {} * sizeof memory->{array}[0]);\n",
+                    split - start
+                ));
+            }
+            if split < end {
+                lines.push_str(&format!(
+                    "    memset(memory->{array} + {split}, 0, {} * sizeof memory->{array}[0]);\n",
+                    end - split
+                ));
+            }
+        }
+        lines
     }
 
     /// Returns a table of values.
@@ -231,6 +297,11 @@ impl<'p> ProgramCells<'p> {
             _ => format!("    for (size_t i = 0; i < {cells}; i++) {{\n{check}    }}\n"),
         }
     }
+}
+
+/// Returns a line that clears the first cells of an array.
+fn zeroed((array, count): (&str, usize)) -> String {
+    format!("    memset(memory->{array}, 0, {count} * sizeof memory->{array}[0]);\n")
 }
 
 /// Returns the C name of an array element.

@@ -196,6 +196,7 @@ impl Operations {
             | OpKind::CountDropped
             | OpKind::Jumped
             | OpKind::Turned { .. }
+            | OpKind::Arrived
             | OpKind::Largest
             | OpKind::Missed { .. }
             | OpKind::Freed { .. } => None,

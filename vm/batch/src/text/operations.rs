@@ -99,6 +99,7 @@ impl Writer<'_> {
             | OpKind::CountDiscarded
             | OpKind::CountDropped
             | OpKind::Turned { .. }
+            | OpKind::Arrived
             | OpKind::Largest
             | OpKind::Missed { .. } => {}
             OpKind::Jumped => {

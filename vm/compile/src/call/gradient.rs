@@ -102,7 +102,9 @@ impl GradientCall {
         }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded, rows })?;
-        let GradientFunction { form, end, working, adjoints, rows, record } = function;
+        let GradientFunction { form, end, working, adjoints, rows, sweeps } = function;
+        // With the shorter records neither sweep opens more calls than there are frames.
+        let record = sweeps.iter().map(|sweep| sweep.record).min().unwrap_or(0).max(1);
         let (demands, first_steps) = (form.demands, form.first_steps.into());
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let is_full = form.exits.iter().map(|exit| exit.is_full).collect();

@@ -30,6 +30,17 @@ pub(super) struct Place<'p> {
     pub rows: AdjointRows,
 }
 
+/// The numbers whose magnitudes are recorded at the turning point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LargestScan {
+    /// No number.
+    None,
+    /// Only cells that are values. The verdict has a lower bound of the largest number then.
+    Values,
+    /// All reals of the program that the primal sweep changes.
+    All,
+}
+
 /// A call function under construction.
 pub(super) struct Joining<'p> {
     pub form: SsaForm,
@@ -77,12 +88,12 @@ impl<'p> Joining<'p> {
     }
 
     /// Adds the turning point after the primal sweep.
-    pub fn turn(&mut self, slack: u32, is_watched: bool) {
+    pub fn turn(&mut self, slack: u32, largest: LargestScan) {
         let (block, turned) = self.meet();
         self.turn = Some(block);
         self.turned = turned;
         self.put(block, OpKind::Turned { slack }, &[]);
-        if is_watched {
+        if largest != LargestScan::None {
             let mut reals: Vec<(SpacedCell, SsaValue)> =
                 self.turned.iter().map(|(&cell, &value)| (cell, value)).collect();
             reals.retain(|((space, _), _)| *space == Space::Reals);
@@ -91,7 +102,23 @@ impl<'p> Joining<'p> {
                 self.put(block, OpKind::Largest, &[value]);
             }
         }
+        if largest == LargestScan::All {
+            self.scan_memory(block);
+        }
         self.store_results();
+    }
+
+    /// Records the magnitudes of the program's reals in working memory, after a block.
+    fn scan_memory(&mut self, block: u32) {
+        let own = self.place.memory.own(Class::Real);
+        let runs: Vec<Range<u32>> = self.place.memory.working_reals().collect();
+        let last = runs.into_iter().fold(block, |block, run| {
+            self.each_cell(block, run.start..run.end.min(own), |joining, block, address| {
+                let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
+                joining.put(block, OpKind::Largest, &[value]);
+            })
+        });
+        self.turn = Some(last);
     }
 
     /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so the length of an array
@@ -151,6 +178,7 @@ impl<'p> Joining<'p> {
         for (&cell, &value) in &self.turned {
             cells.entry(cell).or_insert(value);
         }
+        self.put(block, OpKind::Arrived, &[]);
         (block, cells)
     }
 
@@ -368,10 +396,11 @@ impl<'p> Joining<'p> {
             };
             match exit {
                 Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
-                // The cells are dead at other exits.
+                // The cells are dead at other exits, but the caller may read which calls are open.
                 Some(_) => {
-                    let is_store = |value: &SsaValue| {
-                        self.form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Store(_)))
+                    let is_store = |value: &SsaValue| match self.form.op(*value).map(|op| op.kind) {
+                        Some(OpKind::Store(space)) => space != Space::References,
+                        _ => false,
                     };
                     kept.retain(|value| !is_store(value));
                 }

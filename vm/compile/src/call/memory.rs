@@ -130,6 +130,11 @@ impl MemoryCells {
         })
     }
 
+    /// Returns the ranges of reals in working memory.
+    pub fn working_reals(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        self.working().filter(|(class, _)| *class == Class::Real).map(|(_, cells)| cells)
+    }
+
     /// Returns the ranges of adjoints in memory.
     pub fn adjoints(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.runs.iter().filter(|run| run.space == Space::Adjoints).map(|run| run.cells.clone())

@@ -21,6 +21,7 @@ mod verify;
 
 pub(crate) use gradient::renew;
 pub use gradient::{CallRoom, FoundGradients, GradientCall};
+pub use join::LargestScan;
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ use reviver_vm::{CheckLevel, Program};
 
 use self::join::{Joining, Place};
 use self::memory::MemoryCells;
-use crate::form::{FixedCells, FormExit, FrameZeros, Observed, SsaForm, Version};
+use crate::form::{FixedCells, FormCall, FormExit, FrameZeros, Observed, SsaForm, Version};
 use crate::op::Input;
 use crate::passes::{PASSES, improved};
 use crate::route::RoutePlan;
@@ -40,7 +41,7 @@ const SLACK: u32 = 1 << 16;
 
 /// The parameters of a gradient's call function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GradientTask<'t> {
+pub struct GradientTask<'t> {
     /// The position at which the primal sweep ends.
     pub turn: u32,
     pub level: CheckLevel,
@@ -52,7 +53,7 @@ pub(crate) struct GradientTask<'t> {
 
 /// The call function of a gradient, with the memory that its caller prepares.
 #[derive(Debug)]
-pub(crate) struct GradientFunction {
+pub struct GradientFunction {
     pub form: SsaForm,
     /// The number of the exit at the function's end.
     pub end: u32,
@@ -62,21 +63,47 @@ pub(crate) struct GradientFunction {
     pub adjoints: Vec<Range<u32>>,
     /// The layout of the losses' adjoints.
     pub rows: AdjointRows,
-    /// Words of a call record, in the sweep with the shorter records. The caller multiplies it by the number of out-of-line calls to find
-    /// the end of the records, so neither sweep opens more calls than there are frames.
+    /// Out-of-line calls of the primal and of the reverse sweep.
+    pub sweeps: [SweepCalls; 2],
+}
+
+/// The out-of-line calls of one sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepCalls {
+    /// Words of a call record; 0 if the sweep makes no such call.
     pub record: u32,
+    /// The calls. The call of number n in a record is at index n - 1.
+    pub calls: Vec<FormCall>,
+}
+
+impl SweepCalls {
+    /// Returns the calls of a sweep.
+    pub fn of(form: &SsaForm) -> SweepCalls {
+        SweepCalls { record: form.demands.record, calls: form.calls.clone() }
+    }
 }
 
 impl GradientFunction {
     /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
-    pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+    pub(crate) fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
         let frame = program.flow().layout().main_frame(Class::Real);
         // The reverse sweep assumes that no real of main's frame has an adjoint at the turning point.
         if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
             return None;
         }
         let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
-        let (primal, reverse) = (sweep(program, &there)?, sweep(program, &back)?);
+        let scan = if there.is_watched { LargestScan::Values } else { LargestScan::None };
+        GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], scan)
+    }
+
+    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Verification needs the largest
+    /// number, which the scan finds. Returns `None` if the losses can't share the reverse sweep.
+    pub fn join(
+        program: &Program,
+        task: GradientTask,
+        [primal, reverse]: [SsaForm; 2],
+        scan: LargestScan,
+    ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
         if task.rows > 1 && demands.record > 0 {
             return None;
@@ -85,16 +112,16 @@ impl GradientFunction {
         let rows = AdjointRows { count: task.rows, stride: reals.checked_add(demands.frame_reals)? };
         let reverse = with_rows(reverse, rows)?;
         let memory = MemoryCells::of([&primal, &reverse], program, rows);
-        let record = primal.demands.record.min(reverse.demands.record).max(1);
+        let sweeps = [&primal, &reverse].map(SweepCalls::of);
         let slack = SLACK.saturating_add(reverse.first_steps);
         let version = version(&reverse.version);
         let mut exits = primal.exits.clone();
         exits.extend(reverse.exits.iter().cloned());
-        let zeros = there.zeros(program);
+        let zeros = primal.version.zeros;
         let mut joining = Joining::new(primal, Place { program, zeros, memory: &memory, rows }, task.seeded);
-        joining.primal(there.to);
-        joining.turn(slack, there.is_watched);
-        joining.reverse(reverse, back.to);
+        joining.primal(task.turn);
+        joining.turn(slack, scan);
+        joining.reverse(reverse, program.begin());
         let is_verified = task.level.is_checked();
         let (block, cells) = joining.arrive();
         let last = if is_verified {
@@ -104,7 +131,8 @@ impl GradientFunction {
             finite::check_at_end(&mut joining, block)
         };
         let (mut form, end) = joining.finish((last, !is_verified), &cells);
-        let at_end = FormExit { position: back.to, way: version.way, calls: Vec::new(), is_full: false };
+        let at_end =
+            FormExit { position: program.begin(), way: version.way, calls: Vec::new(), is_full: false };
         debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
         exits.push(at_end);
         form.cells = FixedCells::of(program.flow(), demands);
@@ -115,7 +143,7 @@ impl GradientFunction {
             working: memory.working().collect(),
             adjoints: memory.adjoints().collect(),
             rows,
-            record,
+            sweeps,
         })
     }
 }

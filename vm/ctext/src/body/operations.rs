@@ -1,11 +1,11 @@
 //! Emits each operation as lines of C. Independent of blocks.
 
-use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
-use reviver_flow::graph::Way;
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
+use super::region::Region;
 use super::{BodyWriter, CheckStatus, array};
 use crate::fixed_functions;
 use crate::functions::FloatFunction;
@@ -13,6 +13,7 @@ use crate::numbers::double;
 
 /// Emits the lines of an operation.
 pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
+    w.region = w.region.after(op.kind);
     match op.kind {
         // Literals are written where they are used.
         OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
@@ -76,9 +77,9 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
         }
         OpKind::Clock { here } => {
             w.counts.insert("clock");
-            let text = match w.form.version.way {
-                Way::Along => format!("(clock + {here})"),
-                Way::Against => format!("({here} - clock)"),
+            let text = match w.region {
+                Region::Forward => format!("(clock + {here})"),
+                _ => format!("({here} - clock)"),
             };
             // Not inlined, because the step counter changes.
             w.made(value, text, false);
@@ -90,15 +91,27 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
         OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => w.count(op),
         OpKind::Jumped => {
             // In either direction, the preceding step is the one that jumped.
-            let text = match w.form.version.way {
-                Way::Along => "path += rv_mark(clock - 1);",
-                Way::Against => "path -= rv_mark(clock);",
+            let text = match w.region {
+                Region::Forward => "path += rv_mark(clock - 1);",
+                _ => "path -= rv_mark(clock);",
             };
             w.counts.extend(["path", "clock"]);
             w.line(text);
         }
-        // Each sweep is a separate SSA function.
-        OpKind::Turned { .. } | OpKind::Largest | OpKind::Missed { .. } => {}
+        OpKind::Turned { .. } => w.reserve_records(),
+        OpKind::Arrived => {}
+        OpKind::Largest => {
+            let [value] = w.operands(op);
+            w.counts.insert("largest");
+            w.line(format!("largest = {}_larger(largest, (double){value});", w.cells.prefix));
+        }
+        OpKind::Missed { .. } => {
+            let [from, to, adjoint] = w.operands(op);
+            let prefix = w.cells.prefix.clone();
+            w.line(format!("if ({to} != {from}) {{"));
+            w.line(format!("    {prefix}_missed(m, (double){from}, (double){to}, (double){adjoint});"));
+            w.line("}");
+        }
         OpKind::Freed { .. } => {
             let [value, adjoint] = w.operands(op);
             let prefix = w.cells.prefix.clone();
@@ -186,14 +199,10 @@ impl BodyWriter<'_> {
     /// Returns a test whether there is memory for one more call, or its negation, if a comparison with the end of the
     /// records means that.
     fn has_room(&self, order: Order, op: &SsaOp) -> Option<String> {
-        let is_end = |&value: &SsaValue| {
-            let op = self.form.op(self.plan.resolved(value));
-            op.is_some_and(|op| op.kind == OpKind::Input(Input::RecordsEnd))
-        };
         let [word, _] = self.operands(op);
-        let _ = op.operands.get(1).filter(|&end| is_end(end))?;
+        let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;
         let calls = self.cells.calls?;
-        let has_room = calls.has_room(&word, self.form.demands.record, &self.cells.prefix);
+        let has_room = calls.has_room(&word, self.record(), &self.cells.prefix);
         match order {
             Order::Lt => Some(has_room),
             Order::Ge => Some(format!("(!{has_room})")),
@@ -373,6 +382,11 @@ impl BodyWriter<'_> {
         // A nonzero literal always holds.
         if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
             return;
+        }
+        // Verification goes on, because other evidence decides the status.
+        if op.kind == OpKind::RequireTrue && self.region == Region::Verification {
+            self.counts.insert("changed");
+            return self.line(format!("changed |= !{a};"));
         }
         let suffix = self.numbers.suffix();
         let (fails, status) = match op.kind {

@@ -48,7 +48,7 @@ fn comments(module: Module, function: &str) -> Vec<String> {
 
 #[test]
 fn lines_say_which_statement_they_are() {
-    let found = comments(module(), "there");
+    let found = comments(module(), "run_forward");
     for expected in [
         "/* line 4: for i in 0..n */",
         "/* line 5: if A[i%2] > 2.5 */",
@@ -63,7 +63,7 @@ fn lines_say_which_statement_they_are() {
     // A statement isn't named repeatedly while it is executed.
     assert!(found.windows(3).all(|three| three[0] != three[1] || three[1] != three[2]), "{found:#?}");
     // In the backward direction, a comment has the original statement, not its inverse.
-    let back = comments(module(), "back");
+    let back = comments(module(), "run_backward");
     assert!(back.iter().any(|comment| comment == "/* line 6: add y, A[i%2] * 0.5 + 1.0 */"), "{back:#?}");
 }
 
@@ -71,5 +71,5 @@ fn lines_say_which_statement_they_are() {
 fn a_program_without_its_text_has_no_lines() {
     let mut module = module();
     module.structure = Default::default();
-    assert_eq!(comments(module, "there"), Vec::<String>::new());
+    assert_eq!(comments(module, "run_forward"), Vec::<String>::new());
 }

@@ -398,6 +398,7 @@ impl<'a> Translation<'a> {
                 self.turn(slack)?;
                 Some(None)
             }
+            OpKind::Arrived => Some(None),
             OpKind::Largest => {
                 self.largest(op)?;
                 Some(None)

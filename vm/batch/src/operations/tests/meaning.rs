@@ -97,6 +97,7 @@ fn of<R: Reals<Bits = u64>>(
         | OpKind::CountDropped
         | OpKind::Jumped
         | OpKind::Turned { .. }
+        | OpKind::Arrived
         | OpKind::Largest
         | OpKind::Missed { .. }
         | OpKind::Freed { .. } => ExpectedMeaning::Other,

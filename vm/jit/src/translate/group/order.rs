@@ -51,6 +51,7 @@ impl GroupTranslation<'_> {
         match op.kind {
             // Groups don't report these counts.
             OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => DoneBy::Nobody,
+            OpKind::Arrived => DoneBy::Nobody,
             OpKind::Load(_) if self.steady.contains(&value) => DoneBy::Nobody,
             OpKind::Store(space) if self.unchanged.contains(&space) => DoneBy::EachVector,
             OpKind::Load(_) | OpKind::Store(_) => DoneBy::AllVectors,

@@ -1,0 +1,72 @@
+//! The regions of a function's blocks: a run has one, the call function of a gradient three.
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_compile::form::SsaForm;
+use reviver_compile::op::OpKind;
+use reviver_flow::graph::Way;
+
+/// The sweep that an operation belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    /// A run from inputs to results, or the primal sweep of a gradient.
+    Forward,
+    /// A run from results to inputs.
+    Backward,
+    /// The reverse sweep of a gradient.
+    Reverse,
+    /// The end of a gradient, after both sweeps.
+    Verification,
+}
+
+impl Region {
+    /// Returns the index of the sweep among those of the function.
+    pub fn sweep(self) -> usize {
+        match self {
+            Region::Forward | Region::Backward => 0,
+            Region::Reverse | Region::Verification => 1,
+        }
+    }
+
+    /// Returns the region after an operation.
+    pub fn after(self, kind: OpKind) -> Region {
+        match kind {
+            OpKind::Turned { .. } => Region::Reverse,
+            OpKind::Arrived => Region::Verification,
+            _ => self,
+        }
+    }
+}
+
+/// Returns the region at the start of each block.
+pub(super) fn regions(form: &SsaForm) -> HashMap<u32, Region> {
+    let marked = |marks: fn(OpKind) -> bool| {
+        let is_marked = |number: &u32| {
+            let ops = form.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
+            ops.iter().filter_map(|&value| form.op(value)).any(|op| marks(op.kind))
+        };
+        (0..form.blocks.len() as u32).filter(is_marked).collect::<Vec<u32>>()
+    };
+    let turns = marked(|kind| matches!(kind, OpKind::Turned { .. }));
+    let is_run = turns.is_empty();
+    let (reverse, verification) =
+        (successors(form, turns), successors(form, marked(|kind| kind == OpKind::Arrived)));
+    let of_run = if form.version.way == Way::Along { Region::Forward } else { Region::Backward };
+    let region = |block: u32| match block {
+        _ if is_run => of_run,
+        _ if verification.contains(&block) => Region::Verification,
+        _ if reverse.contains(&block) => Region::Reverse,
+        _ => Region::Forward,
+    };
+    (0..form.blocks.len() as u32).map(|block| (block, region(block))).collect()
+}
+
+/// Returns the blocks that some blocks lead to, directly or indirectly.
+fn successors(form: &SsaForm, mut open: Vec<u32>) -> HashSet<u32> {
+    let mut found = HashSet::new();
+    while let Some(block) = open.pop() {
+        let jumps = form.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
+        open.extend(jumps.map(|jump| jump.to).filter(|&to| found.insert(to)));
+    }
+    found
+}

@@ -1,0 +1,193 @@
+//! C text that gives the verdict on a gradient's reverse sweep. The bounds are those of `reviver_vm::differentiate::evidence` and
+//! `reviver_vm::watch`, which define them.
+
+use reviver_vm::watch::Rounding;
+
+use reviver_isa::instruction::Class;
+
+use crate::identifiers::words;
+use crate::memory::ProgramCells;
+use crate::numbers::double;
+
+/// Returns the fields of the memory for the evidence.
+pub(crate) fn fields(cells: &ProgramCells) -> &'static str {
+    match (cells.level.is_checked(), cells.numbers.is_fixed()) {
+        (false, _) => "",
+        (true, true) => {
+            "    /* Other than 0 if the reverse sweep of a gradient restored another number. */\n    int64_t changed;\n"
+        }
+        (true, false) => {
+            "    /* Evidence about the reverse sweep of a gradient. */\n    int64_t changed;\n    uint64_t path;\n    double largest;\n    \
+            double freed;\n    double freed_unrounded;\n    double freed_error;\n    double missed;\n    double missed_error;\n"
+        }
+    }
+}
+
+/// Returns the C functions that record evidence, as far as the text of the call function uses them.
+pub(crate) fn recorders(cells: &ProgramCells, text: &str) -> Vec<String> {
+    let is_used = |name: &str| words(text).any(|word| word == format!("{}_{name}", cells.prefix));
+    let all = [("larger", larger(cells)), ("freed", freed(cells)), ("missed", missed(cells))];
+    all.into_iter().filter(|(name, _)| is_used(name)).map(|(_, text)| text).collect()
+}
+
+fn larger(cells: &ProgramCells) -> String {
+    format!(
+        "\
+/* The greater magnitude. */
+static inline double {}_larger(double most, double value) {{
+    const double size = fabs(value);
+    return size > most ? size : most;
+}}
+",
+        cells.prefix
+    )
+}
+
+fn freed(cells: &ProgramCells) -> String {
+    let (prefix, rounding) = (cells.prefix, Rounding::of(cells.module().real));
+    let (digits, long) = (rounding.digits, rounding.long());
+    format!(
+        "\
+/* Records a freed cell: the largest, the largest with more than {digits} binary digits, and their effect on the loss. */
+static inline void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
+    const double size = fabs(value);
+    m->freed = size > m->freed ? size : m->freed;
+    if ((rv_bits_f64(value) & UINT64_C({long})) != 0 && size > m->freed_unrounded) {{
+        m->freed_unrounded = size;
+    }}
+    m->freed_error += fabs(value * adjoint);
+}}
+"
+    )
+}
+
+fn missed(cells: &ProgramCells) -> String {
+    let (prefix, part) = (cells.prefix, double(Rounding::of(cells.module().real).part));
+    format!(
+        "\
+/* Records a real that the reverse sweep restored to another number, and the effect on the loss. */
+static inline void {prefix}_missed(struct {prefix}_memory *m, double from, double to, double adjoint) {{
+    const double by = fabs(to - from);
+    m->missed = by > m->missed ? by : m->missed;
+    m->missed_error += fabs(by * adjoint);
+    if (from != 0 && !(by <= fabs(from) * {part})) {{
+        m->missed = HUGE_VAL;
+    }}
+}}
+"
+    )
+}
+
+/// Returns the C function that gives the status of a gradient whose call function has arrived, with those that it calls.
+pub(crate) fn functions(cells: &ProgramCells) -> String {
+    if cells.numbers.is_fixed() { exact(cells) } else { largest(cells) + &watched(cells) }
+}
+
+/// Returns the verdict in fixed point, which loses no bits.
+fn exact(cells: &ProgramCells) -> String {
+    let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+    format!(
+        "static int {prefix}_verdict(const struct {prefix}_memory *m) {{\n    return m->changed ? {upper}_CHANGED : {upper}_DONE;\n}}\n"
+    )
+}
+
+/// Number of maxima that are computed independently. With a single one, each comparison would wait for the one before.
+const LANES: usize = 4;
+
+/// Returns the C function that finds the greatest magnitude among the reals at the start.
+fn largest(cells: &ProgramCells) -> String {
+    let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
+    let whole = count - count % LANES;
+    // Bounds are literals, and each loop has at least one iteration: compilers warn about others.
+    let side_by_side = match whole {
+        0 => String::new(),
+        _ => format!(
+            "\
+    for (size_t i = 0; i < {whole}; i += {LANES}) {{
+        for (size_t lane = 0; lane < {LANES}; lane++) {{
+            const double size = fabs((double)m->start_reals[i + lane]);
+            most[lane] = size > most[lane] ? size : most[lane];
+        }}
+    }}
+"
+        ),
+    };
+    let rest = match count - whole {
+        0 => String::new(),
+        _ => format!(
+            "\
+    for (size_t i = {whole}; i < {count}; i++) {{
+        const double size = fabs((double)m->start_reals[i]);
+        largest = size > largest ? size : largest;
+    }}
+"
+        ),
+    };
+    format!(
+        "\
+/* The greatest magnitude of a real at the start or at the turning point. None is NaN. */
+static double {prefix}_largest(const struct {prefix}_memory *m) {{
+    double most[{LANES}] = {{0}}, largest = m->largest;
+{side_by_side}{rest}    for (size_t lane = 0; lane < {LANES}; lane++) {{
+        largest = most[lane] > largest ? most[lane] : largest;
+    }}
+    return largest;
+}}
+
+"
+    )
+}
+
+/// Returns the verdict on float sweeps, and the function that compares errors with the loss.
+fn watched(cells: &ProgramCells) -> String {
+    let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
+    let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));
+    let Rounding { ulps, few_ulps, part, of_loss, of_freed, .. } = Rounding::of(cells.module().real);
+    let [ulps, few_ulps, part] = [ulps, few_ulps, part].map(double);
+    let [of_loss, of_freed] = [of_loss, of_freed].map(double);
+    format!(
+        "\
+/* 1 if an error is at most a part of the loss's size: of the loss, or of the loss and the terms that it is made of. */
+static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, double error, double loss) {{
+    double size = fabs(loss);
+    if (error <= part * size) {{
+        return 1;
+    }}
+    for (size_t i = 0; i < {count}; i++) {{
+        size += fabs((double)m->start_reals[i] * (double)m->adjoints[i]);
+    }}
+    return error <= part * size;
+}}
+
+/* DONE if the reverse sweep took the branches of the primal sweep, and rounding explains what it changed. */
+static int {prefix}_verdict(const struct {prefix}_memory *m, double loss) {{
+    const double error = m->freed_error + m->missed_error;
+    double ulp, most, few;
+    int has_freed;
+    if (m->path != 0 || m->steps != 0) {{
+        return {upper}_WAY_BACK;
+    }}
+    if (m->changed) {{
+        return {upper}_CHANGED;
+    }}
+    if (error == 0 && m->missed == 0 && m->freed == 0) {{
+        return {upper}_DONE;
+    }}
+    ulp = rv_ulp_{suffix}(({of}){prefix}_largest(m));
+    most = {ulps} * ulp;
+    few = {few_ulps} * ulp;
+    has_freed = m->freed_unrounded > few || m->freed > most;
+    if (m->missed > most) {{
+        return has_freed ? {upper}_FREED : {upper}_MISSED;
+    }}
+    if (has_freed && !{prefix}_outweighed(m, {of_freed}, error, loss)) {{
+        return {upper}_FREED;
+    }}
+    if (error > {part} * fabs(loss) && (error > few || fabs(loss) > few)) {{
+        return {upper}_SENSITIVE;
+    }}
+    return {prefix}_outweighed(m, {of_loss}, error, loss) ? {upper}_DONE : {upper}_SENSITIVE;
+}}
+"
+    )
+}
