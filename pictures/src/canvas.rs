@@ -11,8 +11,11 @@ use crate::palette::Ink;
 /// The horizontal anchor of a text: which part of it is at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
+    /// The left end of the text.
     Start,
+    /// The middle of the text.
     Middle,
+    /// The right end of the text.
     End,
 }
 

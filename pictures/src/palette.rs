@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 /// A colour, named by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
+    /// The background of the picture.
     Ground,
     /// The colour of texts, axes and outlines.
     Text,

@@ -64,6 +64,7 @@ impl From<EngineChoice> for CompileOptions {
 
 /// Reason why native code isn't available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum NoEngine {
     #[error("{0}")]
     Machine(String),

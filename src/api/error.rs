@@ -22,6 +22,7 @@ use super::places::place;
 /// Reason why there is no program, or no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum Error {
     /// A file that can't be read.
     #[error("{name}: {why}")]
@@ -153,6 +154,7 @@ pub enum Error {
 
 /// Reason why indices are wrong: their number, their range, or their syntax.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum IndexErrorText {
     #[error("{0}")]
     Wrong(#[from] IndexError),

@@ -125,9 +125,17 @@ pub struct ReadModule {
 /// Reason why bytes aren't a module.
 #[derive(Debug)]
 pub enum NoModule {
+    /// An image that can't be decoded.
     Image(image::LoadError),
+    /// A given constant that the text can't use.
     Constant(RefusedConstant),
-    Text { sources: Sources, diagnostics: Vec<Diagnostic> },
+    /// A text with errors.
+    Text {
+        /// The text and its included files.
+        sources: Sources,
+        /// Errors and warnings, with their places.
+        diagnostics: Vec<Diagnostic>,
+    },
 }
 
 /// Reads the module of a text or an image.
@@ -173,6 +181,7 @@ pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
 pub enum NoProgram {
     /// No memory for the image; its hash identifies the program in state files.
     NoMemory(OutOfMemory),
+    /// Rules of the machine that the module breaks.
     Violations(Vec<Violation>),
 }
 

@@ -143,7 +143,7 @@ fn agree(executable: &Executable, columns: &[(String, Class, Vec<u64>)], travel:
             }
             (Ok(state), Some(failed)) => {
                 let garbage = program.garbage(&state, travel);
-                assert!(!garbage.is_empty() && failed.contains("no results of the program"), "{failed}");
+                assert!(!garbage.is_empty() && failed.contains("not results of the program"), "{failed}");
             }
             (Err(wanted), Some(failed)) => assert!(failed.starts_with(&wanted), "{failed} for {wanted}"),
             (Err(wanted), None) => panic!("lane {lane} arrived, and alone it says {wanted}"),
@@ -392,7 +392,7 @@ fn jacobians_are_gradients_of_each_result() {
             &[],
             &lanes
         ))
-        .contains("another program")
+        .contains("a different `Executable`")
     );
 }
 
@@ -503,12 +503,12 @@ fn wrong_columns_are_refused() {
     assert!(run(all().ints("A[0]", vec![1, 2])).contains("`A[0]` is given twice"));
     assert!(run(all().ints("A", vec![1, 2])).contains("`A` has 2 cells"));
     assert!(run(all().ints("d", vec![1])).contains("has 1 numbers, and there are 2 lanes"));
-    assert!(run(all().reals("d", vec![1.0, 2.0])).contains("is an integer, and reals were asked for"));
+    assert!(run(all().reals("d", vec![1.0, 2.0])).contains("is an integer, but reals were requested"));
     let bad = LaneInputs::new(2).reals("x", vec![1.0, f64::NAN]).shared_ints("A", vec![1, 2]);
     assert_eq!(run(bad), "`x`: NaN, in lane 1, is not a number that fits into f64");
     let results = Batch::new(&program, Device::cpu()).run(&all()).unwrap();
     assert!(said(results.bits("x'")).contains("no result `x'`"));
-    assert!(said(results.ints("x")).contains("integers were asked for"));
+    assert!(said(results.ints("x")).contains("integers were requested"));
 }
 
 #[test]

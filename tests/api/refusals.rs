@@ -15,8 +15,8 @@ fn names_that_mean_nothing_here_are_refused() {
         said(program.ints("quantity")),
         "the program has no cell `quantity`; its cells are `n`, `speed`, `M`, `y`, `p`, `trail`"
     );
-    assert_eq!(said(program.reals("n")), "`n` is an integer, and reals were asked for");
-    assert_eq!(said(program.ints("y")), "`y` is a real, and integers were asked for");
+    assert_eq!(said(program.reals("n")), "`n` is an integer, but reals were requested");
+    assert_eq!(said(program.ints("y")), "`y` is a real, but integers were requested");
     assert!(said(program.ints("trail")).starts_with("`trail` is a stack, which has no cells"));
     assert_eq!(said(program.reals("M[2,0]")), "there is no cell `M[2,0]`: the index 2 is outside of 0..2");
     assert_eq!(said(program.reals("M[1]")), "there is no cell `M[1]`: a matrix takes two indices");
@@ -88,9 +88,9 @@ fn nothing_is_read_before_anything_has_arrived() {
     let program = compiled(TEXT, EngineChoice::Interp);
     let (n, y) = (program.ints("n").unwrap(), program.reals("y").unwrap());
     let call = program.workspace().unwrap();
-    assert!(said(call.int(n)).contains("no run has arrived"));
+    assert!(said(call.int(n)).contains("no run has reached"));
     assert!(said(call.adjoints(y, &mut [0.0])).contains("no gradient was found"));
-    assert!(said(call.leftovers()).contains("no run has arrived"));
+    assert!(said(call.leftovers()).contains("no run has reached"));
 }
 
 #[test]

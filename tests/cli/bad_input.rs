@@ -18,7 +18,7 @@ fn texts_with_mistakes() {
         ("an integer too wide for the word", ".word 8\nadd r0, 200\n", "200 does not fit into 8 bits"),
         ("an aliased target", "add r0, r0\n", "target and a source"),
         ("an aliased index", ".inout A[4]\nadd A[r0], 1\nswap A[r0], r0\n", "error"),
-        ("a label twice", "a: add r0, 1\na: sub r0, 1\n", "the label `a` stands twice"),
+        ("a label twice", "a: add r0, 1\na: sub r0, 1\n", "the label `a` is declared twice"),
         ("no such label", "a: br b, r0 == 0\n", "no label `b`"),
         ("an unpaired branch", "a: br b, r0 == 0\nb: add r0, 1\n", "error"),
         (

@@ -126,7 +126,7 @@ fn a_wrong_file_is_told_with_its_place() {
     // No lane is skipped.
     for (content, said) in [
         ("x,A[0],A[1]\n1,2,3\n#N/A,5,6\n7,8,9\n", "in.csv:3:1: `x`: `#N/A` is not a number"),
-        ("x,A[0],A[1]\n1,2,3\n#DIV/0!,5,6\n", "a spreadsheet writes this where it has no number"),
+        ("x,A[0],A[1]\n1,2,3\n#DIV/0!,5,6\n", "a spreadsheet writes this if it has no number"),
         ("x,A[0],A[1]\n1,2,3\n# a comment\n", "in.csv:3"),
         ("x;A[0];A[1]\n1,5;2;3\n", "its comma is a decimal comma"),
         ("x,A[0],A[1]\n1,\"2,3\n4,5,6\n", "in.csv:2:3: this quote isn't closed on its line"),
@@ -332,7 +332,9 @@ fn the_engines_and_levels_agree_and_times_are_told() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --grad out";
     let wanted = reviver(lanes).expect(0).stdout;
     reviver(&format!("{lanes} --engine interp --threads 1")).expect(0).prints(&wanted);
-    let unchecked = reviver(&format!("{lanes} --unchecked")).expect(0).says("unchecked: nobody looked");
+    let unchecked = reviver(&format!("{lanes} --unchecked"))
+        .expect(0)
+        .says("unchecked: ancilla and join checks were skipped");
     unchecked.prints(&wanted);
     let ran = reviver(&format!("{lanes} --stats")).expect(0).prints(&wanted);
     for part in ["load: ", "compile: ", "read: ", "run: ", "write: ", "lanes a second on cpu"] {

@@ -277,7 +277,7 @@ fn everything_that_loses_is_transformed() {
 fn what_cannot_be_cut_is_refused_with_a_cure() {
     let folder = Folder::new();
     for (text, why) in [
-        (".inout a\n.garbage s[]\nerase a\npush a\n", "a stack of its own"),
+        (".inout a\n.garbage s[]\nerase a\npush a\n", "uses a stack"),
         (".inout a\nread a\nerase a\n", "tapes"),
         (".inout x: real, y: real\nrot x, y, 0.5\n", "a rotation of floats"),
         (".inout x: real\nadd x', 1\nsub x', 1\n", "adjoints"),

@@ -183,8 +183,8 @@ fn an_adjoint_that_would_be_lost_has_a_status() {
     let ran = Command::new(path("user")).output().unwrap();
     assert_eq!(
         String::from_utf8(ran.stdout).unwrap(),
-        "0: an assertion or the condition of a join doesn't hold, or an integer isn't 0 that must be\n\
-        1: on the way back of the gradient: an adjoint isn't 0 that must be: a step would lose it\n"
+        "0: an assertion or a join fails, an integer that must be 0 isn't, or the undone step lost information\n\
+        1: in the reverse sweep of the gradient: a step would lose an adjoint other than 0\n"
     );
 }
 

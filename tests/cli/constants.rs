@@ -71,7 +71,7 @@ fn what_no_constant_can_be_is_refused() {
     refused("N=1.5", "--const N: `N` is an integer, and a real was given", "give an integer");
     refused("N=1,2", "--const N: a constant has one value, and `2` is another", "`--set` gives it");
     refused("N=1,N=2", "--const: `N` is given twice", "");
-    refused("N=many", "--const N: `many` is no number", "a constant is an integer or a real");
+    refused("N=many", "--const N: `many` isn't a number", "a constant is an integer or a real");
     refused("N", "--const N: a constant is given as NAME=VALUE", "");
 }
 

@@ -65,7 +65,7 @@ fn a_saved_state_says_that_nobody_has_checked_it() {
     reviver(&format!("{run} --from-state {unchecked}")).expect(2).says("saved by a run with `--unchecked`");
     reviver(&format!("{run} --from-state {unchecked} --unchecked"))
         .expect(0)
-        .prints_part("unchecked: nobody looked");
+        .prints_part("unchecked: ancilla and join checks were skipped");
 }
 
 #[test]
@@ -100,7 +100,11 @@ fn benches_have_both_levels_and_c_text_tells_its_own() {
     assert!(object["engines"]["jit_unchecked"]["forward"]["steps"].is_u64(), "{object}");
     let build = "build programs/besselj.rasm --loss out";
     let told = reviver(&format!("{build} --header --unchecked")).expect(0);
-    for words in ["#define BESSELJ_UNCHECKED 1", "Unchecked: nobody looks", "nothing tells it"] {
+    for words in [
+        "#define BESSELJ_UNCHECKED 1",
+        "Unchecked: vacancy and join checks are left out",
+        "the derivatives are silently wrong",
+    ] {
         assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
     }
     assert!(reviver(&format!("{build} --unchecked")).expect(0).stdout.contains(" unchecked\";"));

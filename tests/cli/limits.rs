@@ -128,7 +128,7 @@ fn macros_that_multiply_are_refused() {
             .expect(3);
         let ran =
             ran.says("error[E09]: macros and `uncompute` make more than 500000 instructions of this text");
-        ran.says("--> bomb.rasm:").says("write a `.proc` for what is repeated");
+        ran.says("--> bomb.rasm:").says("write a `.proc` for the repeated part");
         assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
     }
     folder.file("bomb.rasm", format!(";! run -> seen=0\n{text}"));

@@ -162,7 +162,7 @@ fn drift_is_what_check_finds() {
 #[test]
 fn erased_bits_rise_and_there_is_no_way_back() {
     let plotted =
-        reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("nothing leads back");
+        reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("it can't run backward");
     let picture = Picture::of(&plotted.stdout);
     assert!(
         picture.description.contains("erased (bits): from 0 to 256, at the end 256"),

@@ -201,7 +201,7 @@ fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
         exact.expect(2).says("it has no history");
     }
     let other = reviver(&format!("grad programs/besselj.rasm --loss z --set z=1.0 --from-state {back}"));
-    other.expect(2).says("it is on its way back from another loss");
+    other.expect(2).says("it is in the reverse sweep of another loss");
     reviver(&format!("{grad} --save-state -")).expect(2).says("a state can't be printed");
     reviver(&format!("{grad} --from-state {there} --save-state {there}"))
         .expect(2)

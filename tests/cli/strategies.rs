@@ -157,7 +157,7 @@ fn jacobians_hessians_and_round_trips_have_strategies() {
         .expect(0)
         .prints_part("restored: yes, bit for bit")
         .prints_part("strategy: checkpoint with 30 slots and leaves of 5000 steps")
-        .prints_part("made again");
+        .prints_part("repeated");
     let object = reviver(&format!("{trip} --strategy checkpoint=2:777 --json")).expect(0).json();
     let exact = reviver(&format!("{trip} --exact --json")).expect(0).json();
     for key in ["outputs", "steps", "restored", "bit_exact", "erased_bits", "digest"] {

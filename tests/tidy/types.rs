@@ -1,10 +1,37 @@
-//! Type names have one meaning in each crate. Crates may share a word that is the standard term in each of their
-//! fields.
+//! Type names have one meaning in each crate, and use standard terms. Crates may share a word that is the standard term
+//! in each of their fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::sources::{SHIPPED, code, root, sources_of};
+
+/// Words that type names don't contain, each with its standard term.
+const UNCLEAR: [(&str, &str); 11] = [
+    ("Astray", "diverged"),
+    ("Errand", "background task"),
+    ("Excursion", "round trip"),
+    ("Flight", "submission"),
+    ("Gift", "input"),
+    ("Journey", "run"),
+    ("Looker", "observer"),
+    ("Onlooker", "observer"),
+    ("Somebody", "caller"),
+    ("Told", "report"),
+    ("Whoever", "caller"),
+];
+
+/// Types with such a word, with the reasons.
+const EXCEPTIONS: [(&str, &str); 8] = [
+    ("Astray", "part of the interface of `reviver`"),
+    ("Onlooker", "a trait of `reviver-vm` that other crates implement"),
+    ("Journeys", "part of the interface of `reviver-vm`"),
+    ("Journey", "private to the tiered runtime"),
+    ("LaneJourney", "private to shaders"),
+    ("Errand", "private to the screen"),
+    ("Excursion", "private to expectations"),
+    ("Told", "private to explanations"),
+];
 
 /// Returns the types that a file declares, except associated types of traits.
 fn declared(code: &str) -> BTreeSet<&str> {
@@ -50,6 +77,35 @@ fn a_type_name_is_unique_in_its_crate() {
     assert!(types.len() > 500, "only {} types are declared", types.len());
     let several: BTreeMap<_, _> = types.iter().filter(|(_, files)| files.len() > 1).collect();
     assert!(several.is_empty(), "{several:#?}");
+}
+
+#[test]
+fn type_names_use_standard_terms() {
+    let types = types();
+    let names = || types.keys().map(|(_, name)| name.as_str());
+    let unclear = |name: &str| UNCLEAR.iter().find(|(word, _)| has_word(name, word));
+    let is_excepted = |name: &str| EXCEPTIONS.iter().any(|(other, _)| *other == name);
+    let found: Vec<_> =
+        names().filter(|name| !is_excepted(name)).filter_map(|name| Some((name, unclear(name)?.1))).collect();
+    assert!(found.is_empty(), "types, and standard terms for a word of their names: {found:?}");
+    for (name, _) in EXCEPTIONS {
+        assert!(names().any(|other| other == name), "`{name}` doesn't exist, and needs no exception");
+    }
+}
+
+/// Returns true if a name in camel case contains a word, in the singular or the plural.
+fn has_word(name: &str, word: &str) -> bool {
+    name.match_indices(word).any(|(at, _)| {
+        let rest = &name[at + word.len()..];
+        let rest = rest.strip_prefix('s').unwrap_or(rest);
+        !rest.starts_with(|sign: char| sign.is_lowercase())
+    })
+}
+
+#[test]
+fn words_of_names_are_found() {
+    assert!(has_word("LaneJourneys", "Journey") && has_word("Told", "Told") && has_word("ToldLine", "Told"));
+    assert!(!has_word("Tolderance", "Told") && !has_word("Untold", "Told"));
 }
 
 #[test]

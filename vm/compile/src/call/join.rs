@@ -33,7 +33,7 @@ pub(super) struct Place<'p> {
 /// The numbers whose magnitudes are recorded at the turning point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargestScan {
-    /// No number.
+    /// No number is needed.
     None,
     /// Only cells that are values. The verdict has a lower bound of the largest number then.
     Values,

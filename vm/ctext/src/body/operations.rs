@@ -383,7 +383,7 @@ impl BodyWriter<'_> {
         if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
             return;
         }
-        // Verification goes on, because other evidence decides the status.
+        // Verification continues, because other evidence decides the status.
         if op.kind == OpKind::RequireTrue && self.region == Region::Verification {
             self.counts.insert("changed");
             return self.line(format!("changed |= !{a};"));
