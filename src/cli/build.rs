@@ -33,9 +33,13 @@ pub struct BuildOptions {
     pub lib: bool,
     #[command(flatten)]
     pub checking: LevelOption,
-    /// With a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
+    /// Add a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,
+    /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed for each
+    /// cell of these reals
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
+    pub seed: Vec<String>,
     /// What the names in the text begin with; the file's name if not given
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
