@@ -16,7 +16,7 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
         let Some((name, text)) = part.split_once('=') else { return Err(nameless(part, given.last())) };
         let (name, text) = (name.trim(), text.trim());
         let Some(constant) = GivenConstant::parse(name, text) else {
-            return Err(Failure::usage(format_args!("--const {name}: `{text}` is no number"))
+            return Err(Failure::usage(format_args!("--const {name}: `{text}` isn't a number"))
                 .help("a constant is an integer or a real: `1000`, `0xff`, `0.5`"));
         };
         if given.iter().any(|other| other.name == name) {

@@ -80,7 +80,7 @@ fn limits(options: &Debugged) -> TimelineLimits {
 
 /// Failure for a second state that doesn't fit into memory.
 fn no_memory(error: OutOfMemory) -> Failure {
-    Failure::new(Exit::Trap, format_args!("{error} for the copy of the state that one goes back to"))
+    Failure::new(Exit::Trap, format_args!("{error} for the copy of the state from which the session starts"))
         .help("smaller arrays take less; `reviver run` makes no copy")
 }
 

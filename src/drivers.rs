@@ -60,7 +60,7 @@ pub struct Crash {
 
 impl Crash {
     pub fn sentence(&self) -> String {
-        format!("a driver crashed while it was asked what it gets right ({})", self.how)
+        format!("a driver crashed while it was probed ({})", self.how)
     }
 }
 

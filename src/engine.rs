@@ -33,9 +33,8 @@ pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<Lon
 /// Failure for a requested engine that isn't available.
 pub fn missing(error: &NoEngine) -> Failure {
     match error {
-        NoEngine::Machine(_) => {
-            Failure::usage(error).help("`--engine interp` runs every program, and `auto` takes what there is")
-        }
+        NoEngine::Machine(_) => Failure::usage(error)
+            .help("`--engine interp` runs every program, and `auto` uses native code if available"),
         NoEngine::InterpreterChecks => Failure::usage(error)
             .help("leave out `--unchecked`, or let native code run the program: `--engine jit`, or `auto`"),
         NoEngine::Build => Failure::usage("this `reviver` was built without native code")

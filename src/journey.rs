@@ -54,7 +54,7 @@ pub enum Shows<'s> {
 }
 
 /// Options of a run to the program's end.
-pub struct RunWay<'w, 'f> {
+pub struct RunToEnd<'w, 'f> {
     pub limit: Option<u64>,
     pub shows: Shows<'w>,
     /// Observer of the run.
@@ -124,7 +124,7 @@ pub fn travel<'m>(
     let first = if options.check { Some(copy(course.machine())?) } else { None };
     let mut shown = ShownValues::default();
     let shows = if options.start.json { Shows::Kept(&mut shown) } else { Shows::Printed };
-    let way = RunWay { limit: options.start.max_steps, shows, follower: follower.as_deref_mut() };
+    let way = RunToEnd { limit: options.start.max_steps, shows, follower: follower.as_deref_mut() };
     let ending = go(way, course, travel)?;
     let machine = course.machine();
     let steps = machine.state().step.abs_diff(first_step);
@@ -176,7 +176,7 @@ fn come_back(
 ) -> Fallible<RoundTrip> {
     let travel = if options.back { Travel::Forward } else { Travel::Backward };
     // Values shown by the forward run aren't shown again.
-    let way = RunWay { limit: options.start.max_steps, shows: Shows::Dropped, follower };
+    let way = RunToEnd { limit: options.start.max_steps, shows: Shows::Dropped, follower };
     let ending = go(way, course, travel)?;
     let machine = course.machine();
     let (program, last) = (machine.program(), machine.state());
@@ -191,8 +191,8 @@ fn come_back(
 }
 
 /// Runs to the program's end, with progress updates and the values of `show`.
-pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
-    let RunWay { limit, mut shows, mut follower } = way;
+pub fn go(way: RunToEnd<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
+    let RunToEnd { limit, mut shows, mut follower } = way;
     let what = if travel == Travel::Forward { "forward" } else { "backward" };
     let mut progress = ProgressLine::new(what, limit.is_some());
     let first = course.machine().state().step;

@@ -45,6 +45,8 @@
 //! values on them. Values of `show` are passed to the function set by [`Workspace::on_show`]; without one they are
 //! dropped.
 
+#![deny(missing_docs)]
+
 mod api;
 
 pub use api::batch::choice::Device;

@@ -5,7 +5,7 @@ use reviver_vm::differentiate::{DifferentiateError, SeededCell, Subject};
 
 use crate::failure::{Failure, Fallible};
 use crate::subject::{self, Selection};
-use crate::vectors::SpelledVector;
+use crate::vectors::SelectedNumbers;
 
 /// Loss, or seeded sum.
 pub struct Objective {
@@ -21,7 +21,7 @@ pub struct Objective {
 const NAMED: usize = 4;
 
 impl Objective {
-    /// Returns the loss of `--loss`.
+    /// Returns the loss of `--of`.
     pub fn loss(subject: &Subject, name: &str) -> Fallible<Objective> {
         let loss = subject::loss(subject, name)?;
         let seeds = subject.seeds_of(&loss).map_err(Failure::usage)?;
@@ -31,7 +31,7 @@ impl Objective {
 
     /// Returns the seeded sum of `--seed`.
     pub fn seeded(subject: &Subject, arguments: &[String]) -> Fallible<Objective> {
-        let vector = SpelledVector::of_cells(subject, "--seed", arguments)?;
+        let vector = SelectedNumbers::of_cells(subject, "--seed", arguments)?;
         let seeded = |(variable, seed)| Ok(SeededCell::new(&subject.program, subject.cell(variable)?, seed));
         let seeds = vector.cells().map(seeded).collect::<Result<Vec<_>, DifferentiateError>>();
         let seeds = seeds.map_err(Failure::usage)?;

@@ -25,32 +25,32 @@ pub fn data(path: &Path) -> Fallible<Vec<u8>> {
 }
 
 /// Source that is read in pieces.
-pub enum PieceSource {
+pub enum ChunkSource {
     /// Sequential source, such as a pipe.
     Stream(Box<dyn Read>),
     /// Seekable file on disk.
     File(OpenInput),
 }
 
-impl Read for PieceSource {
+impl Read for ChunkSource {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            PieceSource::Stream(source) => source.read(bytes),
-            PieceSource::File(source) => source.read(bytes),
+            ChunkSource::Stream(source) => source.read(bytes),
+            ChunkSource::File(source) => source.read(bytes),
         }
     }
 }
 
 /// Opens a file for reading in pieces, with its length if known; `-` is standard input.
-pub fn open(path: &Path) -> Fallible<(PieceSource, Option<u64>)> {
+pub fn open(path: &Path) -> Fallible<(ChunkSource, Option<u64>)> {
     if path == Path::new("-") {
-        return Ok((PieceSource::Stream(Box::new(files().open_standard_input())), None));
+        return Ok((ChunkSource::Stream(Box::new(files().open_standard_input())), None));
     }
     let mut file = open_file(path)?;
     let length = file.seek(SeekFrom::End(0)).and_then(|length| file.rewind().map(|()| length));
     Ok(match length.ok().filter(|length| *length > 0) {
-        Some(length) => (PieceSource::File(file), Some(length)),
-        None => (PieceSource::Stream(Box::new(file)), None),
+        Some(length) => (ChunkSource::File(file), Some(length)),
+        None => (ChunkSource::Stream(Box::new(file)), None),
     })
 }
 

@@ -36,7 +36,7 @@ pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
         "{}: this state was saved by a run with `--unchecked`, so its numbers may be wrong",
         read::shown(path)
     ));
-    Err(failure.help("give `--unchecked` to go on from there all the same, or begin anew"))
+    Err(failure.help("give `--unchecked` to continue from there, or begin again"))
 }
 
 /// Loads the program in the requested number system and notation.

@@ -69,10 +69,10 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     }
 }
 
-/// Returns the cell of `--loss`.
+/// Returns the cell of `--of`.
 pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
-    refuse_stack(&subject.program, "--loss", name)?;
-    one(subject, "--loss", name)
+    refuse_stack(&subject.program, "--of", name)?;
+    one(subject, "--of", name)
 }
 
 /// Refuses stacks, because values on a stack at the end have no name at the start.
@@ -258,7 +258,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         }
         DifferentiateError::Interrupted { .. } => interrupted(&error),
         DifferentiateError::NotResumed { .. } => Failure::usage(error).help(
-            "without `--from-state` the gradient begins anew; with it everything else is given as before",
+            "without `--from-state` the gradient begins again; with it, give all other arguments as before",
         ),
         DifferentiateError::NoMemory(_) => {
             Failure::new(Exit::Trap, error).help("smaller arrays take less; `reviver run` makes no copy")
@@ -266,7 +266,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::NotRestored { .. } => {
             let failure = Failure::new(Exit::Check, error);
             match program.names_adjoints() {
-                true => failure.help("its values depend on its adjoints, which are others on the way back"),
+                true => failure.help("its values depend on its adjoints, which differ in the reverse sweep"),
                 false => failure,
             }
         }
@@ -284,7 +284,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::Ruled => Failure::usage(error)
             .help("`reviver grad`, `jacobian` and `hessian` follow rules; without `rule NAME` the procedure has its own derivative"),
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
-            "`reviver grad` and `jacobian` take rules as they are; without `rule NAME` the procedure has its own derivative",
+            "`reviver grad` and `jacobian` support rules; without `rule NAME` the procedure has its own derivative",
         ),
         DifferentiateError::NotShown
         | DifferentiateError::ReadsMode

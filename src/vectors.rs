@@ -14,19 +14,19 @@ use crate::subject::{self, Selection};
 use crate::table;
 
 /// Selected cells with a number for each.
-pub struct SpelledVector {
+pub struct SelectedNumbers {
     pub selections: Vec<Selection>,
     /// Numbers of all cells in order, as bits of the number system.
     pub bits: Vec<u64>,
 }
 
-impl SpelledVector {
+impl SelectedNumbers {
     /// Parses the arguments of an option.
     ///
     /// # Errors
     /// An unknown real cell, a cell named twice, a wrong number of values, an unrepresentable value, or an unreadable
     /// file.
-    pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
+    pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
         let (mut selections, mut bits) = (Vec::new(), Vec::new());
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
             let (name, values) = assignment?;
@@ -39,18 +39,18 @@ impl SpelledVector {
             return Err(Failure::usage(format_args!("{option}: `{cell}` is named twice"))
                 .help("leave one of the two out"));
         }
-        Ok(SpelledVector { selections, bits })
+        Ok(SelectedNumbers { selections, bits })
     }
 
     /// Parses a vector over results, which must be cells: values on a stack at the end have no name at the start.
     ///
     /// # Errors
-    /// The errors of [`SpelledVector::read`]; a stack.
-    pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
+    /// The errors of [`SelectedNumbers::read`]; a stack.
+    pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
             subject::refuse_stack(&subject.program, option, &assignment?.0)?;
         }
-        SpelledVector::read(subject, option, arguments)
+        SelectedNumbers::read(subject, option, arguments)
     }
 
     /// Returns each cell with its number.
@@ -74,14 +74,14 @@ pub fn standard_inputs(arguments: &[String]) -> Vec<Option<&Path>> {
 /// Returns the direction of an option: a component for each input, 0 for inputs that it doesn't name.
 ///
 /// # Errors
-/// The errors of [`SpelledVector::read`]; a cell that isn't an input.
+/// The errors of [`SelectedNumbers::read`]; a cell that isn't an input.
 pub fn direction(
     subject: &Subject,
     option: &str,
     inputs: &[Variable],
     arguments: &[String],
 ) -> Fallible<Vec<f64>> {
-    let vector = SpelledVector::read(subject, option, arguments)?;
+    let vector = SelectedNumbers::read(subject, option, arguments)?;
     let places: BTreeMap<_, usize> = inputs.iter().map(|input| input.origin).zip(0..).collect();
     let mut components = vec![0.0; inputs.len()];
     for ((cell, _), number) in vector.cells().zip(vector.numbers(subject)) {

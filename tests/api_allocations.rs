@@ -58,7 +58,7 @@ fn runs_allocate_nothing() {
     }
 }
 
-/// An interpreter's gradient has a machine of its own for each sweep; native code has call functions.
+/// An interpreted gradient has a separate machine for each sweep; native code has call functions.
 #[test]
 fn gradients_by_native_code_allocate_nothing() {
     let program = program(EngineChoice::Jit);

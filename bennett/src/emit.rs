@@ -100,7 +100,7 @@ impl Emission<'_> {
                 Span::default(),
                 "the program's integers are too narrow",
             )
-            .help("let it have wider ones by `.word`, or take fewer segments or rounds"),
+            .help("choose wider integers by `.word`, or fewer segments or iterations"),
         ])
     }
 

@@ -48,9 +48,9 @@ impl fmt::Display for Unplanned {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Unplanned::TooFew => {
-                "a level has at least two segments, a plan one level, and a segment one round"
+                "a level has at least two segments, a plan at least one level, and a segment at least one iteration"
             }
-            Unplanned::TooMany => "so many levels take more runs of segments than 2⁶³: ask for fewer",
+            Unplanned::TooMany => "these levels take more than 2⁶³ runs of segments: choose fewer",
         })
     }
 }

@@ -26,12 +26,12 @@ pub fn statements(body: &Body, exact: bool) -> Vec<Diagnostic> {
 }
 
 fn stack(place: Span) -> Diagnostic {
-    let message = "a program with a stack of its own can't be cut into segments";
+    let message = "a program that uses a stack can't be cut into segments";
     Diagnostic::error(
         ProblemCode::NotTransformed,
         message,
         place,
-        "a stack can't be copied, and what segments lose goes there",
+        "a stack can't be copied, and segments store lost values there",
     )
     .help("keep the values in an array, whose length is known")
 }

@@ -11,6 +11,8 @@
 //!
 //! The set of these characters is defined in one place, [`reviver_isa::names::deceiving`].
 
+#![deny(missing_docs)]
+
 mod writer;
 
 use std::borrow::Cow;

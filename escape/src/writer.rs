@@ -48,6 +48,7 @@ pub struct EscapingWriter<W, S> {
 }
 
 impl<W: Write, S: Spelling> EscapingWriter<W, S> {
+    /// Creates a writer that escapes everything before it reaches `inner`.
     pub fn new(inner: W) -> Self {
         EscapingWriter { inner, begun: Vec::new(), spelling: std::marker::PhantomData }
     }

@@ -140,9 +140,14 @@ fn gradient_misses(
     let mended = gradient.trust.mended.as_ref();
     match (mended, results.contains(&DerivativeResult::Mended)) {
         (Some(why), false) => {
-            misses.push(Mismatch::new("a way back without a history", format!("it was mended: {why}")));
+            misses.push(Mismatch::new(
+                "a reverse sweep without a history",
+                format!("it was repeated with a history: {why}"),
+            ));
         }
-        (None, true) => misses.push(Mismatch::new("a way back that is mended", "it went back by itself")),
+        (None, true) => {
+            misses.push(Mismatch::new("a reverse sweep repeated with a history", "it needed none"))
+        }
         (Some(_), true) | (None, false) => {}
     }
     if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {

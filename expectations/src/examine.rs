@@ -128,7 +128,7 @@ impl Examination<'_> {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
                 Assessment::Missed(vec![Mismatch::new(
                     property.to_string(),
-                    format!("`{word}` stands in the text"),
+                    format!("the text contains `{word}`"),
                 )])
             }
             (Property::UsesNo(_), _) => Assessment::Met,

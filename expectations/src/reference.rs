@@ -181,10 +181,7 @@ fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<
         return Err(Mismatch::new(expected(), found).because(MissReason::MissingCell));
     }
     if global.shape == Shape::Stack {
-        return Err(Mismatch::new(
-            expected(),
-            "it is a stack, of which nobody knows how many values to draw",
-        ));
+        return Err(Mismatch::new(expected(), "it is a stack, so the number of values to draw is unknown"));
     }
     if global.class == reviver_isa::instruction::Class::Real {
         return Ok(());

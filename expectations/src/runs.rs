@@ -76,7 +76,7 @@ impl RunAssessor<'_> {
             Err(Halt::Trap { explanation, .. }) if is_meant(&explanation, text) => {}
             Err(halt) => return Some(halt.missed(expected)),
         }
-        let clean = "a clean way back from the trap";
+        let clean = "a clean backward run from the trap";
         match go(&mut machine, self.run.travel.reversed(), self.limits) {
             Err(halt) => Some(halt.missed(clean)),
             Ok(()) if drift::same(&first, machine.state()) => None,
@@ -157,11 +157,11 @@ impl RunAssessor<'_> {
     fn homecoming(&self, excursion: &Excursion) -> Option<Mismatch> {
         let home = &excursion.homecoming;
         if self.erases() {
-            let expected = "a trap where the way back leads over what was erased";
+            let expected = "a trap at the erased value, running backward";
             return match home {
                 Homecoming::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
                 Homecoming::Halted(halt) => Some(halt.missed(expected)),
-                _ => Some(Mismatch::new(expected, "a way back")),
+                _ => Some(Mismatch::new(expected, "a backward run to the start")),
             };
         }
         if self.says(&RunResult::Unrestored) {

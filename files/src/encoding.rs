@@ -3,6 +3,7 @@
 /// The guessed encoding of a text that isn't UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
+    /// UTF-16, with or without a byte order mark.
     Utf16,
     /// Windows-1252, or Latin-1, which has the same letters.
     Windows1252,

@@ -8,6 +8,8 @@
 //! This crate doesn't interpret contents. An existing file may be replaced if it is of the expected kind: the
 //! caller supplies a [`FileKind`] with a function that recognizes it.
 
+#![deny(missing_docs)]
+
 mod destination;
 mod encoding;
 mod folder;

@@ -53,6 +53,7 @@ pub struct Output {
 
 /// The reasons why a file can't or must not be written.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum WriteError {
     #[error("{} would be overwritten, and is read here{}", path.display(), as_named(path, input))]
     Input { path: PathBuf, input: PathBuf },

@@ -22,6 +22,7 @@ pub enum Content {
 
 /// The reasons why a file can't be read.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "each message explains its variant")]
 pub enum ReadError {
     #[error("there is no such file")]
     NotFound,

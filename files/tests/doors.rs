@@ -21,6 +21,22 @@ const DOORS: [&str; 13] = [
     "use std::fs::*",
 ];
 
+/// Folders whose code may open files, with the reasons.
+const EXEMPT: [(&str, &str); 4] = [
+    ("files/src", "this crate"),
+    ("vm/batch/src/trials", "a module of tests"),
+    ("course/builder/src", "builds the book, of which the command has no part"),
+    ("tests/lab/src", "compiles C programs for tests"),
+];
+
+/// Returns the source folders of all crates of the workspace.
+fn crates(root: &Path) -> Vec<PathBuf> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
+    let members = members.split('"').skip(1).step_by(2);
+    members.chain(["."]).map(|member| root.join(member).join("src")).collect()
+}
+
 /// Returns all Rust files below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -33,8 +49,9 @@ fn only_this_crate_opens_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
     let mut read = 0;
-    for folder in ["src", "assembler/src", "debugger/src", "isa-spec/src", "vm/src"] {
-        for path in sources(&root.join(folder)) {
+    let is_exempt = |path: &PathBuf| EXEMPT.iter().any(|(folder, _)| path.starts_with(root.join(folder)));
+    for folder in crates(root) {
+        for path in sources(&folder).into_iter().filter(|path| !is_exempt(path)) {
             let text = fs::read_to_string(&path).unwrap();
             // Unit tests may create files themselves.
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -44,6 +61,6 @@ fn only_this_crate_opens_files() {
             read += 1;
         }
     }
-    assert!(read > 100, "the sources lie elsewhere: {read} files");
+    assert!(read > 500, "only {read} sources were found");
     assert_eq!(found, [""; 0]);
 }

@@ -400,7 +400,7 @@ functions! {
     edges "Division by zero traps. Integer MIN / -1 wraps to MIN." {
         int: Ok(s.int_sub(s.int_div(a, b)?, has_other_sign(s, s.int_rem(a, b)?, b)));
     }
-    /// What is left where the first source is divided by the second and rounded down; it has the divisor's sign.
+    /// The remainder of the first source divided by the second and rounded down; it has the divisor's sign.
     Mod = 0x0f "mod" Arithmetic (s, a, b)
     edges "A zero divisor traps. MIN mod -1 is 0." {
         int: {

@@ -40,53 +40,55 @@ pages! {
     /// The keywords. Like the mnemonics, they can't be names.
 
     ["if" "else" "fi"] "if entry … else … fi exit"
-    "Where entry holds, the first body runs, else the second; `else` may be left out. Afterwards exit must hold \
-     exactly when the first body ran: by it the way back finds out which body to undo. `else if` begins an inner \
-     `if` on the line of the `else`; each has its own `fi`, the inner one first."
+    "If entry holds, the first body runs, otherwise the second; `else` is optional. Afterwards exit must hold \
+     exactly when the first body ran: a backward run tests it to decide which body to undo. `else if` begins \
+     an inner `if` on the line of the `else`; each `if` has a `fi`, the inner one first."
     undone "`if exit … else … fi entry` with both bodies undone"
     example ".inout n\n        if    n < 10\n            add   n, 100\n        fi    n >= 100\n"
 
     ["from" "loop" "until"] "from entry … loop … until exit"
-    "A loop. entry must hold on the first round and on no other. The first body runs, then the loop ends if \
-     exit holds; else the second body runs, and the next round begins. `loop` and the second body may be left out."
+    "A loop. entry must hold on the first iteration and on no other. The first body runs, then the loop ends \
+     if exit holds; otherwise the second body runs, and the next iteration begins. `loop` and the second body \
+     are optional."
     undone "`from exit … loop … until entry` with both bodies undone"
     example ".inout n\n        local i = 0\n        from  i == 0\n            add   n, i\n            add   i, 1\n        until i == 5\n        delocal i = 5\n"
 
     ["for" "rof" "step" "reversed"] "for i in from..to step s reversed … rof"
-    "A fresh counter i takes the values from, from + s, … below to; with `reversed` the same ones in the opposite \
-     order. The step is a positive constant (1 where none is written) and must hit the end exactly. The body must \
-     change neither the counter nor the bounds. Where from >= to nothing runs."
+    "A fresh counter i takes the values from, from + s, … below to; with `reversed` the same ones in the \
+     opposite order. The step is a positive constant (by default 1) and must reach the end exactly. The body \
+     must change neither the counter nor the bounds. If from >= to, nothing runs."
     undone "the same values in the opposite order, with the body undone"
     example ".inout s\n        for   i in 0..10 step 2\n            add   s, i\n        rof\n"
 
     ["compute" "apply" "uncompute"] "compute … apply … uncompute"
-    "Runs the first body, then the second, then undoes the first. What the first body opens is open in the \
-     second; what it leaves in cells is gone afterwards."
+    "Runs the first body, then the second, then undoes the first. Variables that the first body opens are open \
+     in the second; the values that it leaves in cells are gone afterwards."
     undone "the same, with the second body undone"
     example ".inout x, y\n.ancilla t\n        compute\n            add.mul t, x, x\n        apply\n            add   y, t\n        uncompute\n"
 
     ["local" "delocal"] "local t: class = value … delocal t = value, local v[n]: class … delocal v[n]: class"
-    "A fresh cell, which begins with a value and must hold the value of its `delocal` where it ends. A value is an \
-     expression: `a*b + 1`, `sin(a)`; where none is written it is 0: `local t`, `local t: real`. The class is that of \
-     the value; an integer literal stands for a real where the class says `real`. An array begins and ends as 0, and \
-     says its lengths and its class at both ends. Both stand in the same block."
+    "A new cell, which begins with a value and must hold the value of its `delocal` at its end. A value is an \
+     expression: `a*b + 1`, `sin(a)`; without one it is 0: `local t`, `local t: real`. The class is that of \
+     the value; with the class `real`, an integer literal is a real. An array begins and ends as 0, with the \
+     same lengths and class at both ends. Both belong to the same block."
     undone "each the other: `local t = b … delocal t = a`"
     example ".inout x, y\n        local t = 3*x + 1\n        add   y, t\n        delocal t = 3*x + 1\n"
 
     ["par" "unpar"] "par p(…), q(…), par for i in from..to call p(…)"
-    "Calls that may be made at the same time, by several threads: *tasks*. What they come to is what it is one after the \
-     other, to the last bit, with any number of threads. None may touch what another one changes, in the arguments or by \
-     its name; an argument that overlaps is an error where that can be seen, else a trap before any of them begins. Tasks \
-     use no stack, no tape, and don't switch the mode. What a task adds to the adjoint of a cell that it only reads is \
-     added up apart, and joined in the order of the tasks. `unpar` undoes them, the last one first. It becomes a `fork`, \
-     the calls, and a `join`."
+    "Calls that several threads may execute at the same time: *tasks*. Their results are those of executing \
+     them one after the other, to the last bit, with any number of threads. No task may use a cell that \
+     another one changes, as an argument or by its name. Overlapping arguments are an error if the assembler \
+     can see it, otherwise a trap before any task begins. Tasks use no stack and no tape, and don't switch the \
+     mode. If a task only reads a cell, its contributions to that cell's adjoint are accumulated separately, \
+     and added in the order of the tasks. `unpar` undoes the tasks, the last one first. A `par` becomes a \
+     `fork`, the calls, and a `join`."
     undone "each the other"
     example ".inout A[4], a, b\n        par   more(a), more(b)\n        par   for i in 0..4 call more(A[i])\n.proc more(inout x)\n        add   x, 1\n.end\n"
 
     ["callvia" "uncallvia"] "callvia c(arguments)"
-    "Calls the procedure whose number the integer cell c holds: 1 is the first `.proc` of the text, 2 the second. It is one \
-     of those whose parameters take the arguments; where the number is no such procedure's, the program traps. c must hold \
-     the same number afterwards. It becomes an `if` for each of these procedures."
+    "Calls the procedure whose number the integer cell c holds: 1 is the first `.proc` of the text, 2 the \
+     second. It must be one whose parameters take the arguments; with any other number the program traps. c \
+     must hold the same number afterwards. It becomes an `if` for each of these procedures."
     undone "each the other"
     example ".inout c default 2, x\n        callvia c(x)\n.proc up(inout x)\n        add   x, 1\n.end\n.proc down(inout x)\n        sub   x, 1\n.end\n"
 
@@ -96,46 +98,45 @@ pages! {
     example ".macro up(x)\n        add   x, 1\n.endm\n.inout n\n        up    n\n        undo up n\n"
 
     ["and" "or" "not"] "a < 2*b and not (c == d or e == f)"
-    "Join the comparisons of `if`, `fi`, `from`, `until` and `assert`. What stands behind `and` or `or` is looked \
-     at only where what stands before it doesn't decide, in both directions. `not` binds more strongly than `and`, \
-     `and` more strongly than `or`."
+    "Join the comparisons of `if`, `fi`, `from`, `until` and `assert`. `and` and `or` short-circuit, in both \
+     directions. `not` binds more strongly than `and`, `and` more strongly than `or`."
     undone ""
     example ".inout x, y\n        if    x < 3 and not y == 1\n            add   y, 2\n        fi    x < 3 and not y == 3\n"
 
     ["always"] "br partner, always"
-    "The condition of a `br` or `from` that holds always. Behind `br …, always` stands a `from …, always`, for \
-     nothing else can be reached there."
+    "The condition of a `br` or `from` that always holds. A `from …, always` must follow `br …, always`, \
+     because no other statement could be reached there."
     undone ""
     example ".in  n\n.out a\ntop:    from  again, a != 0\nleave:  br    done, n == 0\n        add   a, 1\n        sub   n, 1\nagain:  br    top, always\ndone:   from  leave, always\n"
 
     ["forgotten"] "fi forgotten, from forgotten"
-    "Stands in place of the condition of a join where none tells the ways apart. One bit is erased, as by `forget`, and only a \
-     history of it leads back."
+    "Replaces the condition of a join if no condition distinguishes the ways. One bit is erased, as by \
+     `forget`; running backward needs a history of it."
     undone ""
     example ".inout n, halved\n        if    n % 2 == 0\n            overwrite n, n / 2\n            add   halved, 1\n        fi    forgotten\n"
 
     ["in" "inout"] ".proc name(in a, inout b), for i in 0..n"
-    "How a parameter is passed, always by reference: `in` is never changed, `inout` may be. Arguments may share \
-     cells only where both parameters are `in`. In a `for`, `in` stands before the range."
+    "The mode of a parameter, which is always passed by reference: `in` is never changed, `inout` may be. \
+     Arguments may share cells only if both parameters are `in`. In a `for`, `in` comes before the range."
     undone ""
     example ".inout x\n        call  add_to(x, 3)\n.proc add_to(inout sum, in term)\n        add   sum, term\n.end\n"
 
     ["default"] ".in n default 10"
-    "What a given cell holds at the start where the user sets nothing. It is another number than the initial \
-     value, `= 0`, to which an `.in` returns."
+    "The value of an input at the start if the user sets none. It differs from the initial value, `= 0`, to \
+     which an `.in` returns."
     undone ""
     example ".inout n default 10\n        neg   n\n"
 
     ["shared"] ".in w: real shared"
-    "Says of a given cell that all lanes of a batch (`reviver batch`) have the same number there: parameters that a sum over \
-     lanes is fitted by, say. A gradient has one derivative by it, the sum of those of the lanes. It stands in front of \
-     `default`. A single run knows no lanes, and takes it as any input."
+    "Declares that all lanes of a batch (`reviver batch`) have the same value of this input, for example a \
+     parameter that is fitted to a sum over lanes. A gradient has one derivative by it, the sum over the \
+     lanes. The word comes before `default`. In a single run it is an ordinary input."
     undone ""
     example ".inout w: real shared default 0.5\n.inout x: real\n.out y: real\n        add.mul y, w, x\n"
 
     ["rule"] ".proc p(…) rule q"
-    "The procedure q, which has the same parameters, stands in for the adjoint of p: in gradient mode p runs \
-     values only, and q carries the adjoints. q may change only its frame and adjoints."
+    "The procedure q, which has the same parameters, replaces the adjoint of p: in gradient mode p runs on \
+     values only, and q propagates the adjoints. q may change only its frame and adjoints."
     undone ""
     example ".inout y: real, x: real\n        call  f(y, x)\n.proc f(inout y: real, in x: real) rule g\n        add   y, x\n.end\n.proc g(inout y: real, in x: real)\n        add   x', y'\n.end\n"
 
@@ -150,7 +151,7 @@ pages! {
     example ".inout x: real\n        add   x, pi / 2\n"
 
     ["int" "real"] ".var x: real, .proc p(in a: int)"
-    "The two classes of cells. A cell is an integer unless it says otherwise; `toreal` and `toint` convert."
+    "The two classes of cells. A cell is an integer by default; `toreal` and `toint` convert."
     undone ""
     example ".inout n: int, x: real\n        add.toreal x, n\n"
 }
@@ -160,20 +161,20 @@ pages! {
     /// Every directive, as written.
 
     [".in" ".out" ".inout" ".garbage" ".var"] ".in name[shape]: class = initial shared default given, …"
-    "Declares global cells. `.in`: given at the start, and back at its initial value at the end. `.out`: begins at \
-     its initial value and is a result. `.inout`: given and a result. `.garbage`: a result that nobody wants, but \
-     that the way back needs. `.var`: private, ends as it began. The initial value is 0 unless it is written; \
-     `{1, 2, 3}` gives one a cell."
+    "Declares global cells. `.in`: an input, back at its initial value at the end. `.out`: begins at its \
+     initial value and is a result. `.inout`: an input and a result. `.garbage`: an unwanted result that \
+     running backward needs. `.var`: private, ends at its initial value. The initial value is 0 by default; \
+     `{1, 2, 3}` has one for each cell."
     undone "`.in` by `.out`, `.out` and `.garbage` by `.in`"
     example ".in  n default 3\n.out square\n.var A[2, 3]: real, t = 5\n        add.mul square, n, n\n        sub   n, 3\n"
 
     [".const"] ".const NAME = expression"
-    "A name for an integer or a real that is known from here on."
+    "Defines a name for an integer or a real, valid from here on."
     undone ""
     example ".const SIZE = 4 * 2\n.inout A[SIZE]\n        add   A[SIZE - 1], SIZE\n"
 
     [".real"] ".real f64"
-    "The number system of reals: `f64`, `f32`, `fixed` (64 bits, 43 of them behind the point) or `fixed 32`."
+    "The number system of reals: `f64`, `f32`, `fixed` (64 bits, 43 of them for the fraction) or `fixed 32`."
     undone ""
     example ".real fixed 32\n.inout x: real\n        add   x, 0.5\n"
 
@@ -183,47 +184,49 @@ pages! {
     example ".word 8\n.inout n\n        add   n, 100 + 100\n"
 
     [".tolerance"] ".tolerance 1e-9"
-    "Below which magnitude a float counts as vacant."
+    "The greatest magnitude at which a float counts as vacant."
     undone ""
     example ".tolerance 1e-6\n.inout x: real\n        neg   x\n"
 
     [".inverse"] ".inverse"
-    "The program is the inverse of another: it is to be given every input, and its tapes are told last value first."
+    "Marks the inverse of another program: every input must be given, and its tapes are printed last value \
+     first."
     undone ""
     example ".inverse\n.in n\n.out m\n        add   m, n\n        sub   n, m\n"
 
     [".limit"] ".limit depth 1000, .limit stack 1000"
-    "How many calls may be open at a time, and how many entries each stack holds."
+    "Limits the calls that are open at once, and the entries of each stack."
     undone ""
     example ".limit depth 10\n.limit stack 100\n.inout n\n        neg   n\n"
 
     [".include"] ".include \"path\""
-    "The text of another file, whose path is relative to this one. A file that is included twice counts once."
+    "Includes the text of another file, whose path is relative to this one. A file that is included twice \
+     counts once."
     undone ""
     example ""
 
     [".proc" ".end"] ".proc name(in a, inout b[]: real) rule other … .end"
-    "A procedure, which `call` runs and `uncall` undoes. Parameters are passed by reference; `[]` is an array of any \
-     length. Its `.ancilla` cells are 0 where it begins, and must be 0 again where it ends."
+    "A procedure, which `call` runs and `uncall` undoes. Parameters are passed by reference; `[]` is an array \
+     of any length. Its `.ancilla` cells are 0 at its beginning, and must be 0 again at its end."
     undone "`uncall` for `call`"
     example ".inout x\n        call  twice(x)\n        uncall twice(x)\n.proc twice(inout y)\n        add   y, 2\n.end\n"
 
     [".macro" ".endm"] ".macro name(a, b) … .endm"
-    "Statements that are put where the name is used as a mnemonic. Parameters stand for operands or constants; \
-     labels and locals are fresh in each use."
+    "Statements that replace each use of the name as a mnemonic. Parameters are replaced by operands or \
+     constants; labels and locals are new in each use."
     undone "`undo name a, b`"
     example ".macro cnot(c, t)\n        xor   t, c\n.endm\n.inout x, y\n        cnot  x, y\n"
 
     [".ancilla"] ".ancilla t, u: real, v[4]"
-    "Variables of the procedure in which it stands, of main outside of procedures: 0 at its entry and at its exit. \
-     No other procedure sees them."
+    "Variables of the procedure that contains it, or of main: 0 at its entry and at its exit. No other \
+     procedure can name them."
     undone ""
     example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
 
     [".lines" ".labels" ".path" ".file" ".block" ".scope" ".value"] ".lines 1, 2, …"
-    "What a disassembled text records of the one that the image was made from: the lines of the instructions, the \
-     included files that they are of, whether labels are recorded, the statements with their conditions, the \
-     names of variables, and the expressions that variables hold the values of. Nobody writes them by hand."
+    "Records of a disassembled text about the original one: the lines of the instructions, their included \
+     files, whether labels are recorded, the statements with their conditions, the names of variables, and the \
+     expressions whose values variables hold. They aren't written by hand."
     undone ""
     example ".inout x\n.block macro 1..1 (2, 9, 12) up, end 2..2 (2, 9, 12)\n        add   x, 1\n.lines 1, 2, 3\n"
 }

@@ -567,7 +567,7 @@ updates! {
     /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the same time. It
     /// traps where two arguments share cells that one of the tasks changes.
     Fork = 0x2b "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
-    /// All tasks since the `fork` have ended. Going back, it is the fork.
+    /// All tasks since the `fork` have ended. In a backward run it is the fork.
     Join = 0x2c "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
 
     /// Moves a cell onto the stack of its class and leaves it 0.

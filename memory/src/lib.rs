@@ -8,6 +8,8 @@
 //!
 //! A test of the sources ensures that no other file of the workspace calls `try_reserve`.
 
+#![deny(missing_docs)]
+
 mod allocator;
 pub mod ask;
 pub mod refusals;

@@ -11,16 +11,22 @@ use crate::palette::Ink;
 /// The horizontal anchor of a text: which part of it is at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
+    /// The left end of the text.
     Start,
+    /// The middle of the text.
     Middle,
+    /// The right end of the text.
     End,
 }
 
 /// The style of a text: colour, font size in units of the drawing, anchor and font.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Letters {
+    /// The colour of the text.
     pub ink: Ink,
+    /// The font size in units of the drawing.
     pub size: f64,
+    /// The side of the text that is at the given point.
     pub side: Side,
     /// True for the monospaced font.
     pub is_code: bool,
@@ -63,6 +69,7 @@ impl Canvas {
         self.polygon(&head, ink, ink);
     }
 
+    /// Draws a closed polygon with these corners.
     pub fn polygon(&mut self, points: &[(f64, f64)], fill: Ink, stroke: Ink) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
         let (points, fill, stroke) = (points.join(" "), fill.hex(), stroke.hex());
@@ -81,6 +88,7 @@ impl Canvas {
         );
     }
 
+    /// Draws an ellipse, given its centre and its two radii.
     pub fn ellipse(&mut self, (x, y): (f64, f64), (rx, ry): (f64, f64), fill: Ink, stroke: Ink) {
         let (fill, stroke) = (fill.hex(), stroke.hex());
         let _ = writeln!(

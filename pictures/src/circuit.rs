@@ -9,15 +9,20 @@ use crate::palette::Ink;
 /// A circuit diagram: its wires and the gates on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circuit {
+    /// The title and the description.
     pub words: Words,
+    /// The wires from top to bottom.
     pub wires: Vec<Wire>,
+    /// The gates in order of execution.
     pub gates: Vec<Gate>,
 }
 
 /// A wire, with the labels at its two ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wire {
+    /// The label at the left end.
     pub start: String,
+    /// The label at the right end.
     pub end: String,
 }
 
@@ -27,17 +32,24 @@ pub enum Gate {
     /// Flips the target if all controls are 1. Without a control it is a NOT, with one a CNOT, with two a
     /// Toffoli gate.
     Flip {
+        /// The wires that must be 1.
         controls: Vec<usize>,
+        /// The wire that is flipped.
         target: usize,
     },
+    /// Exchanges the values of two wires.
     Exchange {
+        /// One of the two wires.
         first: usize,
+        /// The other one of the two wires.
         second: usize,
     },
     /// Any other statement, with its text. Wires between the first and the last one that the statement
     /// doesn't use are drawn across the box.
     Box {
+        /// The text of the statement.
         text: String,
+        /// The wires that the statement uses.
         wires: Vec<usize>,
     },
 }

@@ -11,7 +11,9 @@ pub const WRITTEN: &str = "<!-- drawn by `reviver`, and overwritten when it is d
 /// The title of a picture, and a description of it in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
+    /// The title, in one line.
     pub title: String,
+    /// The description for readers who don't see the picture.
     pub description: String,
 }
 

@@ -12,6 +12,7 @@ use crate::palette::Ink;
 /// The flow chart of one procedure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowChart {
+    /// The name of the procedure.
     pub name: String,
     /// The nodes in the order of the code.
     pub nodes: Vec<FlowNode>,
@@ -20,6 +21,7 @@ pub struct FlowChart {
 /// A node of the chart: an instruction sequence, a test or an assertion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowNode {
+    /// The kind and the shape of the node.
     pub shape: FlowShape,
     /// The lines of text in the node.
     pub lines: Vec<String>,
@@ -31,6 +33,7 @@ pub struct FlowNode {
     pub falls: bool,
 }
 
+/// The kind of a node, which determines its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowShape {
     /// The beginning or the end of the procedure.

@@ -10,6 +10,8 @@
 //! | [`tradeoff`] | costs of several methods: steps over memory, and erased bits |
 //! | [`palette`], [`canvas`], [`document`] | colours for light and dark backgrounds, shapes, and the frame of every picture |
 
+#![deny(missing_docs)]
+
 pub mod call_tree;
 pub mod canvas;
 pub mod circuit;

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 /// A colour, named by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
+    /// The background of the picture.
     Ground,
     /// The colour of texts, axes and outlines.
     Text,
@@ -68,6 +69,7 @@ impl Ink {
         format!("#{:06X}", self.light())
     }
 
+    /// Returns true if curves of this colour are dashed.
     pub fn is_dashed(self) -> bool {
         matches!(self, Ink::Curve(n) if n % CURVES >= COLOURS)
     }

@@ -16,6 +16,7 @@ use crate::palette::Ink;
 /// A plot: panels of curves over one common horizontal axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
+    /// The title and the description.
     pub words: Words,
     /// The name of the horizontal axis.
     pub along: String,
@@ -23,14 +24,18 @@ pub struct Plot {
     pub extent: Option<(f64, f64)>,
     /// A shaded interval of the horizontal axis, if any.
     pub shaded: Option<Shaded>,
+    /// The panels from top to bottom.
     pub panels: Vec<Panel>,
 }
 
 /// A shaded interval of the horizontal axis, with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaded {
+    /// The first value of the interval.
     pub from: f64,
+    /// The last value of the interval.
     pub to: f64,
+    /// The label of the interval.
     pub name: String,
 }
 
@@ -39,15 +44,18 @@ pub struct Shaded {
 pub struct Panel {
     /// The name of the vertical axis.
     pub name: String,
+    /// The curves of the panel, drawn in this order.
     pub curves: Vec<Curve>,
 }
 
 /// A curve: points in the order in which they are connected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
+    /// The name of the curve in the legend.
     pub name: String,
     /// The points; a point with a coordinate that isn't finite is a gap.
     pub points: Vec<(f64, f64)>,
+    /// The connection between neighbouring points.
     pub between: Between,
     /// The number of the colour. Adding [`crate::palette::COLOURS`] gives the same colour, dashed.
     pub colour: usize,

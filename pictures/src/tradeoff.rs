@@ -9,9 +9,13 @@ use crate::palette::Ink;
 /// A method with its costs: steps, bytes of memory and erased bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Method {
+    /// The name of the method.
     pub name: String,
+    /// The number of executed steps.
     pub steps: u64,
+    /// The memory for kept states and histories, in bytes.
     pub bytes: u64,
+    /// The number of erased bits.
     pub erased_bits: u64,
     /// The family of the method. Neighbouring methods of one family are joined by a line.
     pub family: usize,
@@ -20,7 +24,9 @@ pub struct Method {
 /// A comparison of several methods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tradeoff {
+    /// The title and the description.
     pub words: Words,
+    /// The methods in the order of the table.
     pub methods: Vec<Method>,
 }
 
@@ -88,6 +94,7 @@ impl Scale {
 }
 
 impl Tradeoff {
+    /// Returns the picture as an SVG document.
     pub fn svg(&self) -> String {
         let rows = self.methods.len() as f64 * ROW;
         let height = LEAST_HEIGHT.max(rows);

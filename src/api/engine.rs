@@ -22,6 +22,7 @@ pub enum EngineChoice {
 }
 
 impl EngineChoice {
+    /// All engines, in the order of the command's help.
     pub const ALL: [EngineChoice; 3] = [EngineChoice::Interp, EngineChoice::Jit, EngineChoice::Auto];
 
     /// Returns the name: `interp`, `jit` or `auto`.
@@ -48,6 +49,7 @@ impl fmt::Display for EngineChoice {
 /// Options for compiling a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompileOptions {
+    /// Engine that executes calls.
     pub engine: EngineChoice,
     /// Level of the checks in native code.
     pub level: CheckLevel,
@@ -62,6 +64,7 @@ impl From<EngineChoice> for CompileOptions {
 
 /// Reason why native code isn't available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum NoEngine {
     #[error("{0}")]
     Machine(String),

@@ -22,6 +22,7 @@ use super::places::place;
 /// Reason why there is no program, or no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum Error {
     /// A file that can't be read.
     #[error("{name}: {why}")]
@@ -39,22 +40,22 @@ pub enum Error {
     #[error("{name}: {}", broken(violations))]
     Refused { name: String, violations: Vec<Violation> },
     /// The requested engine isn't available.
-    #[error("{0}; the engine `interp` runs every program, and `auto` takes what there is")]
+    #[error("{0}; the engine `interp` runs every program, and `auto` uses native code if available")]
     Engine(#[from] NoEngine),
 
     #[error("the program has no cell `{name}`{}", meant(near.as_deref(), known))]
     Unknown { name: String, near: Option<String>, known: Vec<String> },
-    #[error("`{name}` is {}, and {} were asked for", one(*class), several(*class))]
+    #[error("`{name}` is {}, but {} were requested", one(*class), several(*class))]
     Class { name: String, class: Class },
     #[error("there is no cell `{name}`: {why}")]
     Index { name: String, why: IndexErrorText },
     /// A stack named as cells; only the program accesses values on stacks.
-    #[error("`{name}` is a stack, which has no cells: copy what is wanted to a cell in the program")]
+    #[error("`{name}` is a stack, which has no cells: copy the value to a cell in the program")]
     Stack { name: String },
-    #[error("`{name}` has {cells} cells, and one was asked for: name one of them, such as `{name}[0]`")]
+    #[error("`{name}` has {cells} cells, but one was requested: name one of them, such as `{name}[0]`")]
     Several { name: String, cells: usize },
     /// A handle of one program used with another.
-    #[error("this name was looked up in another program: ask the one that is called")]
+    #[error("this handle belongs to a different `Executable`: look the name up in this one")]
     Foreign,
 
     #[error("`{name}` has {cells} cell{}, and the slice has {given}", if *cells == 1 { "" } else { "s" })]
@@ -69,13 +70,13 @@ pub enum Error {
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
     /// Results or inputs that are required and weren't given. An array counts as given only if one call gives all of
     /// it.
-    #[error("{} needs every result, an array all at once; not given: {}", if *backward { "going back" } else { "an inverse program" }, quoted(names))]
+    #[error("{} needs every result, an array all at once; not given: {}", if *backward { "running backward" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
     /// A trap of the program. `place` is the file, the line and, if known, the column.
     #[error("{place}: {}{}{}", if *backward { "on the way back: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
     Trap { place: String, backward: bool, explanation: Box<Explanation> },
-    #[error("stopped after {steps} step{}, before the {}: raise the limit, or begin with less", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
+    #[error("stopped after {steps} step{}, before the {}: raise the limit, or choose smaller inputs", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     /// The interrupt flag of the call was set.
     #[error("stopped from outside")]
@@ -83,8 +84,8 @@ pub enum Error {
     /// The backward run ended in cells that no run starts with, so the given results are impossible. Rounding may
     /// also be the cause.
     #[error(
-        "these are no results of the program{}: going back left {}",
-        if *is_rounded { ", or rounding has led the way back elsewhere (fixed point loses nothing)" } else { "" },
+        "these are not results of the program{}: the backward run left {}",
+        if *is_rounded { ", or rounding has made the backward run diverge (fixed point loses nothing)" } else { "" },
         left(garbage)
     )]
     NoSuchResults { garbage: Vec<Garbage>, is_rounded: bool },
@@ -94,11 +95,11 @@ pub enum Error {
     #[error("{0}")]
     Underivable(Box<DifferentiateError>),
     #[error(
-        "a run can't begin with this state: it is none of the program's, stands somewhere else than where the run begins, or has adjoints"
+        "a run can't begin with this state: it belongs to another program, isn't at the beginning of the run, or has adjoints"
     )]
     NoBeginning,
     /// Leftovers after a run that must be reversed.
-    #[error("the run left what must be as it began: {}", left(garbage))]
+    #[error("the run left cells that must have their initial value: {}", left(garbage))]
     Leftovers { garbage: Vec<Garbage> },
     #[error("the start was not restored (fixed point, and a history, lose no bits)")]
     NotRestored,
@@ -107,14 +108,14 @@ pub enum Error {
     #[error("lane {lane}: {error}")]
     Lane { lane: u64, error: Box<Error> },
     #[error(
-        "these cells are given no numbers: {}; add a column for each, or give all lanes the same number",
+        "these inputs have no column: {}; add a column for each, or set them for all lanes",
         quoted(names)
     )]
     MissingColumns { names: Vec<String> },
     /// A seeded sum without any cells.
     #[error("there are no seeds: name at least one real cell with its seed")]
     NoSeeds,
-    #[error("a Taylor series of order {order} was asked for: the order is from 1 to {most}")]
+    #[error("the order of a Taylor series is from 1 to {most}, found {order}")]
     Order { order: usize, most: usize },
     #[error("`{name}` is given twice: leave one of the two out")]
     TwiceGiven { name: String },
@@ -136,13 +137,13 @@ pub enum Error {
     )]
     Columns { inputs: usize, results: usize, lanes: usize },
     /// A device that can't execute the lanes.
-    #[error("{0}; `cpu` carries out the lanes of every program")]
+    #[error("{0}; `cpu` executes every program")]
     Device(#[from] NoDevice),
     /// Arrow columns that don't fit the lanes.
     #[cfg(feature = "arrow")]
     #[error(transparent)]
     Arrow(#[from] ArrowRefused),
-    #[error("a thread that carried out lanes has ended before its time")]
+    #[error("a thread that executed lanes ended unexpectedly")]
     LostThread,
 
     #[error("there is nothing to read: {0}")]
@@ -153,6 +154,7 @@ pub enum Error {
 
 /// Reason why indices are wrong: their number, their range, or their syntax.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum IndexErrorText {
     #[error("{0}")]
     Wrong(#[from] IndexError),

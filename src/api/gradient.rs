@@ -27,8 +27,9 @@ use super::workspace::{Readable, Workspace};
 pub struct Derivative {
     /// Value of the loss; for seeded cells the sum Σ seed·value.
     pub value: f64,
-    /// Steps of the forward sweep; `steps_back` has those of the reverse sweep.
+    /// Steps of the forward sweep.
     pub steps: u64,
+    /// Steps of the reverse sweep.
     pub steps_back: u64,
     /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
     /// values.

@@ -14,12 +14,14 @@ use super::workspace::Workspace;
 pub struct Shown {
     /// Name of the cell in the program's text: `x`, `A[i]`, the adjoint `x'`.
     pub name: String,
+    /// Number in the cell.
     pub value: ShownNumber,
 }
 
 /// Number in a shown cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShownNumber {
+    /// An integer of the program's word.
     Int(i64),
     /// The nearest `f64` of a real.
     Real(f64),

@@ -111,7 +111,9 @@ impl Assembled {
 /// Module with information about its text.
 #[derive(Debug)]
 pub struct ReadModule {
+    /// The module, after verification.
     pub module: Module,
+    /// Warnings about the text, with their places.
     pub warnings: Vec<Diagnostic>,
     /// The text and its included files; `None` for an image.
     pub sources: Option<Sources>,
@@ -123,9 +125,17 @@ pub struct ReadModule {
 /// Reason why bytes aren't a module.
 #[derive(Debug)]
 pub enum NoModule {
+    /// An image that can't be decoded.
     Image(image::LoadError),
+    /// A given constant that the text can't use.
     Constant(RefusedConstant),
-    Text { sources: Sources, diagnostics: Vec<Diagnostic> },
+    /// A text with errors.
+    Text {
+        /// The text and its included files.
+        sources: Sources,
+        /// Errors and warnings, with their places.
+        diagnostics: Vec<Diagnostic>,
+    },
 }
 
 /// Reads the module of a text or an image.
@@ -171,6 +181,7 @@ pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
 pub enum NoProgram {
     /// No memory for the image; its hash identifies the program in state files.
     NoMemory(OutOfMemory),
+    /// Rules of the machine that the module breaks.
     Violations(Vec<Violation>),
 }
 

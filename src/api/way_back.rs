@@ -25,7 +25,7 @@ impl Workspace {
     /// A trap, the step limit, memory exhaustion, or no completed run to reverse.
     pub fn come_back(&mut self) -> Result<WayBack, Error> {
         let Readable::Arrived(travel) = self.held else {
-            return Err(Error::NothingToRead("no run has arrived, from which there is a way back"));
+            return Err(Error::NothingToRead("no run has reached an end from which it could run backward"));
         };
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;

@@ -31,9 +31,9 @@ pub struct Workspace {
     pub(super) jacobian: Option<JacobianCall>,
     /// Bits of the seeded cells at the turning point of the last gradient that the machine computed.
     pub(super) turned: Vec<u64>,
-    pub(super) inputs: Gifts,
+    pub(super) inputs: GivenInputs,
     /// Start of a backward run; created on first use.
-    pub(super) results: Option<Gifts>,
+    pub(super) results: Option<GivenInputs>,
     pub(super) most_steps: u64,
     pub(super) keeps_history: bool,
     /// Flag that stops a call when set.
@@ -57,15 +57,15 @@ pub(super) enum Readable {
 
 /// Start state of a run, with the list of required values that are still missing.
 #[derive(Debug)]
-pub(super) struct Gifts {
+pub(super) struct GivenInputs {
     travel: Travel,
     pub start: RouteStart,
     /// Indices of the globals that are required and not yet given.
     pub missing: Vec<usize>,
 }
 
-impl Gifts {
-    fn new(shared: &Shared, travel: Travel) -> Result<Gifts, Error> {
+impl GivenInputs {
+    fn new(shared: &Shared, travel: Travel) -> Result<GivenInputs, Error> {
         let program = &shared.program;
         let mut state = match travel {
             Travel::Forward => shared.begin.try_clone()?,
@@ -77,7 +77,7 @@ impl Gifts {
         }
         let missing = program.missing(&[], travel).into_iter().map(|(n, _)| n).collect();
         let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
-        Ok(Gifts { travel, start, missing })
+        Ok(GivenInputs { travel, start, missing })
     }
 
     /// Checks that a slice of `given` values fits the cells, and that they are inputs of this direction.
@@ -165,7 +165,7 @@ impl Executable {
 impl Workspace {
     fn new(executable: Executable) -> Result<Workspace, Error> {
         let shared = &executable.shared;
-        let inputs = Gifts::new(shared, Travel::Forward)?;
+        let inputs = GivenInputs::new(shared, Travel::Forward)?;
         let mut machine = Machine::resume(shared.program.clone(), inputs.start.state().try_clone()?, None);
         if let Some(runner) = &shared.runner {
             machine.run_by(runner.clone());
@@ -268,7 +268,7 @@ impl Workspace {
         }
         state.counters.shown = ShownMark::SILENT;
         let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
-        let gifts = Gifts { travel, start, missing: Vec::new() };
+        let gifts = GivenInputs { travel, start, missing: Vec::new() };
         match travel {
             Travel::Forward => self.inputs = gifts,
             Travel::Backward => self.results = Some(gifts),
@@ -413,7 +413,7 @@ impl Workspace {
 
     pub(super) fn prepare_results(&mut self) -> Result<(), Error> {
         if self.results.is_none() {
-            self.results = Some(Gifts::new(&self.executable.shared, Travel::Backward)?);
+            self.results = Some(GivenInputs::new(&self.executable.shared, Travel::Backward)?);
         }
         Ok(())
     }
@@ -428,4 +428,4 @@ fn own(executable: &Executable, cells: NamedCells) -> Result<&Program, Error> {
 }
 
 const NO_RUN: Error =
-    Error::NothingToRead("no run has arrived; `run` and `run_back` lead to results and inputs");
+    Error::NothingToRead("no run has reached its end; `run` and `run_back` compute results and inputs");

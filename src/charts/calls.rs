@@ -9,7 +9,7 @@ use reviver_pictures::call_tree::CallLine;
 use reviver_vm::state::CallRecord;
 use reviver_vm::{Program, State, Travel};
 
-use crate::following::follow::Looker;
+use crate::following::follow::RunObserver;
 
 /// Calls of one procedure, in one direction, from one caller.
 struct TalliedCall {
@@ -101,7 +101,7 @@ impl CallCounter {
     }
 }
 
-impl Looker for CallCounter {
+impl RunObserver for CallCounter {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         let made = state.step.abs_diff(self.last_step);
         self.last_step = state.step;

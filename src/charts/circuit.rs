@@ -137,7 +137,7 @@ impl<'p> Drawing<'p> {
             }
             BlockKind::Loop { .. } => Err(self.refused(
                 at,
-                refusal("its rounds are counted by the run, and a circuit has no loops", KNOWN),
+                refusal("the run determines its number of iterations, and a circuit has no loops", KNOWN),
             )),
             // The instruction that uses the temporaries shows their expressions in its text.
             BlockKind::Temporaries => Ok(end),
@@ -170,7 +170,7 @@ impl<'p> Drawing<'p> {
             if self.rounds > MOST_ROUNDS {
                 return Err(self.refused(
                     at,
-                    refusal(format!("with it loops have more than {MOST_ROUNDS} rounds, which are too many for a picture"), SMALLER),
+                    refusal(format!("with it loops have more than {MOST_ROUNDS} iterations, which is too many for a picture"), SMALLER),
                 ));
             }
             let number = if counting.reversed { count - 1 - n } else { n };

@@ -1,4 +1,4 @@
-//! What an account of a run takes for granted.
+//! Options of an account of a run.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use super::counts::kelvin;
 
 #[derive(Debug, Args)]
 pub struct AccountOptions {
-    /// Print what the run costs whoever pays for bits: garbage, ancillas that were in use at once, history, erased bits, and the heat that
-    /// erasing them makes at least. The interpreter makes the steps then
+    /// Print the bits that the run costs: garbage, ancillas in use at once, history, erased bits, and the least heat of
+    /// erasing them. The interpreter executes the steps then
     #[arg(long, conflicts_with = "from_state")]
     pub account: bool,
-    /// The temperature at which the bits are erased, in kelvin
+    /// Set the temperature at which bits are erased, in kelvin
     #[arg(long, value_name = "KELVIN", default_value_t = 300.0, requires = "account", value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
-    /// A distribution of inputs: a file of comma-separated values, a line for each that may come, with the cells' names on top, and under
-    /// `weight` how likely it is. The account has the entropy that the program loses of it then
+    /// Add the entropy that the program loses of a distribution of inputs: a CSV with the names of cells in its first line,
+    /// a line for each input, and its probability in the column `weight`
     #[arg(long, value_name = "CSV", requires = "account", conflicts_with_all = ["back", "tape"])]
     pub inputs: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `reviver batch`.
+//! Options of `reviver batch` and `reviver devices`.
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -11,10 +11,11 @@ use super::Force;
 use super::counts::{count, count_from_1, threads};
 use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
-/// Run a program at very many inputs: one lane for each line of a file.
+/// Run a program at many inputs: one lane for each line of a file.
 ///
-/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`; in `.npz` files an array of the program may be one array, with the lanes
-/// first, in Arrow a column of lists. Results come in the order of the lanes, a column for each cell that is a result.
+/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`. In `.npz` files an array of the program may be one array, with
+/// the lanes first; in Arrow it may be a column of lists. Results are in the order of the lanes, with a column for each
+/// result cell.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
@@ -23,81 +24,81 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 pub struct BatchArguments {
     /// A `.rasm` text or a `.rbc` image
     pub file: PathBuf,
-    /// What the lanes are given: a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy` (whose columns are the
-    /// inputs in the order of their declarations); `-` reads CSV or Arrow from standard input, as its first bytes say
+    /// Read the inputs of the lanes from a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy` (whose
+    /// columns are the inputs in the order of their declarations); `-` reads CSV or Arrow from standard input
     #[arg(long, value_name = "FILE|-")]
     pub lanes: PathBuf,
-    /// Give all lanes the same numbers: a cell (`w=0.5`), or an array (`A=3,1,2`; one value stands for every cell)
+    /// Set inputs that all lanes share: a cell (`w=0.5`), or an array (`A=3,1,2`; one value fills every cell)
     #[arg(long, value_name = "NAME=VALUE")]
     pub shared: Vec<String>,
-    /// The value of this real cell in each lane, and its gradient. By what all lanes share there is one derivative, the sum of theirs
+    /// Compute the value and the gradient of this real cell in each lane. Derivatives by shared inputs are summed over lanes
     #[arg(long, value_name = "LOSS", conflicts_with_all = ["jacobian", "back", "check"])]
     pub grad: Option<String>,
-    /// The gradient of the sum of seed times value in each lane, with the same seeds for all: real cells with their seeds (`y=10,z=1`), or
-    /// whole arrays (`A=1,0,2`, `A=@FILE`)
+    /// Compute the gradient of the sum of seed times value in each lane, with the same seeds for all lanes: real cells with
+    /// their seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
     pub seed: Vec<String>,
-    /// The derivatives of these in each lane: real cells or whole arrays, by a pass back for each cell
-    #[arg(long, value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
+    /// Compute the Jacobian of these real cells or whole arrays in each lane, by reverse sweeps
+    #[arg(long = "of", visible_alias = "jacobian", value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
     pub jacobian: Option<String>,
-    /// Differentiate with respect to these: cells or whole arrays. All real inputs if not given
+    /// Differentiate with respect to these cells or whole arrays [default: all real inputs]
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
-    /// A lane whose derivatives may be wrong, because values that count were lost, has failed
+    /// Fail a lane if relevant values were lost, so that its derivatives may be wrong
     #[arg(long)]
     pub strict: bool,
-    /// Compare the derivatives of N lanes, taken at random, with dual numbers run forward, and with differences of runs
-    /// at inputs near by. Exit code 1 if they disagree, or if no difference tells, as at a kink
+    /// Compare the derivatives of N random lanes with dual numbers and with finite differences. Exit code 1 if they
+    /// disagree, or if no difference is conclusive, as at a kink
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
           value_parser = count_from_1::<NonZeroU16>)]
     pub verify: Option<NonZeroU16>,
-    /// Run from the end to the beginning: give the results, find the inputs
+    /// Run each lane backward from given results, and print the inputs
     #[arg(long)]
     pub back: bool,
-    /// Run each lane to its end and all the way back; one that isn't restored has failed
+    /// Run each lane to its end and back, and fail lanes that aren't restored
     #[arg(long)]
     pub check: bool,
-    /// Who carries out the lanes: the cores of the processor (`cpu`), a graphics processor (`gpu`, or a part of its name), or a
-    /// graphics processor where there is one that is no software, and the cores for what it can't do (`auto`)
+    /// Choose the device: all CPU cores (`cpu`), or a GPU (`gpu`, or a part of its name). The default, `auto`, uses a hardware
+    /// GPU if there is one and it can run the program, otherwise the CPU
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
-    /// Use at most N threads of the processor, from 1 to 1024; the default is one for each core. Lanes of a thread that the system
-    /// doesn't start go to the others
+    /// Use at most N CPU threads, from 1 to 1024 [default: one for each core]. If the system doesn't start a thread, the
+    /// others execute its lanes
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
-    /// Who makes the steps on the processor: the interpreter (`interp`), native code (`jit`), or native code where there is some (`auto`)
+    /// Set the engine on the CPU: the interpreter (`interp`), native code (`jit`), or native code if available (`auto`)
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     #[command(flatten)]
     pub checking: LevelOption,
-    /// Stop each lane after so many steps in each direction, with exit code 5
+    /// Stop each lane after N steps in each direction, with exit code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Where the results go: a `.csv`, a `.npz`, an `.arrow` or `.arrows` (a stream); they are printed where no file is named
+    /// Write the results to a `.csv`, a `.npz`, an `.arrow` or an `.arrows` (a stream) instead of printing them
     #[arg(short, long, value_name = "OUT|-")]
     pub output: Option<PathBuf>,
-    /// How results are printed: `csv`, or `arrow`, a stream of record batches. Of a file its name says it
+    /// Set the format of printed results: `csv`, or `arrow`, a stream of record batches. A file's format follows its name
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "arrow"])]
     pub output_format: Option<String>,
     #[command(flatten)]
     pub force: Force,
-    /// Go on with the other lanes where one fails: a column `status` says which did, and the exit code is 1 then
+    /// Continue after a lane that fails: a column `status` marks failed lanes, and the exit code is then 1
     #[arg(long)]
     pub keep_going: bool,
-    /// Keep the results of the lanes that are done where the batch is stopped, by a signal or an error: the output file appears with them.
-    /// Otherwise it appears only if all lanes are done. Lanes are run in smaller blocks, so that at most about a second of work is lost
+    /// Write the results of finished lanes if a signal or an error stops the batch; by default the output file appears only
+    /// if all lanes are finished. Lanes run in smaller blocks, so at most about a second of work is lost
     #[arg(long)]
     pub keep_partial: bool,
-    /// Print one JSON object instead of text; the results are in it, unless `-o` names a file
+    /// Print one JSON object instead of text; it contains the results, unless `-o` names a file
     #[arg(long)]
     pub json: bool,
-    /// Print how long it took to load, compile, read, run and write, and how many lanes a second that makes
+    /// Print the times of loading, compiling, reading, running and writing, and the lanes per second
     #[arg(long)]
     pub stats: bool,
     /// Write integers as bits in base 16
     #[arg(long, conflicts_with = "unsigned")]
     pub hex: bool,
-    /// Write integers without a sign, and read such
+    /// Write and read integers without a sign
     #[arg(long)]
     pub unsigned: bool,
     #[command(flatten)]
@@ -106,16 +107,17 @@ pub struct BatchArguments {
     pub numbers: OtherNumbers,
 }
 
-/// List the devices that carry out lanes, and what each was found to do.
+/// List the devices that execute lanes, and what each supports.
 ///
-/// A device is asked by a shader of its own whether it computes as this machine does, to the last bit. What it gets wrong is done in another
-/// way, or the device isn't used for it.
+/// A shader tests whether a device computes with the same bits as this machine. Operations that it computes otherwise are
+/// replaced, or the device isn't used for them.
 #[derive(Debug, Args)]
 pub struct DevicesOptions {
-    /// Only ask the device that a batch takes for this name, and print nothing: for `reviver` itself, in a process that a driver may end
+    /// Probe the device that a batch uses for this name, and print nothing. Internal: runs in a child process that a driver may
+    /// crash
     #[arg(long, value_name = "NAME", hide = true)]
     pub probe: Option<String>,
-    /// List devices in this process, which a driver may end: for `reviver` itself
+    /// List devices in this process. Internal: runs in a child process that a driver may crash
     #[arg(long, hide = true)]
     pub apart: bool,
     /// Print one JSON object instead of text
@@ -124,17 +126,17 @@ pub struct DevicesOptions {
 }
 
 impl BatchArguments {
-    /// Who makes the steps, and how much of them is checked.
+    /// Returns the engine and the check level.
     pub fn compiled(&self) -> CompileOptions {
         CompileOptions { engine: self.engine, level: self.checking.level() }
     }
 
-    /// How many lanes are verified, at most.
+    /// Returns the maximum number of verified lanes.
     pub fn verified(&self) -> usize {
         self.verify.map_or(0, |lanes| lanes.get().into())
     }
 
-    /// How integers are written and read.
+    /// Returns the notation of integers.
     pub fn notation(&self) -> Notation {
         notation(self.hex, self.unsigned)
     }

@@ -1,26 +1,26 @@
-//! What `bench` is told.
+//! Options of `reviver bench`.
 
 use clap::Args;
 
 use super::{Given, LevelOption};
 
-/// How fast a program runs on each engine, forward, back, and for a gradient.
+/// Measure each engine: forward, backward and for a gradient.
 ///
-/// Each number is the best of many rounds, in which engines and directions take turns. Machines are noisy: compare numbers of one
-/// call of this command, not of two.
+/// Each number is the best of many repetitions, in which engines and directions alternate. Machines are noisy: compare
+/// numbers of one call of this command, not of two.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bench programs/fib.rasm --set n=1000
-  reviver bench programs/besselj.rasm --loss out --json")]
+  reviver bench programs/besselj.rasm --of out --json")]
 pub struct BenchOptions {
     #[command(flatten)]
     pub given: Given,
     /// Measure the gradient of this real cell too: `y`, `A[3]`, `M[1,2]`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
     #[command(flatten)]
     pub checking: LevelOption,
-    /// So long it may take, but for a program that takes longer to be run once in each way
+    /// Set the time limit; a program that needs longer is measured once in each way
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: f64,
     /// Print one JSON object instead of text

@@ -1,4 +1,4 @@
-//! What `bennett` is asked for.
+//! Options of `reviver bennett`.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use super::Written;
 use super::counts::count;
 use super::strategy::parse_bytes;
 
-/// Print a reversible program that computes what an overwriting one does.
+/// Print a reversible program for one that overwrites values.
 ///
-/// It computes the same results and leaves no garbage: a segment of the program runs with what it loses on a stack, the
-/// state is copied, and the segment is undone; levels of segments take the states in between away again.
+/// The program has the same results and leaves no garbage. A segment runs with its lost values on a stack, the state is
+/// copied, and the segment is undone. Levels of segments remove the states in between.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bennett programs/collatz_plain.rasm | reviver run - --set n=27 --check
@@ -19,17 +19,17 @@ use super::strategy::parse_bytes;
 pub struct BennettOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
-    /// Segments of each level [default: 8]
+    /// Set the number of segments of each level [default: 8]
     #[arg(long, value_name = "G", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub segments: Option<u32>,
-    /// Levels of segments [default: 2; with `--segments` alone 1]
+    /// Set the number of levels [default: 2; with `--segments` alone 1]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub levels: Option<u32>,
-    /// Rounds of a segment: then the program traps where G to the power of N segments don't reach its end. Unless this is
-    /// given, it finds out by trying 1, 2, 4, …
+    /// Set the number of iterations of a segment; the program traps if G to the power of N segments don't reach its end.
+    /// By default the program tries 1, 2, 4, …
     #[arg(long, value_name = "K", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
-    /// Choose among 64, 8², 4³ and 2⁶ segments the fewest runs whose kept states fit: 1000, 64K, 1M, …
+    /// Choose the plan (64, 8², 4³ or 2⁶ segments) with the fewest runs whose kept states fit: 1000, 64K, 1M, …
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, conflicts_with_all = ["segments", "levels"], allow_negative_numbers = true)]
     pub space: Option<u64>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The command that writes C text.
+//! Options of `reviver build`, which writes C text.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use clap::Args;
 
 use super::{Constants, Force, LevelOption, OtherNumbers};
 
-/// Write a program as C text, or as a library that other programs can call.
+/// Translate a program to C text, or to a library.
 ///
 /// The text is C11 without dependencies. It has a function from inputs to results, one from results to inputs, and with
-/// `--loss` one for a gradient; results are those of `run`, bit for bit. The header says what each takes and gives.
+/// `--of` one for a gradient. Results are those of `run`, bit for bit. The header documents the arguments of each function.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver build programs/fib.rasm -o fib.c
   reviver build programs/fib.rasm --header -o fib.h
-  reviver build programs/horner.rasm --loss y --lib -o libhorner.so")]
+  reviver build programs/horner.rasm --of y --lib -o libhorner.so")]
 pub struct BuildOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
@@ -22,25 +22,25 @@ pub struct BuildOptions {
     pub constants: Constants,
     #[command(flatten)]
     pub numbers: OtherNumbers,
-    /// The C file, which is whole without the header; this is the default
+    /// Write the C file, which doesn't need the header (default)
     #[arg(long, group = "form")]
     pub c: bool,
-    /// The header: arguments, statuses, what a gradient promises
+    /// Write the header: arguments, statuses, guarantees of a gradient
     #[arg(long, group = "form")]
     pub header: bool,
-    /// A shared library, made by the C compiler that `$CC` names, or by `cc`
+    /// Write a shared library, compiled by the C compiler that `$CC` names, or by `cc`
     #[arg(long, group = "form", requires = "output")]
     pub lib: bool,
     #[command(flatten)]
     pub checking: LevelOption,
     /// Add a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
     /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed for each
     /// cell of these reals
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
     pub seed: Vec<String>,
-    /// What the names in the text begin with; the file's name if not given
+    /// Set the prefix of names in the text [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Write to a file instead of printing

@@ -1,27 +1,27 @@
-//! Numbers of things and temperatures, as arguments are. Knows no option.
+//! Parsers of counts and temperatures in arguments. This module knows no option.
 
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
 use reviver_vm::workers::MOST_THREADS;
 
-/// How many.
+/// Parses a count of at least 0.
 pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "0"))
 }
 
-/// How many, and at least one: of a number that can't be 0.
+/// Parses a count of at least 1, into a type without 0.
 pub(super) fn count_from_1<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "1"))
 }
 
-/// How many threads: at least one, and no more than are ever started.
+/// Parses a number of threads, from 1 to [`MOST_THREADS`].
 pub(super) fn threads(text: &str) -> Result<NonZeroU16, String> {
     let threads = text.parse().ok().filter(|threads: &NonZeroU16| u32::from(threads.get()) <= MOST_THREADS);
     threads.ok_or_else(|| format!("a whole number from 1 to {MOST_THREADS} is expected"))
 }
 
-/// A temperature.
+/// Parses a temperature in kelvin.
 pub(super) fn kelvin(text: &str) -> Result<f64, String> {
     let kelvin = text.parse().ok().filter(|kelvin: &f64| kelvin.is_finite() && *kelvin >= 0.0);
     kelvin.ok_or_else(|| "a temperature is a number of kelvin, 0 or more".into())

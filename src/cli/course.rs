@@ -1,4 +1,4 @@
-//! What `course` is told.
+//! Options of `reviver course`.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::{Force, TestRunning};
 
 /// Learn reversible computing by exercises that grade themselves.
 ///
-/// Without a command, lists the exercises, with what is passed in the present folder.
+/// Without a command, lists the exercises, and those passed in the current folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver course start mine
@@ -38,51 +38,52 @@ pub enum CourseCommand {
     Grade(CourseGrade),
 }
 
-/// Copy the exercises into a folder, with the programs that the book runs. What is there already stays as it is.
+/// Copy the exercises and the programs of the book into a folder. Existing files stay unchanged.
 #[derive(Debug, Args)]
 pub struct CourseStart {
-    /// The folder, which is made if it isn't there
+    /// The folder, which is created if it doesn't exist
     pub folder: PathBuf,
 }
 
-/// Grade an exercise, or all of them, and give the hint that fits.
+/// Grade an exercise, or all of them, and print the fitting hint.
 #[derive(Debug, Args)]
 pub struct CourseCheck {
-    /// Its number, its name or its folder; without it, that of the present folder, or all
+    /// The exercise's number, name or folder [default: that of the current folder, or all]
     #[arg(value_name = "NN")]
     pub exercise: Option<String>,
     /// The folder with the exercises
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// Say also where to look; given twice, which lesson to read as well
+    /// Print also a hint to the place; given twice, also the lesson to read
     #[arg(short, long, action = ArgAction::Count)]
     pub more: u8,
     #[command(flatten)]
     pub running: TestRunning,
 }
 
-/// Print a chapter of the book, as Markdown; of its pictures there is what they show, in words.
+/// Print a chapter of the book as Markdown, with pictures described in words.
 #[derive(Debug, Args)]
 pub struct CourseRead {
-    /// Its number or its name; without it, a list of the chapters
+    /// The chapter's number or name; without it, chapters are listed
     #[arg(value_name = "CHAPTER")]
     pub chapter: Option<String>,
-    /// Fold paragraphs to so many columns, 100 at most; without this to those of a terminal, and not at all where it goes elsewhere
+    /// Wrap paragraphs at N columns, at most 100 [default: the width of the terminal; no wrapping in a file or pipe]
     #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroUsize>)]
     pub columns: Option<NonZeroUsize>,
 }
 
-/// Grade the folders of a class: a CSV with a row for each exercise of each folder.
+/// Grade the folders of a class, and print a CSV with a row for each exercise of each folder.
 ///
-/// Each folder is graded in a process of its own, and its rows are written when it is done. A program that takes too much time, memory or
-/// output fails its exercise and no other. Files, archives and folders that can't be read are skipped with a note (exit code 1).
+/// Each folder is graded in a separate process, and its rows are written when it is done. A program that takes too much
+/// time, memory or output fails its exercise and no other. Files, archives and folders that can't be read are skipped
+/// with a note (exit code 1).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver course report class/* -o grades.csv
   reviver course report class/* --hidden tests --moodle -o moodle.csv
   reviver course report --classroom -o .github/classroom/autograding.json")]
 pub struct CourseReport {
-    /// Folders that `reviver course start` has made
+    /// Folders created by `reviver course start`
     #[arg(required_unless_present = "classroom", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
     /// Write to a file instead of printing
@@ -91,7 +92,8 @@ pub struct CourseReport {
     /// Write a row for each folder that Moodle imports: points, and the state of each exercise
     #[arg(long)]
     pub moodle: bool,
-    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points; if a folder is named, with its state
+    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points. If a folder is
+    /// named, each has the state of that folder's exercise
     #[arg(long, conflicts_with = "moodle")]
     pub classroom: bool,
     #[command(flatten)]
@@ -102,10 +104,11 @@ pub struct CourseReport {
     pub limits: LimitOptions,
 }
 
-/// By what exercises of a class are judged.
+/// The expectations by which exercises of a class are graded.
 #[derive(Debug, Args)]
 pub struct JudgedOptions {
-    /// Judge by the expectations of this folder too, which students don't see: `NAME.txt` or `NAME/expect.txt` for each exercise, by its name or number
+    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for each
+    /// exercise, by its name or number
     #[arg(long, value_name = "DIR")]
     pub hidden: Option<PathBuf>,
     #[command(flatten)]
@@ -115,25 +118,25 @@ pub struct JudgedOptions {
 /// Limits of the process that grades a folder.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct LimitOptions {
-    /// Seconds for each exercise
+    /// Limit the time of each exercise, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count_from_1::<NonZeroU32>)]
     pub limit_time: NonZeroU32,
-    /// Memory of the process, the program's own and what assembling it takes: 512M, 1G, …
+    /// Limit the memory of the process, including assembly: 512M, 1G, …
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = parse_bytes)]
     pub limit_memory: u64,
-    /// Output of the process for each exercise
+    /// Limit the output of the process for each exercise
     #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = parse_bytes)]
     pub limit_output: u64,
-    /// Instructions that copies of macros may become
+    /// Limit the instructions that macros expand to
     #[arg(long, value_name = "N", default_value = "100000", value_parser = count::<u32>)]
     pub limit_instructions: u32,
 }
 
-/// Grade a folder in this process, which is a child of `report`: an object on a line for each exercise.
+/// Grade a folder in this process, a child of `report`, and print an object on a line for each exercise.
 #[derive(Debug, Args)]
 pub struct CourseGrade {
     pub folder: PathBuf,
-    /// The index of the first exercise
+    /// The index of the first exercise to grade
     #[arg(long, default_value_t = 0)]
     pub from: usize,
     #[command(flatten)]
@@ -145,18 +148,18 @@ pub struct CourseGrade {
 /// List pairs of folders whose programs are equal up to names and layout.
 #[derive(Debug, Args)]
 pub struct CourseSimilar {
-    /// Folders of exercises
+    /// The folders with exercises to compare
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Leave out programs that add fewer words to the start: short ones are equal by chance
+    /// Skip programs that add fewer than N words to the start: short ones are equal by chance
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = count::<usize>)]
     pub at_least: usize,
 }
 
-/// Copy the solutions, expectations and hints into a folder, for a teacher. What is there already stays as it is.
+/// Copy the solutions, expectations and hints into a folder, for a teacher. Existing files stay unchanged.
 #[derive(Debug, Args)]
 pub struct CourseSolutions {
-    /// The folder, which is made if it isn't there
+    /// Copy into this folder, which is created if it doesn't exist
     #[arg(long, value_name = "DIR")]
     pub teacher: PathBuf,
 }

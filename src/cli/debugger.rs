@@ -1,4 +1,4 @@
-//! The commands that debug.
+//! Options of the debugger's commands, `reviver debug` and `reviver repl`.
 
 use std::path::PathBuf;
 
@@ -13,30 +13,29 @@ use super::start::engines;
 use super::strategy::{RetainedOptions, parse_bytes};
 use super::{Force, Given};
 
-/// What is debugged, and how much may be kept for it.
+/// The program to debug, and the memory that its history may take.
 #[derive(Debug, Args)]
 pub struct Debugged {
     #[command(flatten)]
     pub given: Given,
-    /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again;
-    /// what the last few thousand steps lost is kept in any case. Integers and fixed point keep nothing
+    /// Limit the history of bits that float steps lose, in bytes: 64M, 1G, … Steps further back are computed again. The
+    /// history of the last few thousand steps is always kept. Integers and fixed point need no history
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes,
         conflicts_with_all = ["strategy", "memory"], allow_negative_numbers = true)]
     pub history: u64,
     #[command(flatten)]
     pub retained: RetainedOptions,
-    /// Who makes the steps of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native
-    /// code once a command has made a million steps (`auto`). What is shown is the same. Steps whose losses are kept, and
-    /// all single steps, are the interpreter's
+    /// Set the engine of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native code
+    /// after a million steps of a command (`auto`). The output is the same. The interpreter executes single steps, and
+    /// steps that record lost bits
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Go no further than so many steps from the start, in either direction; with --batch, end there with
-    /// exit code 5
+    /// Stop N steps from the start, in either direction; with --batch, exit there with code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
 }
 
-/// Travel through a program's run, forward and backward, on a screen.
+/// Debug a run on a screen, forward and backward.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver debug programs/fib.rasm
@@ -50,24 +49,24 @@ A program may never end after an edit: --max-steps stops it.")]
 pub struct DebugOptions {
     #[command(flatten)]
     pub debugged: Debugged,
-    /// Carry out the commands in a file, print what comes of them, and end; `-` reads standard input
+    /// Execute the commands in a file, print their output, and exit; `-` reads standard input
     #[arg(long, value_name = "SCRIPT", conflicts_with_all = ["keys", "preset", "theme"])]
     pub batch: Option<PathBuf>,
-    /// Begin with a tour: it explains the screen, and each step in words
+    /// Begin with a tour of the screen, which explains each step
     #[arg(long, conflicts_with = "batch")]
     pub tour: bool,
-    /// Keys of your own, in a TOML file: see docs/keys.md
+    /// Read key bindings from a TOML file; see docs/keys.md
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
-    /// Keys to begin with [default: gdb]
+    /// Choose a set of keys [default: gdb]
     #[arg(long, value_parser = presets())]
     pub preset: Option<Preset>,
-    /// Colours, instead of those that fit the terminal
+    /// Choose the colours [default: those that fit the terminal]
     #[arg(long, value_parser = themes())]
     pub theme: Option<ThemeName>,
 }
 
-/// Travel through a program's run in a line mode, with the same commands.
+/// Debug a run line by line, with the same commands.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   reviver repl programs/fib.rasm --set n=20
@@ -76,7 +75,7 @@ pub struct DebugOptions {
 pub struct ReplOptions {
     #[command(flatten)]
     pub debugged: Debugged,
-    /// At the end, write the commands to a file, which `reviver debug --batch` carries out
+    /// Write the commands to a file at the end; `reviver debug --batch` executes it
     #[arg(long, value_name = "FILE")]
     pub transcript: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The commands that differentiate.
+//! Options of the commands that differentiate.
 
 use std::path::PathBuf;
 
@@ -7,24 +7,24 @@ use reviver_vm::differentiate::matrices::MAX_ORDER;
 
 use super::{Force, Start, StrategyOptions};
 
-/// What is differentiated by what.
+/// Options that all derivatives share.
 #[derive(Debug, Args)]
 pub struct Differentiated {
-    /// Differentiate with respect to these: cells (`x`, `A[3]`, `M[1,2]`) or whole arrays. All real inputs
-    /// (`.in` and `.inout`) if not given. Derivatives by other numbers need not exist
+    /// Differentiate with respect to these cells (`x`, `A[3]`, `M[1,2]`) or whole arrays [default: all real inputs, `.in`
+    /// and `.inout`]. Derivatives by other inputs need not exist
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
-    /// Fail (exit code 1) if values that count were lost, so that the derivatives may be wrong
+    /// Fail (exit code 1) if relevant values were lost, so that the derivatives may be wrong
     #[arg(long)]
     pub strict: bool,
-    /// Compare with dual numbers run forward, and with differences of runs at inputs near by. Exit code 1 if they
-    /// disagree, or if no difference tells, as at a kink
+    /// Compare with dual numbers and with finite differences. Exit code 1 if they disagree, or if no difference is
+    /// conclusive, as at a kink
     #[arg(long)]
     pub verify: bool,
-    /// Run to the end of the program before turning round, also where that is an `uncompute`
+    /// Run to the end of the program before the reverse sweep, even if the end is an `uncompute`
     #[arg(long)]
     pub whole: bool,
-    /// Print what going back took: steps in all, memory, states that were kept
+    /// Print the cost of the reverse sweep: total steps, memory, kept states
     #[arg(long)]
     pub stats: bool,
     #[command(flatten)]
@@ -33,25 +33,25 @@ pub struct Differentiated {
     pub start: Start,
 }
 
-/// The gradient of a result, by running the program backward in gradient mode.
+/// Compute the gradient of a result by a reverse sweep.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("objective").args(["loss", "seed"]).required(true)))]
 #[command(after_help = "Examples:
-  reviver grad programs/norm.rasm --loss length --verify
-  reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json
+  reviver grad programs/norm.rasm --of length --verify
+  reviver grad programs/besselj.rasm --of out --set nu=2 --set z=1.0 --json
   reviver grad programs/complex_multiply.rasm --seed w_re=1,w_im=2 --verify")]
 pub struct GradOptions {
-    /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
-    #[arg(long, value_name = "NAME")]
+    /// Differentiate this real cell: `y`, `A[3]`, `M[1,2]`
+    #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
-    /// Differentiate the sum of seed times value instead of one loss (a vector–Jacobian product): real cells with their seeds
-    /// (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
+    /// Differentiate the sum of seed times value instead of one cell (a vector–Jacobian product): real cells with their
+    /// seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE")]
     pub seed: Vec<String>,
-    /// Save how far it has come where Ctrl-C, SIGTERM, SIGHUP or the step limit stop it
+    /// Save the unfinished gradient if Ctrl-C, SIGTERM, SIGHUP or the step limit stops it
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
-    /// Go on from where it was stopped; everything else is given as before
+    /// Resume a saved gradient; give all other arguments as before
     #[arg(long, value_name = "FILE")]
     pub from_state: Option<PathBuf>,
     #[command(flatten)]
@@ -60,55 +60,62 @@ pub struct GradOptions {
     pub differentiated: Differentiated,
 }
 
-/// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer. One per result where a rule
-/// stands in for an adjoint, or where a function on the way has no derivative.
+/// Compute all partial derivatives of results by inputs.
+///
+/// Each result takes one reverse sweep or each input one forward run, whichever are fewer. Reverse sweeps are used if a
+/// rule replaces an adjoint, or if a function has no derivative at these inputs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver jacobian programs/norm.rasm --of length
   reviver jacobian programs/norm.rasm --of length --times v=1,0,0,0")]
 pub struct JacobianOptions {
-    /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
+    /// Differentiate these cells or whole arrays [default: all real results, `.out` and `.inout`]
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
-    /// Only the Jacobian's product with a vector (`x=1,y=2`, `A=@FILE`; what isn't named is 0), in one run forward
+    /// Compute the Jacobian's product with a vector instead, in one forward run (`x=1,y=2`, `A=@FILE`; other inputs are 0)
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }
 
-/// Second derivatives of a result, by running dual numbers backward in gradient mode.
+/// Compute the second derivatives of a result.
+///
+/// Each row takes a reverse sweep with dual numbers.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  reviver hessian programs/norm.rasm --loss length
-  reviver hessian programs/norm.rasm --loss length --times v=1,0,0,0")]
+  reviver hessian programs/norm.rasm --of length
+  reviver hessian programs/norm.rasm --of length --times v=1,0,0,0")]
 pub struct HessianOptions {
-    /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
-    #[arg(long, value_name = "NAME")]
+    /// Differentiate this real cell: `y`, `A[3]`, `M[1,2]`
+    #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: String,
-    /// Only the Hessian's product with a vector (`x=1,y=2`, `A=@FILE`; what isn't named is 0), in one pass
+    /// Compute the Hessian's product with a vector instead, in one sweep (`x=1,y=2`, `A=@FILE`; other inputs are 0)
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }
 
-/// Taylor coefficients of results along one input or a direction v: f(x + t v) = c0 + c1 t + c2 t² + …
+/// Compute Taylor coefficients of results along a direction.
+///
+/// The direction v is one input or several: f(x + t v) = c0 + c1 t + c2 t² + …
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver taylor programs/horner.rasm --order 3 --along x
   reviver taylor programs/norm.rasm --order 3 --along v=1,0,-1,0")]
 pub struct TaylorOptions {
-    /// The power of t where the series ends
+    /// Set the highest power of t
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=MAX_ORDER as i64))]
     pub order: u8,
-    /// The real cell that moves: `x`, `A[3]`, `M[1,2]`; or a direction in which several move: `x=1,y=2`, `A=1,0,2`, `A=@FILE`
+    /// Set the direction: one real cell (`x`, `A[3]`, `M[1,2]`), or several with components (`x=1,y=2`, `A=1,0,2`,
+    /// `A=@FILE`)
     #[arg(long, value_name = "NAME[=VALUE]", required = true)]
     pub along: Vec<String>,
-    /// Expand these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
+    /// Expand these cells or whole arrays [default: all real results, `.out` and `.inout`]
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
-    /// Fail (exit code 1) if values that count were lost, so that coefficients may be wrong
+    /// Fail (exit code 1) if relevant values were lost, so that coefficients may be wrong
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

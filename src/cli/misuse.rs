@@ -5,7 +5,7 @@ use clap::{Command, CommandFactory as _};
 
 use super::Arguments;
 
-/// Adds to an error what is to be typed, as far as that is known. `given` are the arguments behind the program's name.
+/// Adds the correct spelling to an error, if it is known. `given` are the arguments after the program's name.
 pub fn advise(error: &mut clap::Error, given: &[String]) {
     let Some(ContextValue::String(refused)) = error.get(ContextKind::InvalidArg).cloned() else { return };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -22,7 +22,7 @@ pub fn advise(error: &mut clap::Error, given: &[String]) {
     error.remove(ContextKind::SuggestedArg);
 }
 
-/// The cell and its value that a refused argument gives.
+/// Returns the cell and value that a refused argument means, as `NAME=VALUE`.
 fn meant(refused: &str, given: &[String]) -> Option<String> {
     let at = given.iter().position(|word| word == refused || word.starts_with(&format!("{refused}=")));
     let next = at.and_then(|at| given.get(at + 1)).map(String::as_str);

@@ -9,6 +9,7 @@ mod counts;
 mod course;
 mod debugger;
 mod derivatives;
+mod groups;
 pub mod misuse;
 mod pictures;
 mod start;
@@ -19,7 +20,7 @@ mod tradeoff;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Command, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use account::AccountOptions;
@@ -45,16 +46,21 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-const EXIT_CODES: &str = "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 the program can't be \
-                          assembled or loaded, or a file can't be read or written, 4 the program trapped, 5 the \
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 the program can't be \
+                          assembled or loaded, or a file can't be read or written, 4 the program trapped or memory ran out, 5 the \
                           step limit was reached, 129, 130, 143 stopped by SIGHUP, Ctrl-C, SIGTERM.";
 
-/// A reversible bytecode virtual machine: programs run forward, and backward.
+/// Run programs of a reversible bytecode virtual machine, forward and backward.
 #[derive(Debug, Parser)]
 #[command(name = "reviver", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(help_template = help_template())]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Invocation,
+}
+
+fn help_template() -> String {
+    groups::help_template(&Invocation::augment_subcommands(Command::new("reviver").styles(STYLES)))
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,7 +95,7 @@ pub enum Invocation {
 }
 
 impl Invocation {
-    /// Whether stdout is to hold one JSON object, whatever happens.
+    /// Returns true if the output must be one JSON object, also after an error.
     pub fn json(&self) -> bool {
         match self {
             Invocation::Run(options) => options.start.json,
@@ -123,7 +129,7 @@ impl Invocation {
     }
 }
 
-/// Run a program, forward or backward.
+/// Run a program forward or backward.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver run programs/fib.rasm --set n=10 --check
@@ -135,27 +141,27 @@ pub struct RunOptions {
     /// Write the resulting tape to a file, one value a line, instead of printing it
     #[arg(long, value_name = "FILE|-")]
     pub tape_out: Option<PathBuf>,
-    /// Run to the end and all the way back, and say whether the start was restored
+    /// Run to the end and back, and report whether the start was restored
     #[arg(long)]
     pub check: bool,
-    /// Run from the end to the beginning: give the results (with --tape the output tape), find the inputs
+    /// Run backward from given results (with --tape also the output tape), and print the inputs
     #[arg(long)]
     pub back: bool,
-    /// Go on from a saved state
+    /// Continue from a saved state
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "tape", "check"])]
     pub from_state: Option<PathBuf>,
-    /// Save the state where the run stops: at its end, a trap, the step limit, or by Ctrl-C
+    /// Save the state in which the run stops: at its end, a trap, the step limit, or Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
     #[command(flatten)]
     pub force: Force,
-    /// Print what the run took: steps, time, memory, erased bits
+    /// Print the cost of the run: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
-    /// Write what cells held at the steps where they changed to a file of comma-separated values. The interpreter makes the steps then
+    /// Write the values of cells, at the steps that change them, to a CSV file. The interpreter executes the steps then
     #[arg(long, value_name = "CSV")]
     pub log: Option<PathBuf>,
-    /// The cells of that file: `a`, `A[3]`, an array, or several; without this all that are declared for the whole program, and no `.ancilla`
+    /// Log only these cells: `a`, `A[3]`, an array, or several [default: all global cells except `.ancilla`]
     #[arg(long, value_name = "NAMES", requires = "log")]
     pub log_cells: Vec<String>,
     #[command(flatten)]
@@ -171,23 +177,23 @@ pub struct AsmOptions {
     pub file: PathBuf,
     #[command(flatten)]
     pub constants: Constants,
-    /// The image to write, usually `.rbc`; `-` prints it
+    /// Write the image to this file, usually `.rbc`; `-` prints it
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     #[command(flatten)]
     pub force: Force,
 }
 
-/// What output files may replace.
+/// Permission for output files to replace others.
 #[derive(Debug, Args)]
 pub struct Force {
-    /// Replace an output file whatever it is, and also if it is write-protected. Without this, only
-    /// earlier output of the same kind is replaced. What the command reads is never overwritten
+    /// Replace an output file of any kind, even if it is write-protected. By default only earlier output of the same kind
+    /// is replaced. An input is never overwritten
     #[arg(long)]
     pub force: bool,
 }
 
-/// Where a text goes.
+/// Destination of a text.
 #[derive(Debug, Args)]
 pub struct Written {
     /// Write to a file instead of printing
@@ -199,8 +205,8 @@ pub struct Written {
 
 /// Print an image as flat assembly.
 ///
-/// The text assembles to the same image. A text is assembled first, so that what its blocks and
-/// macros become can be seen.
+/// The output assembles to the same image. A text is assembled first, so the output shows the instructions of its blocks
+/// and macros.
 #[derive(Debug, Args)]
 pub struct DisasmOptions {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
@@ -211,10 +217,10 @@ pub struct DisasmOptions {
     pub written: Written,
 }
 
-/// Show each line of a text beside the instructions that it becomes.
+/// Print each line beside the instructions that it becomes.
 ///
-/// What is printed is a program of the same instructions, with the lines as comments: expressions are
-/// computed into temporaries and uncomputed, blocks become pairs of branches, macros their bodies.
+/// The output is a program of the same instructions, with the lines as comments. Expressions are computed into temporaries
+/// and uncomputed, blocks become pairs of branches, and macros become their bodies.
 #[derive(Debug, Args)]
 pub struct ExpandOptions {
     /// A `.rasm` text; `-` reads standard input
@@ -225,14 +231,14 @@ pub struct ExpandOptions {
     pub written: Written,
 }
 
-/// Assemble without running and report what is wrong or doubtful.
+/// Report errors and warnings without running the program.
 #[derive(Debug, Args)]
 pub struct CheckOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     #[command(flatten)]
     pub constants: Constants,
-    /// Print one JSON object instead of text: what the program is, and every diagnostic with its place
+    /// Print one JSON object instead of text: the program's properties, and every diagnostic with its place
     #[arg(long)]
     pub json: bool,
 }
@@ -246,12 +252,12 @@ pub struct FmtOptions {
     /// Rewrite the files in place
     #[arg(short, long, conflicts_with = "check")]
     pub write: bool,
-    /// Only say which files are not formatted (exit code 1)
+    /// Only list files that aren't formatted (exit code 1 if there are any)
     #[arg(long)]
     pub check: bool,
 }
 
-/// Print the inverse program, whose inputs are the outputs and the other way round.
+/// Print the inverse program, which computes inputs from results.
 #[derive(Debug, Args)]
 pub struct InvertOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
@@ -260,20 +266,20 @@ pub struct InvertOptions {
     pub written: Written,
 }
 
-/// Show the manual of an instruction, or list them all.
+/// Print the manual of an instruction, or list them all.
 #[derive(Debug, Args)]
 pub struct IsaOptions {
     /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
     pub name: Option<String>,
 }
 
-/// Tell what a code in a message means, with the smallest program that shows it, and how it is mended.
+/// Explain the code of a message with an example and its correction.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver explain T20
   reviver explain index-outside")]
 pub struct ExplainOptions {
-    /// What stands in the brackets of a message, or its words; without it all codes are listed
+    /// The code in the brackets of a message, or its name; without it, all codes are listed
     pub code: Option<String>,
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! What the commands are told that draw: `plot`, `graph` and `circuit`.
+//! Options of the commands that draw: `plot`, `graph` and `circuit`.
 
 use std::path::PathBuf;
 
@@ -8,40 +8,41 @@ use super::counts::count;
 use super::strategy::RetainedOptions;
 use super::{Constants, Force, Given};
 
-/// Draw cells over the steps of a run, there and back.
+/// Plot cells over the steps of a run, forward and backward.
 ///
-/// The picture is SVG, for light and dark ground. On a terminal the curves are drawn in characters, unless the picture goes to a file.
+/// The picture is SVG, for light and dark backgrounds. On a terminal the curves are drawn in characters, unless `-o`
+/// names a file.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver plot programs/fib.rasm --cells a,b -o fib.svg
   reviver plot programs/leapfrog.rasm --cells y --against x -o orbit.svg
   reviver plot programs/kick_drift.rasm --cells b --against a --at 54 --there -o fit.svg
-  reviver plot programs/horner.rasm --cells y --grad y -o adjoints.svg")]
+  reviver plot programs/horner.rasm --cells y --of y -o adjoints.svg")]
 pub struct PlotOptions {
     #[command(flatten)]
     pub given: Given,
-    /// The cells to draw: `a`, `A[3]`, an array as a whole, or several (`a,b`); variables of main too
+    /// Draw these cells: `a`, `A[3]`, whole arrays, or several (`a,b`); also variables of main
     #[arg(long, value_name = "NAMES")]
     pub cells: Vec<String>,
-    /// Look at the cells only where the run comes to a place: a line (`12`, `file:12`), a label or a procedure
+    /// Sample the cells only at arrivals at a place: a line (`12`, `file:12`), a label or a procedure
     #[arg(long, value_name = "PLACE", conflicts_with = "drift")]
     pub at: Option<String>,
     /// Draw the cells over this one instead of over the steps
     #[arg(long, value_name = "NAME", conflicts_with_all = ["grad", "drift", "erased"])]
     pub against: Option<String>,
-    /// Go back in gradient mode, and draw the adjoints of the cells on that way: derivatives of this real cell
-    #[arg(long, value_name = "LOSS", conflicts_with = "there")]
+    /// Draw also the adjoints of the cells in the reverse sweep: derivatives of this real cell
+    #[arg(long = "of", visible_alias = "grad", value_name = "LOSS", conflicts_with = "there")]
     pub grad: Option<String>,
-    /// Draw how far the way back is from the way there
+    /// Draw the drift: the difference between the backward and the forward run
     #[arg(long, conflicts_with = "there")]
     pub drift: bool,
-    /// Draw each cell in a panel of its own, with a scale of its own
+    /// Draw each cell in a separate panel, with a separate scale
     #[arg(long, conflicts_with = "against")]
     pub apart: bool,
-    /// Draw how many bits have been erased
+    /// Draw the number of erased bits
     #[arg(long)]
     pub erased: bool,
-    /// Draw the way there only
+    /// Draw only the forward run
     #[arg(long)]
     pub there: bool,
     #[command(flatten)]
@@ -50,20 +51,20 @@ pub struct PlotOptions {
     pub drawn: Drawn,
 }
 
-/// How far a run goes, and what it keeps for the way back.
+/// Step limit of a run, and the history that it keeps for the backward run.
 #[derive(Debug, Args)]
 pub struct PlotPace {
-    /// Keep the bits that steps lose, so that the way back is bit for bit exact
+    /// Keep the bits that steps lose, so that the backward run is bit for bit exact
     #[arg(long)]
     pub exact: bool,
-    /// Stop after so many steps in each direction, with exit code 5; what there is until then is drawn
+    /// Stop after N steps in each direction, with exit code 5; the steps until then are drawn
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
     pub retained: RetainedOptions,
 }
 
-/// Where a picture goes.
+/// Destination of a picture.
 #[derive(Debug, Args)]
 pub struct Drawn {
     /// Write the picture to a file instead of printing it; `-` prints it on a terminal too
@@ -73,10 +74,10 @@ pub struct Drawn {
     pub force: Force,
 }
 
-/// Draw a program's flow chart with its branch pairs, and the call tree of a run.
+/// Draw a program's flow chart, and the call tree of a run.
 ///
-/// Tests are diamonds, assertions are circles, and each test has the assertion that its jump leads to. For the tree the program is run
-/// with what it is given: who called whom, how often, and how many steps that took.
+/// Tests are diamonds, assertions are circles, and each test is next to the assertion that its jump leads to. For the
+/// tree the program runs with its inputs: the tree has each caller and callee, with the number of calls and steps.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver graph programs/fib.rasm -o fib.svg
@@ -84,10 +85,10 @@ pub struct Drawn {
 pub struct GraphOptions {
     #[command(flatten)]
     pub given: Given,
-    /// Draw one of the two only
+    /// Draw only one of the two
     #[arg(long, value_name = "PART")]
     pub only: Option<GraphPart>,
-    /// Stop the run after so many steps, with exit code 5; the calls until then are drawn
+    /// Stop the run after N steps, with exit code 5; the calls until then are drawn
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
@@ -96,16 +97,17 @@ pub struct GraphOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GraphPart {
-    /// Control flow; nothing is run
+    /// The control flow, without running the program
     Flow,
-    /// The call tree
+    /// The call tree of a run
     Calls,
 }
 
-/// Draw a program as a circuit: wires for cells, gates from left to right.
+/// Draw a program as a circuit of gates on wires.
 ///
-/// `xor`, `not` and `swap` on cells that hold a bit are gates, as the macros of `programs/lib/logic.rasm` make them; any other
-/// statement and each call is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches on cells are refused.
+/// `xor`, `not` and `swap` on cells that hold a bit are gates, as in the macros of `programs/lib/logic.rasm`. Any other
+/// statement, and each call, is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches on cells
+/// are refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver circuit course/book/programs/full_adder.rasm -o adder.svg

@@ -1,5 +1,4 @@
-//! What every command that runs a program is told: the program, its numbers and what it is given; and, if
-//! the command runs it from one end to the other, how.
+//! Options that commands share: the program, its number systems, its inputs, and the engine that runs it.
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -13,25 +12,25 @@ use reviver_vm::notation::Notation;
 
 use super::counts::{count, threads};
 
-/// Other values for constants of the text.
+/// Values that replace constants of the text.
 #[derive(Debug, Default, Args)]
 pub struct Constants {
-    /// Assemble the text with another value for one of its `.const` (`N=1000`), or for several (`N=1000,dt=0.5`)
+    /// Assemble the text with another value of a `.const` (`N=1000`), or of several (`N=1000,dt=0.5`)
     #[arg(long = "const", value_name = "NAME=VALUE")]
     pub constants: Vec<String>,
 }
 
-/// A program and what it is given.
+/// A program with its inputs.
 #[derive(Debug, Args)]
 pub struct Given {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
-    /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`; one value stands for every cell), or an
-    /// array from a file (`A=@values.csv`): a matrix row by row, a vector as a row or a column
+    /// Set a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`; one value fills every cell), or an array from a
+    /// file (`A=@values.csv`): a matrix row by row, a vector as a row or a column
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The tape to read: values (`1,2,3`), or a file of values (`-` for standard input) separated by
-    /// commas, semicolons, tabs, blanks or line ends
+    /// Read this tape: values (`1,2,3`), or a file of values (`-` for standard input) separated by commas, semicolons,
+    /// tabs, blanks or line ends
     #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
     pub tape: Option<String>,
     #[command(flatten)]
@@ -40,7 +39,7 @@ pub struct Given {
     pub numbers: OtherNumbers,
 }
 
-/// Numbers in place of the program's own.
+/// Number systems that replace the program's.
 #[derive(Debug, Args)]
 pub struct OtherNumbers {
     /// Run with another number system: f64, f32, fixed, or fixed:BITS
@@ -51,24 +50,24 @@ pub struct OtherNumbers {
     pub word: Option<Word>,
 }
 
-/// A program at its start, and how it is run.
+/// A program at its start, and the options of its run.
 #[derive(Debug, Args)]
 pub struct Start {
     #[command(flatten)]
     pub given: Given,
-    /// Keep the bits that float steps lose, so that the way back is bit for bit exact
+    /// Keep the bits that float steps lose, so that the backward run is bit for bit exact
     #[arg(long)]
     pub exact: bool,
-    /// Stop after so many steps in each direction, with exit code 5
+    /// Stop after N steps in each direction, with exit code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Execution engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code as soon as a run is
-    /// long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second derivatives and for
-    /// Taylor coefficients it is always the interpreter
+    /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code once a run is
+    /// long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second derivatives
+    /// and for Taylor coefficients the interpreter is always used
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Execute tasks (`par`) with at most N threads, from 1 to 1024; the default is one for each core. The results are the same, and
-    /// tasks of a thread that the system doesn't start go to the others
+    /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results are the same.
+    /// If the system doesn't start a thread, the others execute its tasks
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     #[command(flatten)]
@@ -79,30 +78,30 @@ pub struct Start {
     /// Print integers as bits in base 16 (in JSON as strings, `"0xff"`)
     #[arg(long, conflicts_with = "unsigned")]
     pub hex: bool,
-    /// Print integers without a sign, and read such: 255 is -1 in 8 bits
+    /// Print and read integers without a sign: -1 in 8 bits is 255
     #[arg(long)]
     pub unsigned: bool,
 }
 
 impl Start {
-    /// Who makes the steps, and how much of them is checked.
+    /// Returns the engine and the check level.
     pub fn compiled(&self) -> CompileOptions {
         CompileOptions { engine: self.engine, level: self.checking.level() }
     }
 
-    /// How many threads make tasks.
+    /// Returns the number of threads that execute tasks.
     pub fn threads(&self) -> u32 {
         let cores = || thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         self.threads.map_or_else(cores, |threads| threads.get().into())
     }
 
-    /// How integers are written and read.
+    /// Returns the notation of integers.
     pub fn notation(&self) -> Notation {
         notation(self.hex, self.unsigned)
     }
 }
 
-/// What `--hex` and `--unsigned` ask for.
+/// Returns the notation that `--hex` and `--unsigned` select.
 pub fn notation(hex: bool, unsigned: bool) -> Notation {
     match (hex, unsigned) {
         (true, _) => Notation::Hexadecimal,
@@ -111,12 +110,12 @@ pub fn notation(hex: bool, unsigned: bool) -> Notation {
     }
 }
 
-/// How much is checked.
+/// The check level of native code.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct LevelOption {
-    /// Let native code leave out what only finds mistakes in the program: whether cells are vacant that must be, whether joins agree,
-    /// whether the way back of a gradient was the way there. What `uncompute` undoes is put back where that is known to be the same.
-    /// Assertions, indices, divisions and numbers that aren't finite are looked at all the same. The interpreter checks everything
+    /// Skip vacancy, join and reverse-sweep checks in native code (faster; mistakes in programs aren't detected). Native
+    /// code then saves and restores cells instead of undoing `compute`, if that gives the same values. Assertions, indices,
+    /// divisions and non-finite numbers are still checked. The interpreter checks everything
     #[arg(long)]
     pub unchecked: bool,
 }
@@ -127,7 +126,7 @@ impl LevelOption {
     }
 }
 
-/// `--real`; `fixed` alone keeps the program's own fraction bits.
+/// The value of `--real`; `fixed` alone keeps the fraction bits of a fixed-point program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealChoice {
     System(RealSystem),
@@ -135,7 +134,7 @@ pub enum RealChoice {
 }
 
 impl RealChoice {
-    /// The number system to run a module of another one with.
+    /// Returns the number system with which a module runs.
     pub fn over(self, module: RealSystem) -> RealSystem {
         match (self, module) {
             (RealChoice::System(system), _) => system,
@@ -145,7 +144,7 @@ impl RealChoice {
     }
 }
 
-/// `--engine`.
+/// Returns the parser of `--engine`.
 pub(super) fn engines() -> impl TypedValueParser<Value = EngineChoice> {
     let names = PossibleValuesParser::new(EngineChoice::ALL.map(EngineChoice::name));
     names.try_map(|name| EngineChoice::from_name(&name).ok_or("there is no such engine"))

@@ -1,37 +1,37 @@
-//! How a way back finds what its steps lost, and in how much memory.
+//! Options about the history of a backward run, and its memory.
 
 use clap::Args;
 use reviver_vm::strategy::{Retention, Strategy};
 
 use super::counts::count;
 
-/// A strategy and its memory.
+/// A strategy and its memory bound.
 #[derive(Debug, Args)]
 pub struct RetainedOptions {
-    /// How the way back finds what its steps lost, each time to the last bit: from a history of that (`reverse`), from a
-    /// history of all that steps changed (`tape`), by making steps again from states that were kept (`checkpoint`, or
-    /// `checkpoint=SLOTS` for so many states, that of the start included; `checkpoint=SLOTS:STEPS` for so many steps between
-    /// two of them at least), or from a history as long as that fits into the memory and then from states (`auto`)
+    /// Set how a backward run recovers lost bits: from a history of these bits (`reverse`), from a history of all changes
+    /// (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` uses a history while it fits into memory, and
+    /// then states. `checkpoint=N` keeps N states, including the initial state; `checkpoint=N:STEPS` keeps them at
+    /// least STEPS steps apart. The results are the same, bit for bit
     #[arg(long, value_name = "STRATEGY", value_parser = Strategy::parse)]
     pub strategy: Option<Strategy>,
-    /// How many bytes may be taken to go back: 64K, 1M, 1G, … Without `--strategy` this asks for `auto`, which takes 1G at most
-    /// unless this says otherwise
+    /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy` this
+    /// selects `auto`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
 }
 
-/// The same, and whether its plan is asked for instead of a run.
+/// A strategy, and the option that prints its plan instead of running.
 #[derive(Debug, Args)]
 pub struct StrategyOptions {
     #[command(flatten)]
     pub retained: RetainedOptions,
-    /// Run nothing: print what the strategy would do on a way of so many steps, each of which loses something
+    /// Print the strategy's plan for STEPS steps that all lose bits, without running anything
     #[arg(long, value_name = "STEPS", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub plan: Option<u64>,
 }
 
 impl RetainedOptions {
-    /// What is asked for, if anything is.
+    /// Returns the requested strategy and memory; `None` if neither is given.
     pub fn retention(&self) -> Option<Retention> {
         let (strategy, memory) = (self.strategy, self.memory);
         let strategy = strategy.or(memory.map(|_| Strategy::Auto))?;
@@ -40,13 +40,13 @@ impl RetainedOptions {
 }
 
 impl StrategyOptions {
-    /// What is asked for, if anything is.
+    /// Returns the requested strategy and memory; `None` if neither is given.
     pub fn retention(&self) -> Option<Retention> {
         self.retained.retention()
     }
 }
 
-/// `100`, `64K`, `64M`, `1G`: powers of 1024.
+/// Parses a number of bytes: `100`, `64K`, `64M`, `1G`, in powers of 1024.
 pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.char_indices().next_back() {
         Some((at, 'k' | 'K')) => (&text[..at], 10),

@@ -1,4 +1,4 @@
-//! What `test` is told, and how all commands that run the programs of others are limited.
+//! Options of `reviver test`, and the limits of programs under test.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use super::counts::count;
 use super::start::engines;
 use super::strategy::parse_bytes;
 
-/// Check what the headers of programs say of them, line by line.
+/// Check programs against the expectations in their headers.
 ///
-/// A header says by lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in 0..1000`
-/// what must come of a program. Each is run there and back. A program under test reads no files but its includes in its own
-/// folder and below. The lines are explained in docs/test.md.
+/// A header has lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in 0..1000`.
+/// Each program runs forward and backward. A program under test reads only files that it includes, from its folder and
+/// below. docs/test.md explains the lines.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver test programs/fib.rasm
@@ -30,35 +30,36 @@ pub struct TestOptions {
     pub expect: Option<PathBuf>,
     #[command(flatten)]
     pub running: TestRunning,
-    /// Print only what isn't met
+    /// Print only expectations that fail
     #[arg(short, long)]
     pub quiet: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
-    /// Write a report in the XML of JUnit, as build servers read it
+    /// Write a report as JUnit XML, for build servers
     #[arg(long, value_name = "OUT")]
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub force: Force,
 }
 
-/// Who makes the steps of programs under test, and how many they may take.
+/// Engine and limits of programs under test.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TestRunning {
-    /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
+    /// Limit the steps of a run in one direction [default: 200 million; of an exercise 10 million]
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// The most memory of a run, for its cells, stacks, tapes and history, in bytes: 64K, 64M, … [default: 1G; of an exercise 256M]
+    /// Limit the memory of a run (cells, stacks, tapes, history), in bytes: 64K, 64M, … [default: 1G; of an exercise 256M]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
-    /// Who makes the steps: the interpreter, native code, or native code once a run is long. What comes out is the same
+    /// Set the engine: the interpreter (`interp`), native code (`jit`), or native code once a run is long (`auto`). The
+    /// results are the same
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
 }
 
 impl TestRunning {
-    /// What was asked for, and else what is usual.
+    /// Returns the given limits, with defaults for the others.
     pub fn limits(&self, usual: TestLimits) -> TestLimits {
         TestLimits {
             max_steps: self.max_steps.unwrap_or(usual.max_steps),

@@ -1,4 +1,4 @@
-//! What `tradeoff` is asked for.
+//! Options of `reviver tradeoff`.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use clap::Args;
 use super::counts::kelvin;
 use super::{Force, Given};
 
-/// What a program takes to be run so that nothing is lost: steps, room and erased bits, method by method.
+/// Compare steps, memory and erased bits of reversible methods.
 ///
-/// The program is run as it is, with a tape, with kept states, by Bennett's method at four plans of 64 segments, and as the
-/// reversible program that its header names in a line `; Reversible  FILE`.
+/// The program runs unchanged, with a tape, with kept states, and by Bennett's method with four plans of 64 segments. If
+/// its header has a line `; Reversible  FILE`, that reversible program runs too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver tradeoff programs/collatz_plain.rasm --set n=27
@@ -19,10 +19,10 @@ use super::{Force, Given};
 pub struct TradeoffOptions {
     #[command(flatten)]
     pub given: Given,
-    /// The temperature at which bits are erased, in kelvins
+    /// Set the temperature at which bits are erased, in kelvin
     #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
-    /// Write a picture besides: steps over memory for each method, and the bits that it erases
+    /// Write also a picture: steps over memory for each method, and the bits that it erases
     #[arg(long, value_name = "SVG")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]

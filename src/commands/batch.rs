@@ -23,7 +23,7 @@ use crate::lanes::{
 };
 use crate::output::batch::{BatchPage, Stopwatch};
 use crate::progress::LaneProgress;
-use crate::vectors::SpelledVector;
+use crate::vectors::SelectedNumbers;
 use crate::write::OutputTarget;
 use crate::{drivers, given, interrupt, kinds, load, output, read, start, streams, subject, vectors};
 
@@ -156,7 +156,7 @@ fn check(options: &BatchArguments) -> Fallible {
     ];
     if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
         return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
-            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--jacobian OUT` asks for some"));
+            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--of OUT` asks for some"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(
@@ -224,7 +224,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
             let loss = executable.loss(loss.trim()).map_err(|error| asked("--grad", &error))?;
             LaneTask::Gradient { loss, by }
         }
-        (None, Some(of), ..) => LaneTask::Jacobian { of: cells("--jacobian", std::slice::from_ref(of))?, by },
+        (None, Some(of), ..) => LaneTask::Jacobian { of: cells("--of", std::slice::from_ref(of))?, by },
         (None, None, false, false) => LaneTask::Run,
         (None, None, true, false) => LaneTask::Back,
         (None, None, false, true) => LaneTask::RoundTrip,
@@ -237,7 +237,7 @@ fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCel
     let program = executable.program();
     let begin = begin(program)?;
     let subject = Subject::new(Arc::clone(program), begin, false, u64::MAX).map_err(Failure::usage)?;
-    let SpelledVector { selections, bits } = SpelledVector::of_cells(&subject, "--seed", &options.seed)?;
+    let SelectedNumbers { selections, bits } = SelectedNumbers::of_cells(&subject, "--seed", &options.seed)?;
     let mut bits = &bits[..];
     let mut parts = Vec::new();
     for selection in &selections {
@@ -341,7 +341,7 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
     }
     if let Error::Device(error) = error {
         return Failure::usage(format_args!("--device {}: {error}", options.device))
-            .help("`--device cpu` carries out the lanes of every program");
+            .help("`--device cpu` executes every program");
     }
     let file = read::shown(&options.lanes);
     let failure = Failure::usage(format_args!("{file}: {error}")).caused_by(error);

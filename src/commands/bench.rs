@@ -181,7 +181,7 @@ fn failure(options: &BenchOptions, error: Error) -> Failure {
         | Error::Class { .. }
         | Error::Index { .. }
         | Error::Stack { .. }
-        | Error::Several { .. }) => Failure::usage(format_args!("--loss: {error}")),
+        | Error::Several { .. }) => Failure::usage(format_args!("--of: {error}")),
         error @ Error::Underivable(_) => Failure::new(Exit::Check, error),
         error => Failure::usage(error),
     }

@@ -46,7 +46,7 @@ fn refused(options: &BuildOptions, error: &NoText) -> Failure {
         error,
         NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. } | NoText::Twice { .. }
     );
-    let option = if options.seed.is_empty() { "--loss" } else { "--seed" };
+    let option = if options.seed.is_empty() { "--of" } else { "--seed" };
     let failure = match is_misuse {
         true => Failure::usage(format_args!("{option}: {error}")),
         false => Failure::load(format_args!("{}: {error}", read::shown(&options.file))),

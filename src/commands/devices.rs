@@ -55,7 +55,7 @@ fn text(device: &ListedDevice) -> String {
         text.push_str(&format!("  {question:width$}  {answer}\n"));
     }
     if let Some(why) = &device.unusable {
-        text.push_str(&format!("  carries out no lanes: {why}\n"));
+        text.push_str(&format!("  executes no lanes: {why}\n"));
     }
     text
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use crate::charts::{calls::CallCounter, flow};
 use crate::cli::{GraphOptions, GraphPart};
 use crate::failure::{Fallible, all};
-use crate::following::follow::{self, Follower, Looker as _};
-use crate::journey::{self, RunWay, Shows};
+use crate::following::follow::{self, Follower, RunObserver as _};
+use crate::journey::{self, RunToEnd, Shows};
 use crate::output::picture;
 use crate::{ended, read, start, streams};
 
@@ -57,7 +57,7 @@ fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<Call
     let mut counter = CallCounter::new(program.clone(), course.machine().state());
     let places = follow::places(&Memory::new(program.clone()), CallCounter::instructions(program));
     let mut follower = Follower { places, looks: &mut counter };
-    let way = RunWay { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+    let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
     let ending = journey::go(way, &mut course, Travel::Forward)?;
     counter.look(course.machine().state(), Travel::Forward, None);
     Ok((counter.lines(), ended::verdict(&options.given.file, "", &ending)))

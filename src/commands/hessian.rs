@@ -6,18 +6,18 @@ use reviver_vm::differentiate::matrices::{self, hessian_products};
 use reviver_vm::differentiate::{DifferentiateError, Subject};
 
 use crate::cli::HessianOptions;
-use crate::commands::plan::{self, PlannedWay};
+use crate::commands::plan::{self, PlannedRun};
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
-use crate::output::strategy::StrategyTold;
-use crate::output::verified::CheckTold;
+use crate::output::strategy::StrategyReport;
+use crate::output::verified::CheckReport;
 use crate::shown::DerivativeShows;
 use crate::{output, read, streams, subject, vectors};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
-    let way = PlannedWay { bytes: matrices::lifted_bytes, ..plan::FORWARD };
+    let way = PlannedRun { bytes: matrices::lifted_bytes, ..plan::FORWARD };
     if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &way) {
         return printed;
     }
@@ -55,16 +55,16 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let what = format!("the Hessian of `{}`", subject.name(&loss));
     let input = |n: usize| inputs.get(n).map(|variable| subject.name(variable));
     let output = |n: usize| Some(input(n).map_or_else(|| subject.name(&loss), |name| adjoint_name(&name)));
-    let told = check.as_ref().map(|check| CheckTold {
+    let told = check.as_ref().map(|check| CheckReport {
         program: &subject.program,
         check,
         what: &what,
         input: &input,
         output: &output,
     });
-    let line = told.as_ref().map_or_else(String::new, CheckTold::line);
+    let line = told.as_ref().map_or_else(String::new, CheckReport::line);
     let spelling = Spelling(&subject);
-    let strategy = StrategyTold::of_all(&subject, hessian.journeys, options.differentiated.stats);
+    let strategy = StrategyReport::of_all(&subject, hessian.journeys, options.differentiated.stats);
     let said = spelling.said(&hessian.trust);
     let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match (whole, start.json) {
@@ -72,7 +72,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
             let mut members = spelling.hessian_members((&selections, &inputs), &hessian);
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
+            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (true, false) => {
@@ -84,7 +84,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
             let mut members = spelling.product_members(&selections, &hessian);
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
+            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (false, false) => {

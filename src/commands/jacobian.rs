@@ -9,8 +9,8 @@ use crate::commands::plan;
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
-use crate::output::strategy::StrategyTold;
-use crate::output::verified::CheckTold;
+use crate::output::strategy::StrategyReport;
+use crate::output::verified::CheckReport;
 use crate::shown::DerivativeShows;
 use crate::{output, read, streams, subject, vectors};
 
@@ -55,7 +55,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     let check = verification.check.take();
     let name = |variables: &[Variable], n: usize| variables.get(n).map(|variable| subject.name(variable));
     let (input, output) = (|n| name(&inputs, n), |n| name(&outputs, n));
-    let told = check.as_ref().map(|check| CheckTold {
+    let told = check.as_ref().map(|check| CheckReport {
         program: &subject.program,
         check,
         what: if direction.is_none() { "the Jacobian" } else { "the Jacobian's product" },
@@ -63,7 +63,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
         output: &output,
     });
     let spelling = Spelling(&subject);
-    let strategy = StrategyTold::of_all(&subject, found.journeys(), options.differentiated.stats);
+    let strategy = StrategyReport::of_all(&subject, found.journeys(), options.differentiated.stats);
     let said = spelling.said(found.trust());
     let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match start.json {
@@ -74,7 +74,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
             };
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
+            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         false => {
@@ -85,7 +85,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
                 }
             }
             strategy.text(out)?;
-            out.write_all(told.as_ref().map_or_else(String::new, CheckTold::line).as_bytes())
+            out.write_all(told.as_ref().map_or_else(String::new, CheckReport::line).as_bytes())
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));

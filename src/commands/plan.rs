@@ -11,20 +11,20 @@ use crate::output::strategy::PlanPage;
 use crate::{output, start, streams};
 
 /// Direction of the planned run, and the size of its first state.
-pub struct PlannedWay {
+pub struct PlannedRun {
     pub travel: Travel,
     pub bytes: fn(&State) -> Result<usize, OutOfMemory>,
 }
 
 /// Plan of a forward run or a gradient.
-pub const FORWARD: PlannedWay = PlannedWay { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
+pub const FORWARD: PlannedRun = PlannedRun { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
 
 /// Prints the plan if it was requested; `None` if it wasn't.
-pub fn printed(options: &StrategyOptions, start: &Start, way: &PlannedWay) -> Option<Fallible> {
+pub fn printed(options: &StrategyOptions, start: &Start, way: &PlannedRun) -> Option<Fallible> {
     options.plan.map(|steps| print(options, start, way, steps))
 }
 
-fn print(options: &StrategyOptions, start: &Start, way: &PlannedWay, steps: u64) -> Fallible {
+fn print(options: &StrategyOptions, start: &Start, way: &PlannedRun, steps: u64) -> Fallible {
     let program = start::program(start)?;
     let asked = Strategy::Checkpoint { slots: None, leaf: None };
     let retention = options.retention().unwrap_or(Retention { strategy: asked, memory: None });
@@ -41,7 +41,7 @@ fn print(options: &StrategyOptions, start: &Start, way: &PlannedWay, steps: u64)
     })
 }
 
-fn bytes(way: &PlannedWay, state: &State) -> Fallible<u64> {
+fn bytes(way: &PlannedRun, state: &State) -> Fallible<u64> {
     let bytes = (way.bytes)(state).map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{error} for the state that the plan is of"))
             .help("without `--memory` no state is needed")

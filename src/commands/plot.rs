@@ -15,7 +15,7 @@ use crate::failure::{Failure, Fallible, all};
 use crate::following::cells::{self, FollowedCell};
 use crate::following::follow::Follower;
 use crate::following::sampler::{Sampled, Sampler};
-use crate::journey::{self, Ending, RunWay, Shows};
+use crate::journey::{self, Ending, RunToEnd, Shows};
 use crate::output::picture;
 use crate::output::plot::PlotPage;
 use crate::{ended, load, read, start, streams};
@@ -37,7 +37,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     let against = options.against.as_deref();
     let against = against.map(|name| cells::one(&memory, machine.state(), "--against", name)).transpose()?;
     chosen.extend(against.clone());
-    let loss = options.grad.as_deref().map(|name| cells::one(&memory, machine.state(), "--grad", name));
+    let loss = options.grad.as_deref().map(|name| cells::one(&memory, machine.state(), "--of", name));
     let loss = loss.transpose()?.map(|cell| loss_of(&program, &cell)).transpose()?;
     let target = picture::target(&options.drawn)?;
     let comes_back = comes_back(options, &program);
@@ -78,16 +78,15 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
 /// Returns the real cell that the plotted adjoints are derivatives of.
 fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
     if program.switches_mode() {
-        let failure = Failure::usage("--grad: the program switches gradient mode itself");
+        let failure = Failure::usage("--of: the program switches gradient mode itself");
         return Err(failure
-            .help("without `--grad` its cells are drawn, and they hold what it makes of its derivatives"));
+            .help("without `--of` its cells are drawn, and they hold what it makes of its derivatives"));
     }
     match cell.target {
         Target::Static(loss) if loss.class == Class::Real => Ok(loss),
-        _ => Err(Failure::usage(format_args!(
-            "--grad: `{}` is no real cell, and has no derivatives",
-            cell.name
-        ))),
+        _ => {
+            Err(Failure::usage(format_args!("--of: `{}` is no real cell, and has no derivatives", cell.name)))
+        }
     }
 }
 
@@ -104,9 +103,10 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
     let is_kept = retention(options, program).is_some();
     if !options.there && erases && !is_kept {
-        let option = if options.drift { "`--drift` needs a way back" } else { "the way there is drawn" };
+        let option =
+            if options.drift { "`--drift` needs a backward run" } else { "only the forward run is drawn" };
         streams::complain(&format!(
-            "note: {option}, and the program erases something, so that nothing leads back; `--exact` keeps what it erases\n"
+            "note: {option}, and the program erases bits, so it can't run backward; `--exact` keeps them\n"
         ));
     }
     !options.there && (!erases || is_kept)
@@ -123,7 +123,7 @@ fn travel(
     let go = |course: &mut Course, sampler: &mut Sampler, travel| {
         let mut follower = Follower { places: places.clone(), looks: sampler };
         let way =
-            RunWay { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+            RunToEnd { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
         journey::go(way, course, travel)
     };
     let ending = go(course, sampler, Travel::Forward)?;

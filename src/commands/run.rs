@@ -11,11 +11,11 @@ use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
 use crate::account::{Account, Entropy, KeptHistory};
 use crate::cli::RunOptions;
-use crate::commands::plan::{self, PlannedWay};
+use crate::commands::plan::{self, PlannedRun};
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::following::ancillas::Ancillas;
 use crate::following::cells::FollowedCell;
-use crate::following::follow::{self, Follower, Looker, Several};
+use crate::following::follow::{self, Follower, RunObserver, Several};
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, course, travel};
@@ -25,7 +25,7 @@ use crate::{ended, engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
-    let way = PlannedWay { travel, ..plan::FORWARD };
+    let way = PlannedRun { travel, ..plan::FORWARD };
     if let Some(printed) = plan::printed(&options.strategies, &options.start, &way) {
         return printed;
     }
@@ -70,7 +70,7 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
     if !options.check && !options.start.exact {
-        let failure = Failure::usage("a strategy is for the way back, and this run has none");
+        let failure = Failure::usage("a strategy is for running backward, and this run only runs forward");
         return Err(failure.help(
             "give `--check` to go back, or `--exact` to keep what that would need; or leave out `--strategy` and `--memory`",
         ));
@@ -128,7 +128,7 @@ impl Followers {
         course: &'m mut Course,
         assumed: Vec<usize>,
     ) -> Fallible<Report<'m>> {
-        let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn Looker>) = (Vec::new(), Vec::new());
+        let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn RunObserver>) = (Vec::new(), Vec::new());
         if let Some(log) = &mut self.log {
             instructions.extend(log.instructions());
             looking.push(log);
@@ -287,7 +287,7 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         Ending::Arrived if trip.restored => return Ok(()),
         Ending::Arrived => Failure::new(Exit::Check, "the start was not restored"),
         Ending::Limited => {
-            return Err(Failure::new(Exit::StepLimit, "the way back takes more than `--max-steps`"));
+            return Err(Failure::new(Exit::StepLimit, "the backward run takes more than `--max-steps`"));
         }
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, trip.steps, report.travel.reversed()));

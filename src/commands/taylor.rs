@@ -7,7 +7,7 @@ use crate::cli::TaylorOptions;
 use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::{SeriesPath, Spelling};
 use crate::shown::DerivativeShows;
-use crate::vectors::{self, SpelledVector};
+use crate::vectors::{self, SelectedNumbers};
 use crate::{output, read, streams, subject};
 
 pub fn run(options: &TaylorOptions) -> Fallible {
@@ -45,6 +45,6 @@ pub fn run(options: &TaylorOptions) -> Fallible {
 fn path(subject: &Subject, along: &[String]) -> Fallible<SeriesPath> {
     match along {
         [name] if !name.contains('=') => Ok(SeriesPath::Cell(subject::one(subject, "--along", name)?)),
-        parts => Ok(SeriesPath::Direction(SpelledVector::read(subject, "--along", parts)?)),
+        parts => Ok(SeriesPath::Direction(SelectedNumbers::read(subject, "--along", parts)?)),
     }
 }

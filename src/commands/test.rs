@@ -118,8 +118,9 @@ fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> F
 }
 
 fn nothing_expected(name: &str) -> Failure {
-    Failure::new(Exit::Check, format_args!("{name}: nothing is expected here"))
-        .help("a line like `;! run n=10 -> a=55` says what must come of a run; docs/test.md has them all")
+    Failure::new(Exit::Check, format_args!("{name}: nothing is expected here")).help(
+        "a line like `;! run n=10 -> a=55` says what a run must result in; docs/test.md explains all lines",
+    )
 }
 
 fn verdict(tested: &[TestedFile], counts: &TestCounts) -> Fallible {

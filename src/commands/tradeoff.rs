@@ -173,7 +173,7 @@ fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fall
         Err(CourseHalt::Full { bytes }) => Err(Failure::new(
             Exit::Trap,
             format_args!(
-                "what is kept to go back takes more than {}",
+                "the history for running backward takes more than {}",
                 counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")
             ),
         )),
@@ -196,7 +196,7 @@ fn reversible(
             SegmentsRun::Arrived => break,
             SegmentsRun::Trapped(uncut) => return Ok(Err(uncut)),
             SegmentsRun::TooShort if rounds >= MOST_ROUNDS => {
-                let message = "the program has more rounds than are tried".to_owned();
+                let message = "the program has more iterations than are tried".to_owned();
                 return Ok(Err(UncutProgram { code: None, message }));
             }
             SegmentsRun::TooShort => rounds *= 2,

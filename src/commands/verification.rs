@@ -7,7 +7,7 @@ use reviver_vm::reports::{Loss, Reports};
 
 use crate::cli::Start;
 use crate::failure::{Failure, Fallible};
-use crate::output::verified::CheckTold;
+use crate::output::verified::CheckReport;
 use crate::subject;
 
 /// Outcome of `--verify`.
@@ -45,11 +45,11 @@ impl Verification {
     }
 
     /// Returns a failure if derivatives aren't verified; otherwise `otherwise`.
-    pub fn verdict(&mut self, told: Option<&CheckTold>, otherwise: Fallible) -> Fallible {
+    pub fn verdict(&mut self, told: Option<&CheckReport>, otherwise: Fallible) -> Fallible {
         if let Some(unverified) = self.unverified.take() {
             return Err(unverified);
         }
-        told.map_or(Ok(()), CheckTold::verdict).and(otherwise)
+        told.map_or(Ok(()), CheckReport::verdict).and(otherwise)
     }
 }
 

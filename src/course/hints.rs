@@ -58,7 +58,7 @@ pub struct Attempt {
 pub enum NoHints {
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
-    #[error("hint {0} has no condition, so those behind it are never given: the last one alone has none")]
+    #[error("hint {0} has no condition, so later hints are never given: only the last hint may have none")]
     Unreachable(usize),
     #[error("the last hint has a condition: where none fits, there must be one nevertheless")]
     NoLast,

@@ -85,7 +85,7 @@ fn exercise(folder: &'static Dir<'static>) -> Fallible<Exercise> {
     let name = folder.path().to_string_lossy().into_owned();
     let text = |file: &str| {
         let contents = folder.get_file(folder.path().join(file)).and_then(|file| file.contents_utf8());
-        contents.ok_or_else(|| broken(&name, file, &"it isn't there, or is no text"))
+        contents.ok_or_else(|| broken(&name, file, &"it doesn't exist, or isn't a text"))
     };
     let number = name.split('-').next().and_then(|number| number.parse().ok());
     let task = text(TASK)?;

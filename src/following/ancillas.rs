@@ -11,7 +11,7 @@ use reviver_isa::module::Role;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, State, Travel};
 
-use super::follow::Looker;
+use super::follow::RunObserver;
 
 /// Number of cells in use, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Ancillas {
     }
 }
 
-impl Looker for Ancillas {
+impl RunObserver for Ancillas {
     fn look(&mut self, state: &State, _: Travel, behind: Option<u32>) {
         let Some(at) = behind else { return };
         let program = self.memory.program().clone();

@@ -86,7 +86,7 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
 /// Creates the error for an invalid index: a bracket isn't closed, or the index is empty.
 fn misnamed(option: &str, name: &str, base: &str) -> Failure {
     Failure::usage(format_args!(
-        "{option}: `{name}` is no name of a cell: an index stands between `[` and `]`, and nothing behind it"
+        "{option}: `{name}` isn't the name of a cell: an index is between `[` and `]`, and nothing follows it"
     ))
     .help(format_args!("a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"))
 }

@@ -7,7 +7,7 @@ use reviver_vm::strategy::{Course, CourseHalt};
 use reviver_vm::{State, Stop, Travel};
 
 /// An observer of states during a run.
-pub trait Looker {
+pub trait RunObserver {
     /// Observes a state: after the instruction of one of the places, at a requested step, or at the end of
     /// a direction.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
@@ -23,9 +23,9 @@ pub trait Looker {
 }
 
 /// Several observers of the same places.
-pub struct Several<'l>(pub Vec<&'l mut dyn Looker>);
+pub struct Several<'l>(pub Vec<&'l mut dyn RunObserver>);
 
-impl Looker for Several<'_> {
+impl RunObserver for Several<'_> {
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
         self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
     }
@@ -42,7 +42,7 @@ impl Looker for Several<'_> {
 /// An observer and the places that it observes.
 pub struct Follower<'l> {
     pub places: Stops,
-    pub looks: &'l mut dyn Looker,
+    pub looks: &'l mut dyn RunObserver,
 }
 
 /// Returns the instructions that may change one of some cells, judged by the program text.

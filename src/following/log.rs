@@ -11,7 +11,7 @@ use reviver_isa::module::Shape;
 use reviver_vm::{State, Travel};
 
 use super::cells::{self, FollowedCell};
-use super::follow::{Looker, changes};
+use super::follow::{RunObserver, changes};
 use crate::failure::{Failure, Fallible};
 
 /// Maximum number of cells in a log; wider tables aren't readable.
@@ -80,7 +80,7 @@ impl CellLog {
     }
 }
 
-impl Looker for CellLog {
+impl RunObserver for CellLog {
     fn look(&mut self, state: &State, travel: Travel, _: Option<u32>) {
         let values: Vec<String> = self.cells.iter().map(|cell| self.value(state, cell.target)).collect();
         if self.failed.is_some() || values == self.last {

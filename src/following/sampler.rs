@@ -8,8 +8,8 @@ use reviver_vm::stops::Stops;
 use reviver_vm::{State, Travel};
 
 use super::cells::FollowedCell;
-use super::follow::{self, Looker, changes};
-use super::trace::{CellTrace, TraceMoment};
+use super::follow::{self, RunObserver, changes};
+use super::trace::{CellTrace, TracePoint};
 
 /// The quantities to record.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +94,7 @@ impl Sampler {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
         if self.sampled.drift {
-            let own = |moment: &TraceMoment| moment.values.last().map_or(0, |own| *own as i64);
+            let own = |moment: &TracePoint| moment.values.last().map_or(0, |own| *own as i64);
             let moments = self.there.clone().moments().into_iter();
             self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
         }
@@ -161,7 +161,7 @@ impl Sampler {
     }
 }
 
-impl Looker for Sampler {
+impl RunObserver for Sampler {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         if !self.sampled.at.is_empty() {
             return;

@@ -7,7 +7,7 @@
 
 /// The values at a time point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TraceMoment {
+pub struct TracePoint {
     pub time: u64,
     /// The values; missing ones are NaN.
     pub values: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct TraceMoment {
 /// A sequence of time points in bounded memory.
 #[derive(Clone, Debug)]
 pub struct CellTrace {
-    parts: Vec<Vec<TraceMoment>>,
+    parts: Vec<Vec<TracePoint>>,
     /// The length of a part, in steps.
     length: u64,
     /// True if a time point was dropped.
@@ -45,14 +45,14 @@ impl CellTrace {
         }
         let width = values.len();
         let Some(moments) = self.parts.get_mut(part) else { return };
-        moments.push(TraceMoment { time, values });
+        moments.push(TracePoint { time, values });
         if moments.len() > CellTrace::kept_of(width) * 4 {
             self.is_thinned |= thin(moments);
         }
     }
 
     /// Returns all recorded time points, in order.
-    pub fn moments(mut self) -> Vec<TraceMoment> {
+    pub fn moments(mut self) -> Vec<TracePoint> {
         if !self.is_whole() {
             for part in &mut self.parts {
                 thin(part);
@@ -87,7 +87,7 @@ impl CellTrace {
 
 /// Keeps the first and last time points and those at which a number has its minimum or maximum. Returns
 /// true if any were dropped.
-fn thin(moments: &mut Vec<TraceMoment>) -> bool {
+fn thin(moments: &mut Vec<TracePoint>) -> bool {
     let width = moments.first().map_or(0, |moment| moment.values.len());
     let before = moments.len();
     if before <= CellTrace::kept_of(width) {

@@ -1,4 +1,4 @@
-//! Results as CSV: a header line, then a line for each lane, written as they are computed.
+//! Results as CSV: a header line, then a line for each lane, written once they are computed.
 
 use std::io;
 

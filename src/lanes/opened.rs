@@ -8,7 +8,7 @@ use reviver_files::OpenInput;
 use reviver_files::reason;
 
 use crate::failure::{Failure, Fallible};
-use crate::read::{self, PieceSource, shown};
+use crate::read::{self, ChunkSource, shown};
 
 /// Mark at the start and end of an Arrow file.
 pub const FILE_MARK: &[u8] = b"ARROW1";
@@ -22,7 +22,7 @@ pub struct OpenLanes {
     /// Length in bytes, if known.
     pub length: Option<u64>,
     beginning: Vec<u8>,
-    rest: PieceSource,
+    rest: ChunkSource,
 }
 
 impl OpenLanes {
@@ -49,7 +49,7 @@ impl OpenLanes {
     #[cfg(feature = "arrow")]
     pub fn into_arrow_file(self) -> Result<OpenInput, OpenLanes> {
         match self.rest {
-            PieceSource::File(file) if self.beginning == FILE_MARK => Ok(file),
+            ChunkSource::File(file) if self.beginning == FILE_MARK => Ok(file),
             rest => Err(OpenLanes { rest, ..self }),
         }
     }
@@ -59,7 +59,7 @@ impl OpenLanes {
 /// before.
 struct WholeReader {
     beginning: Cursor<Vec<u8>>,
-    rest: PieceSource,
+    rest: ChunkSource,
 }
 
 impl Read for WholeReader {

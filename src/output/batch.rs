@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::told::{self, Object};
 use super::trap;
-use super::verified::CheckTold;
+use super::verified::CheckReport;
 use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::lanes::LaneSample;
@@ -177,11 +177,11 @@ impl BatchPage {
     }
 
     /// Passes a check with the program's names to `of`.
-    fn told<T>(&self, check: &Check, of: impl FnOnce(&CheckTold) -> T) -> T {
+    fn told<T>(&self, check: &Check, of: impl FnOnce(&CheckReport) -> T) -> T {
         let input = |n: usize| self.inputs.get(n).cloned();
         let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
         let what = "the gradient";
-        of(&CheckTold { program: &self.program, check, what, input: &input, output: &output })
+        of(&CheckReport { program: &self.program, check, what, input: &input, output: &output })
     }
 
     /// Returns failures and remarks as text for standard error.
@@ -193,7 +193,7 @@ impl BatchPage {
         let noted = [
             ("warning: in {} derivatives may be wrong", &self.outcome.doubtful),
             ("note: in {} the way back was made again with a history", &self.outcome.mended),
-            ("note: {} left something behind that should have been used up", &self.outcome.leftovers),
+            ("note: {} left a value in cells that must be 0 at the end", &self.outcome.leftovers),
         ];
         for (words, noted) in noted {
             if let Some((lane, why)) = &noted.first {
@@ -227,9 +227,7 @@ impl BatchPage {
             let _ = writeln!(text, "verified: the derivatives of {}", counted(lanes, "lane"));
         }
         if options.checking.unchecked {
-            text.push_str(
-                "unchecked: nobody looked whether cells are vacant that must be, and whether joins agree\n",
-            );
+            text.push_str("unchecked: ancilla and join checks were skipped\n");
         }
         if options.stats {
             for (name, time) in self.times() {

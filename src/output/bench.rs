@@ -136,7 +136,7 @@ impl BenchPage {
         let plural = if rounds == 1 { "" } else { "s" };
         writeln!(
             out,
-            "best of {rounds} round{plural} in {seconds:.1} s; machines are noisy: compare what stands in one table"
+            "best of {rounds} round{plural} in {seconds:.1} s; machines are noisy: compare numbers of one table"
         )
     }
 }
@@ -156,7 +156,7 @@ impl EngineFigures {
             writeln!(out, "{engine}: native code was made in {}, and {rest}", time(seconds))?;
         }
         match &self.no_way_back {
-            Some(why) => writeln!(out, "{engine}: no way back: {why}"),
+            Some(why) => writeln!(out, "{engine}: can't run backward: {why}"),
             None => Ok(()),
         }
     }

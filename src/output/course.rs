@@ -222,7 +222,7 @@ pub fn similar_lines(folders: &[CourseFolder], pairs: &[SimilarPair]) -> String 
         let name = |n: usize| folders.get(n).map_or_else(String::new, |folder| shown(&folder.path));
         let _ = writeln!(
             text,
-            "{}  {}  {}  ({own_words} words of their own)",
+            "{}  {}  {}  ({own_words} words that aren't in the start)",
             name(*one),
             name(*other),
             exercise.name

@@ -12,13 +12,13 @@ use reviver_vm::values::Value;
 use super::told::{self, Object, Tellable, TellableCells};
 use super::trust::Said;
 use crate::subject::Selection;
-use crate::vectors::SpelledVector;
+use crate::vectors::SelectedNumbers;
 
 /// Path of a Taylor series: one moving cell, or a direction.
 pub enum SeriesPath {
     /// The only cell that moves.
     Cell(Variable),
-    Direction(SpelledVector),
+    Direction(SelectedNumbers),
 }
 
 /// Formatter for names and numbers of one program.
@@ -76,7 +76,7 @@ impl<'a> Spelling<'a> {
     }
 
     /// Returns a vector as a JSON object by the names in its option.
-    fn by_selection(&self, vector: &'a SpelledVector) -> Object<'a> {
+    fn by_selection(&self, vector: &'a SelectedNumbers) -> Object<'a> {
         let mut bits = &vector.bits[..];
         let parts = vector.selections.iter().map(|selection| {
             let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));

@@ -14,10 +14,10 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::strategy::{Strategy, Taken, Why};
 use reviver_vm::values::Value;
 
-use super::strategy::StrategyTold;
+use super::strategy::StrategyReport;
 use super::told::{self, Object, TellableCells};
 use super::trust::Said;
-use super::verified::CheckTold;
+use super::verified::CheckReport;
 use crate::failure::counted;
 use crate::objective::Objective;
 use crate::subject::Selection;
@@ -67,7 +67,7 @@ impl GradientPage {
             )?;
         }
         out.write_all(self.said().line().as_bytes())?;
-        out.write_all(self.told(|told| told.map_or_else(String::new, CheckTold::line)).as_bytes())
+        out.write_all(self.told(|told| told.map_or_else(String::new, CheckReport::line)).as_bytes())
     }
 
     /// Returns the JSON members, except those of a failure.
@@ -103,15 +103,15 @@ impl GradientPage {
         if self.stats && gradient.thread_bytes > 0 {
             object.insert("thread_bytes", gradient.thread_bytes);
         }
-        object.extend(self.told(|told| told.map(CheckTold::member)).unwrap_or_default());
+        object.extend(self.told(|told| told.map(CheckReport::member)).unwrap_or_default());
         object
     }
 
     /// Passes the comparison of `--verify` with the program's names to `of`.
-    pub fn told<T>(&self, of: impl FnOnce(Option<&CheckTold>) -> T) -> T {
+    pub fn told<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
-        let told = |check| CheckTold {
+        let told = |check| CheckReport {
             program: &self.subject.program,
             check,
             what: &what,
@@ -122,7 +122,7 @@ impl GradientPage {
     }
 
     /// Returns the retention strategy of the reverse sweep.
-    fn strategy(&self) -> StrategyTold {
+    fn strategy(&self) -> StrategyReport {
         let Gradient { taken, cost, steps, .. } = self.gradient;
         // A plain history needs no remark, because `--exact` requested it. A resumed gradient uses the strategy in
         // its file.
@@ -130,7 +130,7 @@ impl GradientPage {
             self.subject.retention.is_some() || (taken.strategy, taken.why) != (Strategy::Reverse, Why::Asked)
         };
         let taken = taken.filter(is_told);
-        StrategyTold { taken, cost, steps, stats: self.stats }
+        StrategyReport { taken, cost, steps, stats: self.stats }
     }
 
     /// Returns the number of dropped adjoints. Unchecked native code doesn't count them.

@@ -39,7 +39,7 @@ use crate::cli::RunOptions;
 use crate::failure::Fallible;
 use crate::journey::Report;
 
-use strategy::StrategyTold;
+use strategy::StrategyReport;
 use told::{Object, TellableCells};
 
 pub use text::garbage;
@@ -81,9 +81,9 @@ pub fn ran(
 }
 
 /// Returns the retention strategy of the backward run, if one was requested.
-fn strategy(report: &Report, options: &RunOptions) -> StrategyTold {
+fn strategy(report: &Report, options: &RunOptions) -> StrategyReport {
     let (taken, cost, steps) = (report.taken, report.cost, report.steps);
-    StrategyTold { taken, cost, steps, stats: options.stats && taken.is_some() }
+    StrategyReport { taken, cost, steps, stats: options.stats && taken.is_some() }
 }
 
 /// Returns the cells that are results in the direction of the run, except declared garbage.

@@ -9,7 +9,7 @@ use reviver_pictures::plot::{Between, Curve, Panel, Plot, Shaded};
 
 use crate::following::cells::FollowedCell;
 use crate::following::sampler::Sampler;
-use crate::following::trace::{CellTrace, TraceMoment};
+use crate::following::trace::{CellTrace, TracePoint};
 
 /// Data of a plot.
 pub struct PlotPage<'p> {
@@ -29,10 +29,10 @@ pub struct PlotPage<'p> {
 }
 
 /// Samples of the forward and the backward run.
-struct SeenWays {
-    there: Vec<TraceMoment>,
-    back: Vec<TraceMoment>,
-    drift: Vec<TraceMoment>,
+struct SweepSamples {
+    there: Vec<TracePoint>,
+    back: Vec<TracePoint>,
+    drift: Vec<TracePoint>,
     is_whole: bool,
     /// Interpolation between two samples.
     between: Between,
@@ -45,14 +45,15 @@ impl PlotPage<'_> {
         let is_whole = there.is_whole() && back.is_whole();
         // Samples at one place say nothing about the time between them.
         let between = if is_whole && self.at.is_none() { Between::Step } else { Between::Line };
-        let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole, between };
+        let seen =
+            SweepSamples { there: kept(there), back: kept(back), drift: kept(drift), is_whole, between };
         match self.has_against {
             true => self.against(&seen),
             false => self.over_time(&seen),
         }
     }
 
-    fn over_time(&self, seen: &SeenWays) -> Plot {
+    fn over_time(&self, seen: &SweepSamples) -> Plot {
         let both = || seen.there.iter().chain(&seen.back);
         let last = both().last().map_or(0, |moment| moment.time);
         let mut panels = self.values(self.curves(both(), seen));
@@ -75,7 +76,7 @@ impl PlotPage<'_> {
             to: last as f64,
             name: "back".into(),
         });
-        let along = if turn.is_some() { "steps, there and back" } else { "steps" };
+        let along = if turn.is_some() { "steps, forward and backward" } else { "steps" };
         let extent = Some((0.0, (last as f64).max(1.0)));
         let words = self.words(&panels, &format!("over {} steps", grouped(last)), seen);
         Plot { words, along: along.into(), extent, shaded, panels }
@@ -93,8 +94,8 @@ impl PlotPage<'_> {
     /// Returns a curve for each cell.
     fn curves<'m>(
         &self,
-        moments: impl Iterator<Item = &'m TraceMoment> + Clone,
-        seen: &SeenWays,
+        moments: impl Iterator<Item = &'m TracePoint> + Clone,
+        seen: &SweepSamples,
     ) -> Vec<Curve> {
         let curve = |(n, cell): (usize, &FollowedCell)| {
             let points = moments.clone().map(|moment| (moment.time as f64, value(moment, n))).collect();
@@ -104,7 +105,7 @@ impl PlotPage<'_> {
     }
 
     /// Returns a curve for each adjoint in the backward run, in the color of its cell.
-    fn adjoints(&self, seen: &SeenWays) -> Vec<Curve> {
+    fn adjoints(&self, seen: &SweepSamples) -> Vec<Curve> {
         let real = self.cells.iter().enumerate().filter(|(_, cell)| cell.class == Class::Real);
         let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
             let at = self.cells.len() + adjoint;
@@ -115,9 +116,9 @@ impl PlotPage<'_> {
     }
 
     /// Plots the cells over the last one, with the backward run dashed.
-    fn against(&self, seen: &SeenWays) -> Plot {
+    fn against(&self, seen: &SweepSamples) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
-        let way = |moments: &[TraceMoment], n: usize| {
+        let way = |moments: &[TracePoint], n: usize| {
             moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
         };
         // The path between samples is known only if every moment was sampled.
@@ -142,7 +143,7 @@ impl PlotPage<'_> {
         Plot { words, along: along.name.clone(), extent: None, shaded: None, panels }
     }
 
-    fn words(&self, panels: &[Panel], over: &str, seen: &SeenWays) -> Words {
+    fn words(&self, panels: &[Panel], over: &str, seen: &SweepSamples) -> Words {
         let names: Vec<&str> = match self.has_against {
             true => self.cells.split_last().map_or(&[][..], |(_, cells)| cells),
             false => &self.cells[..],
@@ -164,10 +165,10 @@ impl PlotPage<'_> {
             }
         }
         if let Some(turn) = self.sampler.turned() {
-            description.push_str(&format!("The way back begins after {} steps. ", grouped(turn)));
+            description.push_str(&format!("The backward run begins after {} steps. ", grouped(turn)));
         }
         if let Some(place) = &self.at {
-            description.push_str(&format!("Looked at where the run comes to {place}. "));
+            description.push_str(&format!("Sampled where the run reaches {place}. "));
         }
         if !seen.is_whole {
             description.push_str("Of the many values the least and the greatest of each part are drawn. ");
@@ -176,6 +177,6 @@ impl PlotPage<'_> {
     }
 }
 
-fn value(moment: &TraceMoment, n: usize) -> f64 {
+fn value(moment: &TracePoint, n: usize) -> f64 {
     moment.values.get(n).copied().unwrap_or(f64::NAN)
 }

@@ -14,7 +14,7 @@ use crate::failure::counted;
 
 /// Strategy of a backward run, and its cost.
 #[derive(Clone, Copy)]
-pub struct StrategyTold {
+pub struct StrategyReport {
     /// The strategy; `None` if none was requested.
     pub taken: Option<Taken>,
     pub cost: CourseCost,
@@ -24,14 +24,14 @@ pub struct StrategyTold {
     pub stats: bool,
 }
 
-impl StrategyTold {
+impl StrategyReport {
     /// Combines several backward runs.
-    pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyTold {
+    pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyReport {
         // A plain history needs no remark, because `--exact` requested it.
         let taken = journeys.map(|all| all.taken).filter(|_| subject.retention.is_some());
         let cost = journeys.map(|all| all.cost).unwrap_or_default();
         let steps = journeys.map_or(0, |all| all.steps);
-        StrategyTold { taken, cost, steps, stats: stats && journeys.is_some() }
+        StrategyReport { taken, cost, steps, stats: stats && journeys.is_some() }
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -43,7 +43,7 @@ impl StrategyTold {
             let ratio = steps as f64 / self.steps.max(1) as f64;
             writeln!(
                 out,
-                "cost: {} in all ({ratio:.2} for each of the way there), {again} of them made again, {} kept, {} at most",
+                "cost: {} in total ({ratio:.2} for each forward step), {again} of them repeated, {} kept, {} at most",
                 counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"),
                 counted(usize::try_from(checkpoints).unwrap_or(usize::MAX), "state"),
                 counted(usize::try_from(peak_bytes).unwrap_or(usize::MAX), "byte"),

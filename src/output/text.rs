@@ -28,10 +28,7 @@ pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut 
         account.text(out)?;
     }
     if options.start.checking.unchecked {
-        writeln!(
-            out,
-            "unchecked: nobody looked whether cells are vacant that must be, and whether joins agree"
-        )?;
+        writeln!(out, "unchecked: ancilla and join checks were skipped")?;
     }
     Ok(())
 }
@@ -54,7 +51,7 @@ fn results(report: &Report, with_tape: bool, out: &mut dyn Write) -> io::Result<
 
 fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Result<()> {
     let quality = match (&trip.ending, trip.restored, trip.bit_exact) {
-        (Ending::Limited | Ending::Interrupted(_), ..) => "not known, the way back was stopped",
+        (Ending::Limited | Ending::Interrupted(_), ..) => "not known, the backward run was stopped",
         (_, true, true) => "yes, bit for bit",
         (_, true, false) => "yes, within the tolerance",
         (_, false, _) => "NO",
@@ -107,7 +104,7 @@ fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io:
 pub fn garbage(report: &Report) -> String {
     let mut text = String::from(match report.travel {
         Travel::Forward => "garbage: what must end as it began, and doesn't:\n",
-        Travel::Backward => "garbage: what must be as it is at the beginning, and isn't:\n",
+        Travel::Backward => "garbage: cells that must have their initial value, but don't:\n",
     });
     for garbage in &report.garbage {
         for line in garbage.lines() {

@@ -13,7 +13,7 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// Returns a trap as a failure. `way` names an unusual direction: " on the way back".
+/// Returns a trap as a failure. `way` names an unusual direction: " while running backward".
 pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{way}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));

@@ -42,7 +42,7 @@ impl<'a> Said<'a> {
     pub fn line(&self) -> &'static str {
         match self.trust.loss_error {
             Some(_) => "",
-            None => "unchecked: nobody looked whether the way back was the way there\n",
+            None => "unchecked: the reverse sweep wasn't verified\n",
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::failure::{Exit, Failure, Fallible};
 
 /// Comparison with the names of its program.
-pub struct CheckTold<'a> {
+pub struct CheckReport<'a> {
     pub program: &'a Program,
     pub check: &'a Check,
     /// Subject of the check: ``the gradient of `y` ``.
@@ -20,9 +20,9 @@ pub struct CheckTold<'a> {
     pub output: &'a dyn Fn(usize) -> Option<String>,
 }
 
-impl CheckTold<'_> {
+impl CheckReport<'_> {
     /// Returns one line for standard output if all derivatives are verified; otherwise nothing, see
-    /// [`CheckTold::verdict`].
+    /// [`CheckReport::verdict`].
     pub fn line(&self) -> String {
         match (self.check.verdict(), &self.check.comparisons[..]) {
             (Verdict::Differs | Verdict::NotVerified(_), _) | (_, []) => String::new(),

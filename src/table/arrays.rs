@@ -325,7 +325,7 @@ impl BrokenArray {
                 "integers, floats of 16, 32 and 64 bits and `bool` are read: `array.astype('f8')` makes such",
             ),
             BrokenArray::Method(what) => {
-                (what, "`numpy.savez` and `numpy.savez_compressed` write what is read")
+                (what, "`numpy.savez` and `numpy.savez_compressed` write supported files")
             }
         };
         Failure::load(format_args!("can't read {file}: {what}")).help(help)
@@ -381,7 +381,7 @@ fn check_size(head: &ArrayHead, size: u64) -> Result<(), BrokenArray> {
     let claimed = claimed.ok_or("it claims more numbers than memory holds")?;
     if size > claimed {
         let more = size - claimed;
-        return Err(BrokenArray::Damaged(format!("more follows behind its {count} numbers: {more} bytes")));
+        return Err(BrokenArray::Damaged(format!("more follows its {count} numbers: {more} bytes")));
     }
     if size < claimed {
         let there = size.saturating_sub(head.offset as u64) / width;
@@ -514,7 +514,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
     // Reading at the end makes the archive compare the checksum.
     match source.read(&mut [0]) {
         Ok(0) => Ok(NumberArray { lengths: head.lengths.clone(), is_fortran: head.is_fortran, numbers }),
-        Ok(_) => Err(BrokenArray::Damaged(format!("more follows behind its {count} numbers"))),
+        Ok(_) => Err(BrokenArray::Damaged(format!("more follows its {count} numbers"))),
         Err(error) => Err(damaged(&error)),
     }
 }

@@ -199,7 +199,7 @@ impl<'s> TableLines<'s> {
             })
         };
         if is_spreadsheet_error(text) {
-            Some("a spreadsheet writes this where it has no number: mend or leave out the line")
+            Some("a spreadsheet writes this if it has no number: correct or delete the line")
         } else if is_decimal(text) {
             Some("its comma is a decimal comma, and a decimal point is expected")
         } else {

@@ -136,7 +136,7 @@ impl<T> NumberTable<T> {
         let mut is_there = lines.first()?;
         if is_there && is_header(&lines) {
             if matches!(purpose, Purpose::Tape) {
-                return Err(lines.fault(Some(0), "no number stands on this line, and a tape has no header"));
+                return Err(lines.fault(Some(0), "this line has no number, and a tape has no header"));
             }
             table.header = Some(lines.number());
             lines.reconsider_delimiter();

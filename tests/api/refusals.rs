@@ -101,11 +101,14 @@ fn going_back_needs_every_result_and_finds_out_what_is_none() {
     let mut call = program.workspace().unwrap();
     assert_eq!(
         said(call.run_back()),
-        "going back needs every result, an array all at once; not given: `a`, `b`"
+        "running backward needs every result, an array all at once; not given: `a`, `b`"
     );
     call.give_result_ints(first, &[3]).unwrap();
     call.give_result_ints(b, &[3]).unwrap();
-    assert_eq!(said(call.run_back()), "going back needs every result, an array all at once; not given: `a`");
+    assert_eq!(
+        said(call.run_back()),
+        "running backward needs every result, an array all at once; not given: `a`"
+    );
     call.give_result_ints(a, &[3, 0]).unwrap();
     call.run_back().unwrap();
     assert_eq!(call.int(n).unwrap(), 3);
@@ -114,8 +117,8 @@ fn going_back_needs_every_result_and_finds_out_what_is_none() {
     assert!(matches!(error, Error::NoSuchResults { .. }));
     assert_eq!(
         error.to_string(),
-        "these are no results of the program, or rounding has led the way back elsewhere (fixed point loses nothing): \
-         going back left b: 1, must be 0"
+        "these are not results of the program, or rounding has made the backward run diverge (fixed point loses nothing): \
+         the backward run left b: 1, must be 0"
     );
     assert!(call.int(n).is_err());
 }

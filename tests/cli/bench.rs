@@ -81,8 +81,8 @@ fn a_program_without_a_way_back_says_so() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    reviver("bench programs/fib.rasm --loss q").expect(2).says("--loss: the program has no cell `q`");
-    reviver("bench programs/fib.rasm --loss a").expect(2).says("--loss: `a` is an integer");
+    reviver("bench programs/fib.rasm --loss q").expect(2).says("--of: the program has no cell `q`");
+    reviver("bench programs/fib.rasm --loss a").expect(2).says("--of: `a` is an integer");
     reviver("bench programs/fib.rasm --seconds -1").expect(2).says("seconds are a number from 0");
     reviver("bench programs/fib.rasm --set b=1").expect(2).says("`b` can't be given");
     let error = reviver("bench nothing.rasm --json").expect(3).json();

@@ -299,8 +299,7 @@ fn what_cannot_be_cut_is_refused_with_a_cure() {
 #[test]
 fn a_tradeoff_without_segments_says_why() {
     let page = reviver("tradeoff programs/collatz.rasm --set n=6").expect(0);
-    let last =
-        "Bennett's method isn't among these: a program with a stack of its own can't be cut into segments\n";
+    let last = "Bennett's method isn't among these: a program that uses a stack can't be cut into segments\n";
     assert!(page.stdout.ends_with(last) && !page.stdout.contains("Bennett 8, 2"), "{page:?}");
     let object = reviver("tradeoff programs/collatz.rasm --set n=6 --json").expect(0).json();
     assert_eq!(object["no_bennett"]["code"], "E86");

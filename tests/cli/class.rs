@@ -259,7 +259,7 @@ fn solutions_are_for_teachers() {
         assert!(class.path("own").join(FIRST).join(file).exists(), "{file}");
     }
     class.reviver(&format!("test own/{FIRST}/solution.rasm --expect own/{FIRST}/expect.txt")).expect(0);
-    class.reviver("course solutions --teacher own").expect(0).prints_part("that were there stay as they are");
+    class.reviver("course solutions --teacher own").expect(0).prints_part("existing files stay unchanged");
     // A copied solution in a student's folder is refused.
     student(&class, "eve", ".include \"solution.rasm\"\n");
     std::fs::copy(

@@ -6,7 +6,7 @@ use crate::support::{Folder, command, reviver, with_input};
 fn help_and_version_are_there() {
     reviver("--version").expect(0).prints(concat!("reviver ", env!("CARGO_PKG_VERSION"), "\n"));
     let help = reviver("--help").expect(0).stdout;
-    assert!(help.contains("Exit codes: 0 fine"), "{help}");
+    assert!(help.contains("Exit codes: 0 success"), "{help}");
     assert_eq!(reviver("").expect(2).stderr, help, "without arguments the help is shown");
     for name in [
         "run",

@@ -14,8 +14,8 @@ const TABLE: &str = "| command | also | |\n|---|---|---|\n";
 const OF_SCREEN: &str = "
 ## Commands of the screen
 
-They ask something of the screen itself, so a script has none of them. They are typed behind `:` like the others, and keys
-are bound to them. What the others can be shortened to comes first.
+These commands concern the screen, so scripts don't have them. Type them after `:`, or bind keys to them. Abbreviations of the
+commands above take precedence.
 
 ";
 

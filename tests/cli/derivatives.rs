@@ -304,14 +304,14 @@ fn functions_without_a_derivative_are_named() {
 #[test]
 fn what_cannot_be_differentiated_is_refused() {
     let cases = [
-        ("grad", "--loss n", "--loss: `n` is an integer: only reals have a gradient"),
+        ("grad", "--loss n", "--of: `n` is an integer: only reals have a gradient"),
         ("grad", "--loss y --wrt n", "--wrt: `n` is an integer"),
         ("grad", "--loss B", "name one of them, such as `B[0]`"),
         ("grad", "--loss B[2]", "`B` is declared as `B[2]`; indices start at 0"),
         ("grad", "--loss BB", "did you mean `B`?"),
         ("grad", "--loss loss", "its real cells are x, A, y, B"),
         ("grad", "--loss y --wrt A[1,0],A", "`A[1,0]` is named twice"),
-        ("grad", "", "--loss <NAME>"),
+        ("grad", "", "--of <NAME>"),
         ("jacobian", "--of y,y", "`y` is named twice"),
         ("jacobian", "--of z", "no cell `z`"),
         ("hessian", "--loss y --times x=1,x=2", "`x` is named twice"),

@@ -262,7 +262,7 @@ fn a_driver_that_crashes_takes_nothing_along() {
         command.args(arguments.split(' ')).env("XDG_CACHE_HOME", folder.path(""));
         ran(command.env("VK_DRIVER_FILES", &manifest).env("VK_ICD_FILENAMES", &manifest), b"")
     };
-    let crashed = "a driver crashed while it was asked what it gets right (SIGABRT)";
+    let crashed = "a driver crashed while it was probed (SIGABRT)";
     let listed = run("devices").expect(1).says(crashed).says("the driver wrote: out of luck");
     listed.prints_part("cpu (processor)");
     let object = run("devices --json").expect(1).json();

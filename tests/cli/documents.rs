@@ -52,6 +52,12 @@ fn the_sessions_of_the_page_of_bennett_are_true() {
 
 #[cfg(unix)]
 #[test]
+fn the_sessions_of_the_page_of_stacks_are_true() {
+    are_true("docs/stacks.md", &read("docs/stacks.md"), 5);
+}
+
+#[cfg(unix)]
+#[test]
 fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }

@@ -67,7 +67,7 @@ fn arguments_files_traps_and_limits_are_told() {
     let cases = [
         ("run programs/fib.rasm --json --bogus", 2, "usage", "--bogus"),
         ("run --json", 2, "usage", "required"),
-        ("grad programs/norm.rasm --json", 2, "usage", "--loss"),
+        ("grad programs/norm.rasm --json", 2, "usage", "--of"),
         ("run programs/fib.rasm --set m=1 --json", 2, "usage", "no cell `m`"),
         ("run programs/none.rasm --json", 3, "load", "there is no file"),
         ("check programs/none.rasm --json", 3, "load", "there is no file"),

@@ -113,7 +113,7 @@ fn histories() {
     let file = folder.file("a.rasm", for_ever(".var x", "overwrite x, n"));
     within(64, &format!("run {file} --exact"))
         .expect(4)
-        .says("memory ran out: there is none for what the way back needs of this step")
+        .says("memory ran out: there is none for the history of this step")
         .says("`--exact`");
 }
 
@@ -201,7 +201,9 @@ fn the_debugger() {
         let script = folder.file("script", commands);
         within(mebibytes, &format!("debug {file} --batch {script}"))
     };
-    debug(43, "step\n").expect(4).says("not enough memory for the copy of the state that one goes back to");
+    debug(43, "step\n")
+        .expect(4)
+        .says("not enough memory for the copy of the state from which the session starts");
     let no_copy = "error: there is not enough memory for a copy of the state";
     for command in ["set A[1] = 5", "gradient A[1]", "why A[1]", "history A[1]", "check", "picture p.svg"] {
         let ran = debug(115, &format!("goto end\n{command}\n")).expect(1);

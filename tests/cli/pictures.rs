@@ -206,7 +206,7 @@ fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
     let (there, told) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(
-        told.contains("a (value): from 0 to 55, at the end 55. Looked at where the run comes to line 28."),
+        told.contains("a (value): from 0 to 55, at the end 55. Sampled where the run reaches line 28."),
         "{told}"
     );
     let (both, told) = plot("--at 28");

@@ -154,7 +154,7 @@ fn seeds_that_mean_nothing_are_refused() {
         ("--seed a=", "--seed a: "),
         ("--seed a", "--seed a: a cell is given as NAME=VALUE"),
         ("--seed a=1 --loss a", "cannot be used with"),
-        ("", "--loss <NAME>"),
+        ("", "--of <NAME>"),
     ] {
         let ran = on(SEVERAL, "grad", seeds).expect(2);
         assert!(ran.stderr.contains(said), "{seeds}: {ran:#?}");

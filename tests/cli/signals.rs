@@ -195,7 +195,7 @@ fn a_check_that_is_stopped_on_its_way_back_knows_nothing_of_the_start() {
     folder.file("never.rasm", NEVER_BACK);
     let ran = stopped(&folder, "exec reviver run never.rasm --check", "TERM").expect(143);
     let ran = ran.says("stopped by SIGTERM after").says("steps backward");
-    assert!(ran.stdout.contains("restored: not known, the way back was stopped\n"), "{ran:#?}");
+    assert!(ran.stdout.contains("restored: not known, the backward run was stopped\n"), "{ran:#?}");
     let object = stopped(&folder, "exec reviver run never.rasm --check --save-state state --json", "INT")
         .expect(130)
         .json();

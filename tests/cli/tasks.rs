@@ -356,7 +356,7 @@ add n, 1
     assert_eq!(object["trap"]["instruction"], "callvia c(y, x)");
     let changing = ".inout c default 1\ncallvia c(c)\n.proc p(inout a)\nadd a, 1\n.end\n";
     let file = folder.file("changing.rasm", changing);
-    reviver(&format!("run {file}")).expect(4).says("`c` is 2 behind the call, which it was not before");
+    reviver(&format!("run {file}")).expect(4).says("`c` is 2 after the call, but had another value before");
 }
 
 #[test]

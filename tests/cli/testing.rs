@@ -67,8 +67,8 @@ fn properties_hold_for_every_run() {
         ),
         ("run ->\nno garbage", leaving, "no garbage / t: 1, must be 0"),
         ("run ->\nat most 9 steps", slow, "at most 9 steps / "),
-        ("run ->\nuses no overwrite", erasing, "uses no overwrite / `overwrite` stands in the text"),
-        ("run ->\nuses no for", slow, "uses no for / `for` stands in the text"),
+        ("run ->\nuses no overwrite", erasing, "uses no overwrite / the text contains `overwrite`"),
+        ("run ->\nuses no for", slow, "uses no for / the text contains `for`"),
     ] {
         let outcomes = outcomes(header, program);
         assert!(outcomes[1].starts_with(expected), "{header}: {outcomes:?}");
@@ -118,7 +118,7 @@ fn words_of_included_files_count() {
         "program.rasm",
         ";! run ->\n;! uses no overwrite\n.include \"part.rasm\"\n.inout n\n        put n\n",
     );
-    folder.reviver("test program.rasm").expect(1).prints_part("`overwrite` stands in the text");
+    folder.reviver("test program.rasm").expect(1).prints_part("the text contains `overwrite`");
 }
 
 #[test]

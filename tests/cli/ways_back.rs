@@ -146,7 +146,7 @@ fn what_no_history_mends_is_an_error() {
     for options in ["", " --exact", " --real fixed"] {
         on(text, &format!("grad --loss loss{options}"))
             .expect(1)
-            .says("error: the way back does not lead to the start, although nothing is lost on it")
+            .says("error: the reverse sweep does not reach the start, although it loses nothing")
             .says("`s` differs from the start")
             .says("= help: its values depend on its adjoints");
     }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::sources::{SHIPPED, code, files, root, sources_of, tokens};
 
-/// Returns the documents at the root and in `docs`, `benches` and `programs`.
+/// Returns the documents at the root and in `docs`, `docs/internals`, `benches` and `programs`.
 fn documents() -> Vec<PathBuf> {
-    let folders = ["", "docs", "benches", "programs"].map(|folder| root().join(folder));
+    let folders = ["", "docs", "docs/internals", "benches", "programs"].map(|folder| root().join(folder));
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()

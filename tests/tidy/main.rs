@@ -5,5 +5,6 @@ mod documents;
 mod generated;
 mod json_keys;
 mod named;
+mod prose;
 mod sources;
 mod types;

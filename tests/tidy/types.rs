@@ -45,7 +45,7 @@ fn shown(path: &Path) -> String {
 }
 
 #[test]
-fn a_type_has_a_name_of_its_own() {
+fn a_type_name_is_unique_in_its_crate() {
     let types = types();
     assert!(types.len() > 500, "only {} types are declared", types.len());
     let several: BTreeMap<_, _> = types.iter().filter(|(_, files)| files.len() > 1).collect();

@@ -52,7 +52,7 @@ impl Loss {
                 "for each unit of the inputs' direction what it held changes by up to"
             }
             Loss::Hidden => return "their product is taken to be 0".to_owned(),
-            Loss::Kink => "for each unit of the inputs' direction what is compared changes by up to",
+            Loss::Kink => "for each unit of the inputs' direction the compared value changes by up to",
             Loss::IllConditioned => "to first order the rounding errors of the run change the loss by",
         };
         format!("{measure} {largest:e}")

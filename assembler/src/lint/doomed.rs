@@ -129,7 +129,7 @@ fn of_loop(br: Option<u32>) -> FindingWords {
     const HELP: &str = "`from` must hold on the first round, and on no other";
     let (message, label) = match br {
         None => ("this loop can't be entered", "false whenever the loop is reached"),
-        Some(_) => ("this loop can't come round again", "true whenever the loop comes back"),
+        Some(_) => ("this loop can't have a second iteration", "true whenever the loop comes back"),
     };
     (message.to_owned(), label, None, HELP)
 }

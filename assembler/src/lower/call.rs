@@ -115,7 +115,7 @@ impl Lowering<'_> {
     ) -> Option<T> {
         let name = &parameter.name;
         let message = format!("the argument does not fit the parameter `{name}`");
-        let wanted = format!("`{name}` wants {}", describe(parameter));
+        let wanted = format!("`{name}` takes {}", describe(parameter));
         let diagnostic = Diagnostic::error(ProblemCode::ArgumentDoesNotFit, message, expression.span, text)
             .with(declared, wanted);
         self.report.fail(diagnostic.help_if(help))

@@ -104,7 +104,7 @@ impl Lowering<'_> {
             ConditionKind::Always => self.report.fail(
                 Diagnostic::error(
                     ProblemCode::OtherConditionWanted,
-                    "`always` stands in `br` and `from` only",
+                    "`always` is allowed in `br` and `from` only",
                     condition.span,
                     "not here",
                 )
@@ -117,7 +117,7 @@ impl Lowering<'_> {
                     condition.span,
                     "only a join forgets",
                 )
-                .help("`forgotten` stands alone behind `fi`, and behind the `from` of a loop"),
+                .help("`forgotten` is the whole condition of a `fi`, or of the `from` of a loop"),
             ),
             ConditionKind::Compare(order, a, b) => {
                 let (sides, temporaries) = self.collect(|this| this.compared(a, b));

@@ -291,8 +291,8 @@ fn too_precise(system: RealSystem) -> ConstantProblem {
 
 fn no_integer(value: f64) -> ConstantProblem {
     let message = match value.is_nan() {
-        true => "a real stands where an integer is wanted".to_owned(),
-        false => format!("the real {value:?} stands where an integer is wanted"),
+        true => "expected an integer, found a real".to_owned(),
+        false => format!("expected an integer, found the real {value:?}"),
     };
     ConstantProblem::new(ProblemCode::ClassesMixed, message)
         .help("write an integer, or declare the cells `: real`")

@@ -68,7 +68,7 @@ impl Expansion {
         let message = format!("macros and `uncompute` make more than {most} instructions of this text");
         report.add(
             Diagnostic::error(ProblemCode::TooMuch, message, span, "the copy that is one too many").help(
-                "write a `.proc` for what is repeated, and `call` it: a procedure is assembled once, however often it is called",
+                "write a `.proc` for the repeated part, and `call` it: a procedure is assembled only once",
             ),
         );
         true

@@ -223,7 +223,7 @@ impl Lowering<'_> {
                         "changed here",
                     )
                     .with(declared, format!("{what} of the loop"))
-                    .help("the way back must find it as it was"),
+                    .help("a backward run needs its value from the start of the loop"),
                 );
                 // One error per loop is enough; others would be consequences.
                 return;

@@ -181,12 +181,8 @@ impl Lowering<'_> {
         match &source {
             Source::Cell(Operand::Place(Place { base, index: None, .. }), _) if self.is_temporary(*base) => {
                 let message = "an expression can't be changed";
-                let problem = Diagnostic::error(
-                    ProblemCode::NoTarget,
-                    message,
-                    expression.span,
-                    "a cell is wanted here",
-                );
+                let problem =
+                    Diagnostic::error(ProblemCode::NoTarget, message, expression.span, "expected a cell");
                 self.report.fail(problem.help("compute it into a cell with `local`"))
             }
             _ => Some(source),
@@ -236,7 +232,7 @@ impl Lowering<'_> {
             return self.report.fail(
                 Diagnostic::error(
                     ProblemCode::ClassesMixed,
-                    "a real stands where an integer is wanted",
+                    "expected an integer, found a real",
                     *place,
                     "a real",
                 )
@@ -264,7 +260,7 @@ impl Lowering<'_> {
             ConditionKind::Always => Some(Test::always()),
             ConditionKind::Forgotten => self.report.fail(
                 Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a comparison", condition.span, "nothing to test")
-                    .help("test a flag that is 1 where the branch comes from, and `forget` it behind the `from`"),
+                    .help("test a flag that is 1 if the branch was taken, and `forget` it after the `from`"),
             ),
             ConditionKind::Compare(order, a, b) => {
                 let (test, temporaries) = self.collect(|this| this.test(*order, a, b));
@@ -283,7 +279,7 @@ impl Lowering<'_> {
             }
             _ => self.report.fail(
                 Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a single comparison", condition.span, "several")
-                    .help("`and`, `or` and `not` stand in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
+                    .help("`and`, `or` and `not` are allowed in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
             ),
         }
     }

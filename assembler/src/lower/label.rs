@@ -90,7 +90,7 @@ impl Labels {
             }
             let previous = self.defined.insert((copy, name.text.clone()), Defined { span: name.span, at });
             if let Some(first) = previous {
-                let message = format!("the label `{}` stands twice in this procedure", name.text);
+                let message = format!("the label `{}` is declared twice in this procedure", name.text);
                 report.add(
                     Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "here again")
                         .with(first.span, "here first"),
@@ -222,7 +222,7 @@ fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Rep
     if let Some(outer) = labels.defined.get(&(0, name.clone())) {
         return diagnostic
             .with(outer.span, "the label outside")
-            .help("a pair can't cross the border of a macro, or of what is uncomputed");
+            .help("a pair can't cross the border of a macro, or of an uncomputed part");
     }
     let elsewhere = procedures.iter().find_map(|other| other.defined.get(&(0, name.clone())));
     if let Some(elsewhere) = elsewhere {

@@ -142,8 +142,7 @@ impl Lowering<'_> {
         }
         let message =
             format!("`{}` has {count} {what}, more than {} bits count", self.base_name(array), word.bits());
-        let help =
-            "the procedure asks for the length of what is passed: `.word 32` or `.word 64` has room for it";
+        let help = "the procedure uses the length of its argument: `.word 32` or `.word 64` can hold it";
         self.report.fail(
             Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length comes along")
                 .help(help),

@@ -253,7 +253,7 @@ impl<'t> Lowering<'t> {
             statement => {
                 self.current.labels.refuse_waiting(
                     &mut self.report,
-                    "a label stands in front of an instruction, not of a block or a macro",
+                    "a label belongs in front of an instruction, not of a block or a macro",
                 );
                 self.compound(statement, node.span);
             }

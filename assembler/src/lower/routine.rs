@@ -130,7 +130,7 @@ impl Lowering<'_> {
                 self.report.fail(
                     diagnostic
                         .with(opened, "opened here, in another block")
-                        .help("`local` and `delocal` stand in the same block"),
+                        .help("`local` and `delocal` belong to the same block"),
                 )
             }
             Some(local) => self.report.fail(diagnostic.with(local.span, "this is no `local`")),
@@ -195,7 +195,7 @@ impl Lowering<'_> {
                     Some(Source::Literal(_)) => "write an integer, or give the local the class `real`".into(),
                     _ => format!("convert it: `{convert}({source})`"),
                 };
-                (place, format!("{}, and {} is wanted", from.name(), to.name()), help)
+                (place, format!("{}, expected {}", from.name(), to.name()), help)
             }
             _ => {
                 let first = tree.sources.iter().map(|source| source.span);

@@ -265,7 +265,7 @@ impl Lowering<'_> {
         let other = spans.iter().copied().enumerate().find(|(m, _)| *m != n);
         let class = classes.get(n).copied().unwrap_or(to);
         let (from, want) = (a_class(class), a_class(to));
-        let message = format!("{from} stands where {want} is wanted");
+        let message = format!("expected {want}, found {from}");
         let problem = Diagnostic::error(ProblemCode::ClassesMixed, message, place, from.to_string());
         let problem = match other.filter(|(m, _)| classes.get(*m) == Some(&to)) {
             Some((_, span)) => problem.with(span, want.to_string()),

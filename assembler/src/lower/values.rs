@@ -121,8 +121,13 @@ impl Declared<'_> {
             }
         };
         report.add(
-            Diagnostic::error(ProblemCode::ValuesDoNotFit, message, place, "one value a cell is wanted")
-                .help("one value without braces stands for every cell"),
+            Diagnostic::error(
+                ProblemCode::ValuesDoNotFit,
+                message,
+                place,
+                "expected one value for each cell",
+            )
+            .help("one value without braces fills every cell"),
         );
     }
 
@@ -161,7 +166,7 @@ impl Declared<'_> {
                 result.map_err(|problem| refused_of(problem, spans, expression.span))
             }
             ExpressionKind::Name { .. } | ExpressionKind::Element(_) => {
-                let message = "a constant is wanted here, not a cell";
+                let message = "expected a constant, found a cell";
                 return report.fail(Diagnostic::error(
                     ProblemCode::NoConstant,
                     message,
@@ -217,7 +222,7 @@ impl Declared<'_> {
                     ProblemCode::NoConstant,
                     format!("`{name}` is a cell, not a constant"),
                     span,
-                    "a constant is wanted",
+                    "expected a constant",
                 )
                 .with(*declared, "declared here"),
             ),

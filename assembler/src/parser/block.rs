@@ -133,7 +133,7 @@ impl Parser<'_> {
         if self.open.len() >= DEEPEST {
             let message = format!("more than {DEEPEST} blocks are open here");
             let problem = Diagnostic::error(ProblemCode::TooMuch, message, span, "one too many");
-            self.report(problem.help("move inner blocks to procedures of their own"));
+            self.report(problem.help("move inner blocks to procedures"));
             self.give_up();
             return (Body::new(), open);
         }
@@ -266,9 +266,9 @@ impl Parser<'_> {
         let says =
             |node: &&StatementNode| !matches!(node.statement, Statement::Empty) || node.label.is_some();
         if let Some(node) = rest.iter().find(says) {
-            let message = "behind the `fi` of an `else if` stands the `fi` of the `if` before it";
+            let message = "expected the `fi` of the `if` directly after the `fi` of its `else if`";
             let problem = Diagnostic::error(ProblemCode::ElseIfParted, message, node.span, "in between");
-            self.report(problem.help("write `else`, and the inner `if … fi` on lines of its own"));
+            self.report(problem.help("write `else`, and the inner `if … fi` on separate lines"));
         }
     }
 
@@ -398,7 +398,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let inside = format!("inside of this `{}`", open.keyword);
-        let message = format!("`{directive}` can't stand inside of `{}`", open.keyword);
+        let message = format!("`{directive}` isn't allowed inside of `{}`", open.keyword);
         let problem = Diagnostic::error(ProblemCode::OutOfPlace, message, self.here(), "out of place")
             .with(open.span, inside);
         self.fail(match (directive, in_procedure) {
@@ -422,7 +422,7 @@ impl Parser<'_> {
 }
 
 /// The suggestion if the only `fi` belongs to an `else if`.
-const FI_OF_LADDER: &str = "end it with `fi condition` too, behind that of its `else if`: each `if` of a ladder has its own, the last one first";
+const FI_OF_LADDER: &str = "end it with another `fi condition`, after that of its `else if`: each `if` of a chain has a `fi`, the last `if` first";
 
 /// Returns the suggestion for a missing terminator.
 fn usage(end: &str) -> Option<&'static str> {
@@ -430,7 +430,7 @@ fn usage(end: &str) -> Option<&'static str> {
         "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",
         "until" => "end it with `until condition`: the loop ends when it holds",
         "rof" => "end it with `rof`",
-        "uncompute" => "end it with `uncompute`, which undoes what stands before `apply`",
+        "uncompute" => "end it with `uncompute`, which undoes the part before `apply`",
         ".end" => "end it with `.end`: the procedure returns there, and nowhere else",
         ".endm" => "end it with `.endm`",
         "apply" => "`compute … apply … uncompute` undoes its first part after the second",

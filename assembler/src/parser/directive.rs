@@ -62,7 +62,7 @@ impl<'t> Parser<'t> {
         let Some(role) = Role::ALL.into_iter().find(|role| role.directive() == text) else {
             let problem = Diagnostic::error(
                 ProblemCode::OutOfPlace,
-                format!("`{text}` can't stand here"),
+                format!("`{text}` isn't allowed here"),
                 place,
                 "out of place",
             );

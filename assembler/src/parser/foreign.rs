@@ -38,7 +38,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["cmp", "test", "tst"],
-        "no flags are kept: conditions stand in `if {x} < {y} … fi`, `from … until` and `br`",
+        "there are no flags: conditions are written in `if {x} < {y} … fi`, `from … until` and `br`",
     ),
     (
         &["ret", "retn", "return", "iret", "leave"],
@@ -56,11 +56,11 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["while", "do", "repeat"],
-        "a loop is `from entry … until exit`: entry holds on the first round and on no other; a \
+        "a loop is `from entry … until exit`: entry holds on the first iteration and on no other; a \
          counted one is `for i in 0..n … rof`",
     ),
     (&["elif", "elsif", "elseif"], "write `else if …`; each `if` has its own `fi`, the inner one first"),
-    (&["break", "continue"], "a loop is left at its `until` only: put what is left out into `if … fi`"),
+    (&["break", "continue"], "a loop ends at its `until` only: put the skipped part into `if … fi`"),
     (&["switch", "case", "match"], "put one `if … else … fi` into the other"),
     (&["endif"], "an `if` ends with `fi condition`, which holds exactly when the first body ran"),
     (&["endfor", "next", "done"], "a `for` ends with `rof`"),
@@ -151,7 +151,7 @@ fn of_function(function: Function) -> Option<String> {
     let sources = ["", " a", " a, b"].get(function.arity())?;
     words::combine(Update::Add, function).then(|| {
         format!(
-            "`{0}` is a function, which stands in a value: `add y, {0}({1})` adds it to y",
+            "`{0}` is a function, which is used in a value: `add y, {0}({1})` adds it to y",
             function.name(),
             sources.trim_start(),
         )

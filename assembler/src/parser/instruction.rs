@@ -197,7 +197,7 @@ impl Parser<'_> {
         }
         let open = self.current;
         let Some(operands) = self.parenthesized_list() else { return Ok(()) };
-        let message = format!("the operands of `{word}` stand in no parentheses");
+        let message = format!("the operands of `{word}` have no parentheses");
         let place = self.span(open);
         self.skip_line();
         let problem = Diagnostic::error(ProblemCode::SomethingElseExpected, message, place, "leave them out");
@@ -280,7 +280,7 @@ impl Parser<'_> {
                 "a value",
             );
             return self.fail(
-                problem.help("add to its elements behind the `local`, and undo it before the `delocal`"),
+                problem.help("add to its elements after the `local`, and undo that before the `delocal`"),
             );
         }
         if !self.eat(TokenKind::Assign) {

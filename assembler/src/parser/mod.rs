@@ -171,7 +171,7 @@ impl<'t> Parser<'t> {
     fn refuse_label(&mut self, label: Span) -> bool {
         let ends = self.terminator().is_some();
         if ends || self.at(TokenKind::Directive) {
-            let message = format!("a label can't stand in front of `{}`", self.text(self.current));
+            let message = format!("a label isn't allowed in front of `{}`", self.text(self.current));
             let problem =
                 Diagnostic::error(ProblemCode::LabelOfNothing, message, label, "labels name instructions");
             self.report(problem.with(self.here(), "not an instruction"));

@@ -14,7 +14,7 @@ const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[
 
 const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by `uncall p(x)`";
 
-const UNPAR_ROUNDS: &str = "to undo the calls of all rounds, write `unpar for i in 0..n call p(A[i])`";
+const UNPAR_ROUNDS: &str = "to undo the calls of all iterations, write `unpar for i in 0..n call p(A[i])`";
 
 const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one while another is made, call a procedure that has the `uncall` in its body";
 
@@ -52,7 +52,7 @@ impl Parser<'_> {
             let (message, help) = match word {
                 "call" => ("the calls of a `par` have no word in front of them", PAR_USAGE),
                 "uncall" => ("the calls of a `par` have no word in front of them", UNCALLED),
-                "undo" => ("`undo` stands in front of macros, and a `par` calls procedures", UNPAR_USAGE),
+                "undo" => ("`undo` is for macros, and a `par` calls procedures", UNPAR_USAGE),
                 _ => ("a `par` takes calls of procedures", PAR_USAGE),
             };
             let problem =

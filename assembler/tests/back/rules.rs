@@ -246,7 +246,7 @@ const CHANGES: &[Change] = &[
     ("the procedure `p` is not laid out from `enter` to `exit`", |m| m.procedures[1].exit = u32::MAX),
     ("there are instructions outside of every procedure", |m| m.code.push(m.code[1].clone())),
     ("there are instructions outside of every procedure", |m| drop(m.procedures.pop())),
-    ("`enter` stands only at the bounds of a procedure", |m| m.code[1].update = Update::Enter),
+    ("`enter` is allowed only at the bounds of a procedure", |m| m.code[1].update = Update::Enter),
     ("`add.mul` is not an instruction with these operands", |m| m.code[1].function = Function::Mul),
     ("`add.always` is not an instruction with these operands", |m| m.code[1].function = Function::Always),
     ("`add.copy` is not an instruction with these operands", |m| m.code[1].link = Link::Partner(2)),
@@ -264,20 +264,20 @@ const CHANGES: &[Change] = &[
     ("this `br` has no partner that names it back", |m| m.code[2].link = Link::Partner(u32::MAX)),
     ("`main` can't be called", |m| call(m).procedure = 0),
     ("the called procedure does not exist", |m| call(m).procedure = 99),
-    ("`p` takes 2 arguments, not 1", |m| drop(call(m).arguments.pop())),
-    ("`a` wants one cell, not an array", |m| call(m).arguments.swap(0, 1)),
-    ("`B` wants an array or a part of one", |m| call(m).arguments[1] = Argument::Scalar(Operand::Int(1))),
-    ("`B` wants a matrix", |m| {
+    ("`p` takes 2 arguments, found 1", |m| drop(call(m).arguments.pop())),
+    ("`a` takes one cell: expected a cell, found an array", |m| call(m).arguments.swap(0, 1)),
+    ("`B` takes an array or a part of one", |m| call(m).arguments[1] = Argument::Scalar(Operand::Int(1))),
+    ("`B` takes a matrix", |m| {
         matrix_parameters(m);
         call(m).arguments[1] = Argument::Scalar(Operand::Int(1));
     }),
-    ("`B` wants a whole matrix", matrix_parameters),
-    ("`B` wants a whole matrix", |m| {
+    ("`B` takes a whole matrix", matrix_parameters),
+    ("`B` takes a whole matrix", |m| {
         matrix_parameters(m);
         let row = Range::Row(index(None, 0));
         call(m).arguments[1] = Argument::Slice(Slice { base: Base::Global(3), range: row });
     }),
-    ("`a` is `inout`: it wants a cell, not a constant", |m| {
+    ("`a` is `inout`: expected a cell, found a constant", |m| {
         call(m).arguments[0] = Argument::Scalar(Operand::Int(1));
     }),
     ("`a` is `int`, and the argument is `real`", |m| {
@@ -299,7 +299,7 @@ const CHANGES: &[Change] = &[
         *span(m) = Range::Span { from: index(Some(Base::Global(1)), 0), to: index(None, 3), step: 1 };
     }),
     ("the labels are out of order", |m| m.structure.labels.reverse()),
-    ("stands twice in a procedure", |m| {
+    ("is declared twice in a procedure", |m| {
         m.structure.labels[1].1 = m.structure.labels[0].1.clone();
     }),
     ("is outside of the code", |m| m.structure.labels[1].0 = 10_000),

@@ -132,7 +132,7 @@ const LIES: &[Lie] = &[
     ("the instructions of a block are not", |s| {
         kind(s, |kind| matches!(kind, BlockKind::Local)).kind = BlockKind::Delocal;
     }),
-    ("a block lies neither", |s| {
+    ("a block is neither", |s| {
         let seam = kind(s, |kind| matches!(kind, BlockKind::If { .. })).seams[1];
         let inner = kind(s, |kind| matches!(kind, BlockKind::Macro { .. }));
         inner.seams[1].start = seam.end;

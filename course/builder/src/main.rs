@@ -16,17 +16,17 @@ use reviver_book::listings::Listings;
 struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,
-    /// The folder of the book
+    /// Read the book from this folder
     #[arg(default_value = "course/book")]
     book: PathBuf,
-    /// Where the pages go: a new folder, or one that a book was built into
+    /// Write the pages to this folder: a new one, or one that a book was built into
     #[arg(long, short, value_name = "DIR", default_value = "target/book")]
     out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Highlights what mdBook gives on standard input: a preprocessor for `mdbook build`, after its `links`
+    /// Highlight the chapters that mdBook gives on standard input: a preprocessor for `mdbook build`, after its `links`
     Preprocess {
         #[command(subcommand)]
         question: Option<Question>,
@@ -35,7 +35,7 @@ enum Task {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Whether pages of a renderer are highlighted; the exit code tells
+    /// Report by the exit code if pages of a renderer are highlighted
     Supports { renderer: String },
 }
 

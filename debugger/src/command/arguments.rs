@@ -70,7 +70,7 @@ impl Command {
         let (rest, log) = split_at_word(rest, "log");
         let (place, condition) = split_at_word(rest, "if");
         if condition.is_none() && log.is_some_and(|log| split_at_word(log, "if").1.is_some()) {
-            return Err(self.wrong("`if` stands before `log`: what follows `log` is the message"));
+            return Err(self.wrong("write `if` before `log`: the text after `log` is the message"));
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Ok((place, PointOptions { temporary: false, condition: owned(condition), log: owned(log) }))

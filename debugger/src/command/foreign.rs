@@ -4,13 +4,13 @@
 const FOREIGN: &[(&[&str], &str)] = &[
     (
         &["attach", "detach", "kill"],
-        "the program is part of the session: `start` goes back, `quit` ends both",
+        "the program is part of the session: `start` returns to its start, `quit` ends both",
     ),
     (&["call"], "`print` tells a value; only the program makes calls"),
     (&["catch", "handle", "signal"], "a trap is always a stop, and there are no signals"),
-    (&["checkpoint", "restart"], "`mark NAME` names a moment, `goto NAME` leads back to it"),
-    (&["commands"], "`break PLACE log MESSAGE` prints and goes on; `display` prints at every stop"),
-    (&["define", "document"], "a file of commands can be carried out with `source FILE`"),
+    (&["checkpoint", "restart"], "`mark NAME` names a time point, and `goto NAME` returns to it"),
+    (&["commands"], "`break PLACE log MESSAGE` prints and continues; `display` prints at every stop"),
+    (&["define", "document"], "`source FILE` executes a file of commands"),
     (&["file", "load", "symbol-file"], "a session has one program: `reviver repl FILE` opens another"),
     (&["jump"], "code that is jumped over can't be undone; `until PLACE` runs there, `goto STEP` travels"),
     (&["layout", "tui", "refresh"], "`reviver debug FILE` opens the screen"),

@@ -29,7 +29,7 @@ impl OpenScripts {
         if is_open {
             let chain = chain();
             let message =
-                format!("`{path}` is being carried out already: it would never end (it is in {chain})");
+                format!("`{path}` is already being executed, so it would never end (it is in {chain})");
             return Err(message);
         }
         if self.paths.len() >= OpenScripts::DEEPEST {
@@ -54,7 +54,7 @@ impl OpenScripts {
         }
         match self.nested > OpenScripts::MOST_NESTED {
             true => Err(format!(
-                "the scripts within a script have carried out {} commands: there are no more to be",
+                "the scripts within a script have executed {} commands, which is the limit",
                 OpenScripts::MOST_NESTED
             )),
             false => Ok(()),

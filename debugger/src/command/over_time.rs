@@ -24,7 +24,7 @@ pub fn trace(console: &mut Console, row: CommandRow, rest: &str) -> CommandResul
     let (asked, condition) = split_at_word(row.something(rest, "expressions and a place")?, "if");
     let (columns, place) = split_at_last_word(asked, "at");
     let Some(place) = place.filter(|place| !place.is_empty()) else {
-        return Err(row.wrong("`trace` takes a place behind `at`: `trace i, A[i] at 29`"));
+        return Err(row.wrong("`trace` needs a place after `at`: `trace i, A[i] at 29`"));
     };
     let most = layout.count.unwrap_or(ROWS);
     if !(1..=MOST_ROWS).contains(&most) {

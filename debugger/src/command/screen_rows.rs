@@ -35,27 +35,27 @@ commands! {
     }
     Points {
     "toggle" [] " break PLACE | watch CELL | plot CELL | fence" ArgumentKind::OneOf(TOGGLED_WORDS) => toggle,
-        "Set it, or take it away if it is set."
-        {"break": "Set a breakpoint, or take it away",
+        "Set a point, a plot or a fence, or remove it if it is set."
+        {"break": "Set a breakpoint, or remove it",
          "watch": "Watch a cell, or stop watching it",
          "plot": "Plot a cell over the known steps, or stop plotting it",
-         "fence": "Put a fence at the current step, or take it away"};
+         "fence": "Set a fence at the current step, or remove it"};
     }
     Values {
     "adjoint" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Adjoint),
-        "Choose the adjoint of the selected cell, or its value again.";
+        "Select the adjoint of the selected cell, or its value again.";
     }
     Panes {
     "open" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Open),
-        "Do what the pane is for with what is under the cursor. In the code that is a breakpoint, in the cells `why`, in the calls their frame, in the timeline its step, in an answer the moment.";
+        "Open the item under the cursor: a breakpoint in the code, `why` in the cells, the frame in the calls, the step in the timeline, the time point in an answer.";
     "close" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Close),
-        "Take the answer away.";
+        "Close the answer.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
         "Go to a pane."
         {"next": "Go to the next pane",
-         "previous": "Go to the pane before"};
+         "previous": "Go to the previous pane"};
     "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
-        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to."
+        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to its parent row."
         {"up": "Move the cursor up",
          "down": "Move the cursor down",
          "left": "Move the cursor to the left. In an answer, fold a row",
@@ -67,39 +67,39 @@ commands! {
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
         "Show another array."
         {"next": "Show the next array",
-         "previous": "Show the array before"};
+         "previous": "Show the previous array"};
     "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,
-        "Give the pane the whole screen, or no more. Or let the time bar, and the plots, show the steps FROM to TO only; less or more around the present; or all again."
-        {"in": "Let the time bar and the plots show fewer steps, around the present",
-         "out": "Let the time bar and the plots show more steps, around the present",
-         "all": "Let the time bar and the plots show all steps"};
+        "Give the pane the whole screen, or end that. With FROM..TO the time bar and the plots show only these steps; with `in` fewer, with `out` more, with `all` all steps."
+        {"in": "Show fewer steps in the time bar and the plots, around the current one",
+         "out": "Show more steps in the time bar and the plots, around the current one",
+         "all": "Show all steps in the time bar and the plots"};
     "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
-        "Move the cursor to the next instruction. In another frame than the innermost that is its call.";
+        "Move the cursor to the next instruction; in an outer frame, to its call.";
     "search" [] " [TEXT]" ArgumentKind::None => search,
         "Search in the pane.";
     "search-next" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: true }),
-        "Go to the next place found.";
+        "Go to the next match.";
     "search-previous" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: false }),
-        "Go to the place found before.";
+        "Go to the previous match.";
     }
     Screen {
     "ask" as "command" [] " [LINE]" ArgumentKind::Line => |_, rest| Ok(ScreenAction::Ask(rest.to_owned())),
-        "Type a command. LINE stands there already: what it lacks is typed.";
+        "Type a command. The input line begins with LINE.";
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
-        "Show the keys, and what they do.";
+        "Show the keys and their commands.";
     "tour" [] " [next | back | leave]" ArgumentKind::OneOf(TURN_WORDS) => tour,
-        "Begin the tour, or turn its pages. It explains the screen and each step in words."
+        "Begin the tour of the screen, or turn its pages. The tour explains each step."
         {"next": "Begin the tour, or turn to its next page",
-         "back": "Turn to the page before in the tour",
+         "back": "Turn to the previous page of the tour",
          "leave": "Leave the tour"};
     "mouse" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Mouse),
         "Switch the mouse on, or off.";
     "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),
-        "Draw everything anew.";
+        "Draw the screen again.";
     "suspend" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Suspend),
-        "Go back to the shell. There `fg` goes on.";
+        "Return to the shell. There `fg` continues.";
     "leave" as "quit" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
-        "End the session. Where something would be gone with it, it has to be said twice.";
+        "End the session. If changes would be lost, give the command twice.";
     }
 }
 
@@ -110,7 +110,7 @@ fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> Asked {
 }
 
 fn toggle(row: CommandRow, rest: &str) -> Asked {
-    let (word, _) = split_word(row.something(rest, "what is set or taken away")?);
+    let (word, _) = split_word(row.something(rest, "what to set or remove")?);
     let toggled = one_of(row, word, &TOGGLED)?;
     Ok(ScreenAction::Toggle(toggled, rest.to_owned()))
 }

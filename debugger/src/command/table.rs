@@ -60,42 +60,42 @@ commands! {
     "goto" as "go there" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
         "Go to a step, a part of the run, or a mark. Nothing in between stops it.";
     "last" as "last write" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
-        "Run backward to just before the last write to a cell. Or to one of an array `A` or a slice `A[2..5]`. Where there is no such write, stay. With a condition, to the last write of which that holds, as with `watch`: `last x if $new == 55`.";
+        "Run backward to just before the last write to a cell. An array `A` or a slice `A[2..5]` means any of its cells. Stay if there is no such write. With a condition, run to the last write for which it holds, as with `watch`: `last x if $new == 55`.";
     "next-write" as "next write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
-        "Run forward to just behind the next write to a cell. Or to one of an array or a slice. Where there is no such write, stay. With a condition, to the next write of which that holds.";
+        "Run forward to just after the next write to a cell. An array or a slice means any of its cells. Stay if there is no such write. With a condition, run to the next write for which it holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
-        "Go forward to the next event among the steps that were reached. That is a stop, trap, mark, fence, fork or call.";
+        "Go forward to the next event among the known steps. Events are stops, traps, marks, fences, forks and calls.";
     "last-event" ["le"] " [KIND]" ArgumentKind::OneOf(EVENTS) => last_event,
-        "Go backward to the event before.";
+        "Go backward to the previous event.";
     "undo" [] "" ArgumentKind::None => undo,
-        "Go back to where one was before the last motion.";
+        "Return to the step before the last motion.";
     "redo" [] "" ArgumentKind::None => redo,
-        "Take an undo back.";
+        "Repeat a motion that was undone.";
     }
     Points {
     "mark" [] " NAME" ArgumentKind::Mark => mark,
-        "Give the current moment a name, for `goto`.";
+        "Name the current time point, for `goto`.";
     "fence" [] " [delete]" ArgumentKind::OneOf(&["delete"]) => fence,
-        "Put a fence at the current step: travel stops there. Or take it away."
-        {"delete": "Take the fence at the current step away"};
+        "Set a fence at the current step, where travel stops. With `delete`, remove it."
+        {"delete": "Remove the fence at the current step"};
     "break" ["b", "br"] " [PLACE] [if CONDITION] [log MESSAGE]" ArgumentKind::Place => break_at,
-        "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it stands for x's value.";
+        "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it becomes the value of x.";
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
-        "Stop at a place once. The breakpoint goes away with its first stop.";
+        "Stop at a place once. The first stop deletes the breakpoint.";
     "watch" ["wa"] " CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
-        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message `$old` and `$new` are what is watched before and after the write, and other names are what they are after it, in the order of the program: so both ways stop at the same writes. `A[i]` is the element that `i` names now, and stays that; in a larger expression such as `A[i] + 0` it is followed.";
+        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message, `$old` and `$new` are the watched value before and after the write. Other names have their values after the write, in the order of the program: so both directions stop at the same writes. `A[i]` is always the element that `i` names now; in a larger expression such as `A[i] + 0` the element changes with `i`.";
     "rwatch" ["rw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
-        "Stop where a cell is read. Or one of an array `A` or a slice `A[2..5]`.";
+        "Stop where a cell is read. An array `A` or a slice `A[2..5]` means any of its cells.";
     "awatch" ["aw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
-        "Stop where a cell is read or written. Or one of an array or a slice.";
+        "Stop where a cell is read or written. An array or a slice means any of its cells.";
     "delete" ["d"] " [N | N-M] ..." ArgumentKind::Point => delete,
         "Delete points by their numbers, or all.";
     "clear" ["cl"] " [PLACE]" ArgumentKind::Place => clear,
         "Delete the breakpoints of a line.";
     "condition" ["cond"] " N [CONDITION]" ArgumentKind::Point => condition,
-        "Let a point count only where a condition holds, or always.";
+        "Make a point stop only if a condition holds; without one, always.";
     "ignore" [] " N COUNT" ArgumentKind::Point => ignore,
-        "Let a point pass its next COUNT hits.";
+        "Skip the next COUNT hits of a point.";
     "enable" ["en"] " [N | N-M] ..." ArgumentKind::Point => enable,
         "Switch points on by their numbers, or all.";
     "disable" ["dis"] " [N | N-M] ..." ArgumentKind::Point => disable,
@@ -103,39 +103,39 @@ commands! {
     }
     Values {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, `trail[0]` is its bottom. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the step, the call depth and the position. Integers divide as integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, and `trail[0]` is its bottom. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" ArgumentKind::Cell => examine,
-        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
+        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. The number and the format may follow a slash.";
     "display" [] " [/x] [EXPRESSION]" ArgumentKind::Expression => display,
-        "Print a value after every motion. Alone, print all that are displayed.";
+        "Print a value after every motion. Without one, print all displayed values.";
     "undisplay" [] " [N]" ArgumentKind::Count => undisplay,
         "Stop displaying a value, or all.";
     "plot" [] " CELL" ArgumentKind::Cell => plot,
-        "Plot a cell over the steps that are known. On the screen the plot is below the time bar.";
+        "Plot a cell over the known steps. On the screen the plot is below the time bar.";
     "unplot" [] " [CELL]" ArgumentKind::Cell => unplot,
         "Stop plotting a cell, or all.";
     "info" ["i"] " TOPIC" ArgumentKind::Topic => info,
-        "Tell about a topic. `help info` lists them, `help info TOPIC` tells more.";
+        "Print a topic. `help info` lists the topics, and `help info TOPIC` explains one.";
     "why" [] " CELL [DEPTH] [all]" ArgumentKind::Cell => why,
-        "Tell where a cell's value comes from. It names who made it, out of what, and so on, DEPTH writes back: two where nothing is said. Swaps, and moves through stacks and tapes, which only hand a value on, are counted; with `all` each is told. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds, Enter goes to the moment.";
+        "Print where a cell's value comes from. The answer names the statement that wrote it, the cells that it was computed from, and so on, for DEPTH writes (default: 2). Swaps, and moves through stacks and tapes, are only counted; with `all` each is listed. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds a row, and Enter goes to its time point.";
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
-        "Tell what a cell held over time, up to here. Its last N writes are told, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
+        "Print a cell's values over time, up to here. The answer lists its last N writes, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     "trace" [] " [/20x] EXPRESSION, ... at PLACE [if CONDITION]" ArgumentKind::Expression => trace,
-        "Tell what expressions come to wherever the run comes to a place. That is a table: a row for each moment at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has 100 rows, or as many as stand behind a slash, where a format may stand too; `if $step > 5000` goes on from there.";
+        "Print the values of expressions at each arrival at a place. The table has a row for each step at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has at most 100 rows, or the number after a slash, where a format may follow too; `if $step > 5000` continues from there.";
     "diff" [] " MOMENT [MOMENT [COUNT]]" ArgumentKind::Step => diff,
-        "Tell what differs between two moments. Each is a step, a percentage, `start`, `end` or a mark; with just one, the other is here. Cells are told with both values and their last writer in between, adjoints with the last one on the way that they were carried, then stacks, tapes and calls. Nothing moves.";
+        "Print the differences between two time points. Each is a step, a percentage, `start`, `end` or a mark; with one alone, the other is the current step. Cells are listed with both values and their last write in between, adjoints with the last write in the direction of travel, then stacks, tapes and calls. The session doesn't move.";
     }
     Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,
-        "Print the source around a place, or lines A to B. Asked again, it goes on; `-` goes back.";
+        "Print the source around a place, or lines A to B. Repeated, it continues; `-` prints the lines before.";
     "disassemble" ["disas"] " [PLACE]" ArgumentKind::Place => disassemble,
-        "Print the instructions around a place, as the machine has them. Beside each is its line and the statement that it is a part of.";
+        "Print the machine's instructions around a place, each with its line and its statement.";
     "inverse" ["inv"] "" ArgumentKind::None => inverse,
         "Print the inverse program.";
     "backtrace" ["bt", "where"] " [N]" ArgumentKind::Count => backtrace,
         "Print the open calls, the innermost first. A star marks the selected frame.";
     "frame" ["f"] " [N | PROCEDURE]" ArgumentKind::Procedure => frame,
-        "Select a frame, by its number in the backtrace or as the innermost of a procedure. Names are its names then, until the next motion.";
+        "Select a frame by its number in the backtrace, or the innermost frame of a procedure. Names then refer to this frame, until the next motion.";
     "up" [] " [N]" ArgumentKind::Count => up,
         "Select the caller's frame, or the one N calls further out.";
     "down" [] " [N]" ArgumentKind::Count => down,
@@ -143,14 +143,14 @@ commands! {
     }
     Changes {
     "set" [] " CELL = VALUE" ArgumentKind::Cell => set,
-        "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
+        "Change a cell, an adjoint (x') or the mode. The change begins a branch of the timeline; `timeline up` returns. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
     "gradient" ["grad"] " [LOSS]" ArgumentKind::Cell => gradient,
-        "Begin a gradient. The adjoint of the loss, or of the only real result where none is named, becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
+        "Begin a gradient. The adjoint of the loss becomes 1, all others 0, and gradient mode is switched on. The default loss is the only real result. Running backward from here propagates adjoints, and `print x'` prints them. To add a second loss, `set` its adjoint.";
     "timeline" as "branches" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
-        "List the branches, or go `up` to the one left, or to another."
-        {"up": "Go to the branch that this one left, where it left it"};
+        "List the branches, or go to one: `up` is the parent branch."
+        {"up": "Go to the parent branch, where this one began"};
     "check" [] "" ArgumentKind::None => check,
-        "Run the current branch to its end and back, on a copy. Tell what is left over, and whether the start is restored.";
+        "Run a copy of the current branch to its end and back. Print garbage, and whether the start is restored.";
     }
     Scripts {
     "expect" [] " CONDITION" ArgumentKind::Expression => expect,
@@ -158,15 +158,15 @@ commands! {
     "expect-stop" [] " REASON" ArgumentKind::OneOf(REASONS) => expect_stop,
         "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, no-write, step-limit, trap, watchpoint.";
     "source" [] " FILE" ArgumentKind::File => source,
-        "Carry out the commands in a file, until one fails. `quit` in it ends the session.";
+        "Execute the commands in a file, until one fails. `quit` in it ends the session.";
     "save" [] " FILE" ArgumentKind::File => save,
-        "Write the commands of this session to a file. `source` and `--batch` carry them out. A file that is there already is replaced only if it is a saved session.";
+        "Write the commands of this session to a file. `source` and `--batch` execute it. An existing file is replaced only if it is a saved session.";
     "picture" [] " FILE [COLUMNSxROWS] [THEME]" ArgumentKind::File => picture,
-        "Draw the screen to an SVG file. Without a screen it is one of 120x40 that was just opened. Themes are dark, light, 16, 16-light, plain. A file that is there already is replaced only if it is such a picture.";
+        "Draw the screen to an SVG file. In line mode the picture shows a newly opened screen of 120x40. Themes are dark, light, 16, 16-light, plain. An existing file is replaced only if it is such a picture.";
     "help" ["h"] " [COMMAND | info TOPIC]" ArgumentKind::Command => help,
-        "Tell about a command, a topic of `info`, or all commands.";
+        "Explain a command, a topic of `info`, or all commands.";
     "explain" [] " [CODE]" ArgumentKind::Code => explain,
-        "Tell what a code in a message means. Without one, that of the trap at which the run stands.";
+        "Explain the code of a message. The default is the code of the trap at which the run stopped.";
     "quit" ["q", "exit"] "" ArgumentKind::None => quit,
         "End the session.";
     }

@@ -20,35 +20,35 @@ commands! {
     TOPICS "info "
     Topics {
     "arrays" [] "" ArgumentKind::None => arrays,
-        "Tell what the arrays hold, the first elements of each.";
+        "Print the first elements of each array.";
     "breakpoints" ["b"] "" ArgumentKind::None => breakpoints,
         "List breakpoints and watchpoints, with their numbers and hits.";
     "card" [] "" ArgumentKind::None => card,
-        "Tell what the next instruction does, and what undoes it.";
+        "Print the effect of the next instruction, and its inverse.";
     "cells" ["registers", "variables"] "" ArgumentKind::None => cells,
-        "Tell what every cell holds that has a name here. Of arrays it tells the shape.";
+        "Print every cell that has a name here, and the shapes of arrays.";
     "counts" [] "" ArgumentKind::None => counts,
-        "Tell how often each line was executed before this moment. Going backward takes away what going forward adds. On the screen the code has these numbers, where they are quickly counted.";
+        "Print how often each line was executed before this step. Running backward subtracts what running forward adds. On the screen the code has these numbers if they can be counted quickly.";
     "display" [] "" ArgumentKind::None => display,
-        "Tell the values that are displayed after every motion.";
+        "Print the values that are displayed after every motion.";
     "events" [] "" ArgumentKind::None => events,
-        "List what happened on this branch. These are stops at points, traps, marks, fences, forks and calls.";
+        "List the events of this branch: stops at points, traps, marks, fences, forks and calls.";
     "fences" [] "" ArgumentKind::None => fences,
         "List the steps of this branch that have a fence.";
     "frame" ["f"] "" ArgumentKind::None => frame,
-        "Tell which frame is selected, where it stands, and what it was given.";
+        "Print the selected frame, its position and its arguments.";
     "line" [] " [PLACE]" ArgumentKind::Place => info_line,
-        "Tell which instructions a line has, as `disassemble` prints them.";
+        "Print the instructions of a line, as `disassemble` does.";
     "locals" [] "" ArgumentKind::None => locals,
-        "Tell what the selected frame's own cells hold.";
+        "Print the cells of the selected frame.";
     "marks" [] "" ArgumentKind::None => marks,
         "List the marks.";
     "stack" ["s"] " [N]" ArgumentKind::Count => actions::backtrace,
         "List the open calls, as `backtrace` does.";
     "status" ["st"] "" ArgumentKind::None => status,
-        "Tell where one is in time, and what the history costs.";
+        "Print the current step, and the size of the history.";
     "tapes" [] "" ArgumentKind::None => tapes,
-        "Tell what is next on the tapes and on the stacks, which have their declared names.";
+        "Print the next values of the tapes and stacks, with their declared names.";
     "watchpoints" [] "" ArgumentKind::None => watchpoints,
         "List the watchpoints.";
     }

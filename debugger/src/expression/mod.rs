@@ -64,7 +64,7 @@ pub enum ExpressionError {
     Special(String),
     #[error("`{0}` is a value of a write, and here is none")]
     NoWrite(&'static str),
-    #[error("`{0}` has no value: what is watched had none there")]
+    #[error("`{0}` has no value: the watched cell had none there")]
     NoValue(&'static str),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },

@@ -91,12 +91,12 @@ impl RenderedText<'_> {
             line!(self, "garbage: {said}");
         }
         match check.restored {
-            Some(true) => line!(self, "the way back restores the start, bit for bit"),
+            Some(true) => line!(self, "running backward restores the start, bit for bit"),
             Some(false) => {
-                line!(self, "the way back, without a history, does not restore the start bit for bit")
+                line!(self, "running backward without a history does not restore the start bit for bit")
             }
             None if matches!(check.stop, Reason::HistoryEnd | Reason::HistoryBegin) => {
-                line!(self, "interrupted on the way back")
+                line!(self, "interrupted while running backward")
             }
             None => {}
         }
@@ -194,7 +194,7 @@ impl RenderedText<'_> {
         };
         line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
         if !plot.samples.is_exact {
-            line!(self, "sampled: it is written too often to look at every value");
+            line!(self, "sampled: it is written too often to show every value");
         }
         plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }

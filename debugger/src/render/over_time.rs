@@ -33,7 +33,7 @@ impl RenderedText<'_> {
             line!(self, "nothing differs");
         }
         if let Some(reason) = &found.stopped {
-            line!(self, "{}: who wrote the others was not looked for", words(reason));
+            line!(self, "{}: the writers of the others were not searched", words(reason));
         }
     }
 
@@ -71,7 +71,7 @@ impl RenderedText<'_> {
             }
             Some(Reason::Trap(trap)) => line!(self, "then a trap: {}", trap.message),
             Some(_) if trace.rows.is_empty() => {
-                line!(self, "the run never comes to {}{holds}", trace.place);
+                line!(self, "the run never reaches {}{holds}", trace.place);
             }
             Some(_) => {}
         }

@@ -123,7 +123,7 @@ impl RenderedText<'_> {
     }
 
     pub(super) fn card(&mut self, view: &CardView) {
-        let end = if view.is_end { "the end, behind " } else { "" };
+        let end = if view.is_end { "the end, after " } else { "" };
         line!(self, "{end}{} ({})", view.instruction, self.session.listing().name(view.line));
         let mut last = None;
         for (topic, text) in view.lines(&str::to_owned) {

@@ -69,7 +69,7 @@ pub enum SessionError {
     NoPlace { name: String, near: Option<String> },
     #[error("no run stops at `{0}`: main begins there, and every run starts after it")]
     BeforeStart(String),
-    #[error("there are no instructions on {0} or behind it")]
+    #[error("there are no instructions on {0} or after it")]
     NoLine(String),
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),
@@ -93,7 +93,7 @@ pub enum SessionError {
     TopBranch,
     #[error("there is no branch {0}")]
     NoFork(BranchNumber),
-    #[error("that was asked on branch {0}: `timeline {0}` leads there")]
+    #[error("that question belongs to branch {0}: `timeline {0}` selects it")]
     OtherBranch(BranchNumber),
     #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },
@@ -101,7 +101,7 @@ pub enum SessionError {
     NoFence,
     #[error("`{0}` is no array")]
     NoArray(String),
-    #[error("`{0}` stands for a constant here, which nothing can change")]
+    #[error("`{0}` is a constant here, so it can't be changed")]
     Constant(String),
     #[error("`{text}` is an expression: {command} takes a cell, an array or a slice")]
     NoCells { text: String, command: &'static str },

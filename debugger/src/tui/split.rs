@@ -37,7 +37,7 @@ const BEL: char = '\x07';
 /// The input that is held.
 #[derive(Debug, Default)]
 pub struct Split {
-    /// The events that may belong together, and the characters that they stand for.
+    /// The events that may belong together, and the characters that they encode.
     held: Vec<InputEvent>,
     spelled: String,
     /// Arrival time of the last held event.
@@ -113,7 +113,7 @@ impl Split {
         Some(patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
-    /// Releases the held events as they are, unless they can only be a part of a sequence.
+    /// Releases the held events unchanged, unless they can only be a part of a sequence.
     fn let_all_go(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);

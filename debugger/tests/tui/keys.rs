@@ -80,5 +80,5 @@ fn every_line_has_a_help_of_its_own() {
         })
     };
     assert!(text("i").unwrap().contains("fewer steps") && text("I").unwrap().contains("more steps"));
-    assert!(text("^").unwrap().starts_with("Go to the branch that this one left"));
+    assert!(text("^").unwrap().starts_with("Go to the parent branch"));
 }

@@ -146,7 +146,7 @@ fn what_lies_over_the_screen_is_paged_and_searched() {
     screen.keys("End");
     assert!(screen.text().contains("Ctrl-W Ctrl-U"), "{}", screen.text());
     screen.keys("Home / s h e l l Enter");
-    assert!(screen.text().contains("Go back to the shell"), "{}", screen.text());
+    assert!(screen.text().contains("Return to the shell"), "{}", screen.text());
     // From the last page, the search continues on the first.
     screen.keys("End / t h e Enter");
     let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();

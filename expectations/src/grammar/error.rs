@@ -9,21 +9,21 @@ pub enum GrammarError {
     Unknown { first: String, near: Option<String> },
     #[error("nothing is expected: write `run n=10 -> a=55`, say, `restored` or `at most 12 steps`")]
     Nothing,
-    #[error("nothing goes on with `{0}` here: a property is a line of its own")]
+    #[error("`{0}` can't follow here: write each property on a separate line")]
     Superfluous(String),
     #[error("write `uses no WORD`, a line for each word")]
     UsesNo,
-    #[error("write `points N`, a whole number up to 1000: what each line below it is worth")]
+    #[error("write `points N`, a whole number up to 1000: the points of each line below it")]
     Points,
     #[error("write `at most N steps`")]
     AtMost,
-    #[error("no `->` stands between what is given and what must come of it")]
+    #[error("there is no `->` between the inputs and the expected results")]
     NoArrow,
     #[error("`{0}` gives nothing: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
     NotGiven(String),
     #[error("`{0}` is given twice")]
     GivenTwice(String),
-    #[error("`{0}` gives several cells in one word: blanks stand between them, `a=1 b=2`")]
+    #[error("`{0}` sets several cells in one word: separate them by blanks, `a=1 b=2`")]
     GivenTogether(String),
     #[error("there is no number system `{0}`: `real=` takes f64, f32 or fixed")]
     NoSystem(String),
@@ -34,16 +34,16 @@ pub enum GrammarError {
     )]
     NoResult(String),
     #[error(
-        "`{0}` says nothing of a derivative: write `value~8`, `x~12`, `tape~1`, `drops=3`, `reported=1`, `disagrees` or `mended`"
+        "`{0}` is no expectation of a derivative: write `value~8`, `x~12`, `tape~1`, `drops=3`, `reported=1`, `disagrees` or `mended`"
     )]
     NoDerivative(String),
     #[error(
-        "`{found}` is no text in quotes: write `{word} \"text\"`, with one quotation mark on either side and nothing behind it"
+        "`{found}` isn't a text in quotes: write `{word} \"text\"`, with one quotation mark on either side and nothing after it"
     )]
     Unquoted { word: &'static str, found: String },
     #[error("`{0}` names no entry: write a row and a column, `y,x~2`")]
     NoEntry(String),
-    #[error("`{0}` is no number")]
+    #[error("`{0}` isn't a number")]
     NoNumber(String),
     #[error("`{0}` doesn't say how many: that is a whole number, 0 or more")]
     NoCount(String),
@@ -53,7 +53,7 @@ pub enum GrammarError {
     SameAs,
     #[error("`{0}` draws nothing: write `n in 0..1000`")]
     NoDraw(String),
-    #[error("nothing lies in `{0}`: the upper bound is left out, as in a `for`")]
+    #[error("`{0}` is empty: the upper bound is excluded, as in a `for`")]
     NoRange(String),
     #[error("`{0}` is no seed: it is a number from 0 to 18446744073709551615")]
     NoSeed(String),

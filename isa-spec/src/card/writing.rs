@@ -31,7 +31,7 @@ pub(super) struct Writing<'a> {
     targets: usize,
     /// True if the function is arbitrary: f, with the derivative ∂f/∂a.
     is_any: bool,
-    /// The formulas behind the names of new target values.
+    /// The formulas after the names of new target values.
     named: HashMap<Expr, Expr>,
     /// Effects on values, in order.
     pub values: Vec<Deed>,

@@ -5,7 +5,7 @@ use super::{CodeAccount, programs, trial};
 pub(super) static WRONG_NUMBER_OF_ARGUMENTS: CodeAccount = CodeAccount {
     title: "a procedure or a macro is given too many or too few arguments",
     meaning: "An argument is passed for each parameter.",
-    cure: "The message names the parameters.",
+    cure: "Pass an argument for each parameter; the message names the parameters.",
     evidence: programs(
         trial(
             "check FILE",
@@ -31,11 +31,11 @@ pub(super) static WRONG_NUMBER_OF_ARGUMENTS: CodeAccount = CodeAccount {
 };
 
 pub(super) static ARGUMENT_DOES_NOT_FIT: CodeAccount = CodeAccount {
-    title: "an argument isn't what its parameter wants",
+    title: "an argument doesn't match its parameter",
     meaning: "A parameter is an integer or a real, one cell, a vector or a matrix; an `inout` one takes \
               cells that can be changed.",
-    cure: "Pass what the declaration says, or change the declaration: `inout v[]: real` takes vectors of \
-           reals.",
+    cure: "Pass an argument that matches the declaration, or change the declaration: `inout v[]: real` takes \
+           vectors of reals.",
     evidence: programs(
         trial(
             "check FILE",
@@ -62,8 +62,8 @@ pub(super) static ARGUMENT_DOES_NOT_FIT: CodeAccount = CodeAccount {
 
 pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
     title: "the same cell is passed for two parameters, and one of them may be changed",
-    meaning: "A procedure takes its parameters for different cells, unless it only reads them. Here they \
-              can be seen to be one.",
+    meaning: "Parameters of a procedure must be different cells, unless it only reads them. These two are \
+              the same cell in every run.",
     cure: "Pass a copy, or declare both `in`.",
     evidence: programs(
         trial(
@@ -93,10 +93,10 @@ pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
 
 pub(super) static NO_RULE: CodeAccount = CodeAccount {
     title: "a procedure can't be the rule of another",
-    meaning: "A `rule` carries the adjoints of the procedure that names it. So it takes the same \
-              parameters, changes adjoints and its own frame only, and gradient mode isn't switched in \
-              what has a rule.",
-    cure: "Let it change the adjoints, `x'`, and copy into a `local` what else has to be changed.",
+    meaning: "A `rule` propagates the adjoints of the procedure that names it. So it has the same \
+              parameters, and changes only adjoints and its own frame. A procedure with a rule doesn't \
+              switch gradient mode.",
+    cure: "Change only adjoints, `x'`, in the rule; copy other cells into a `local` and change the copy.",
     evidence: programs(
         trial(
             "check FILE",
@@ -129,7 +129,7 @@ pub(super) static NO_RULE: CodeAccount = CodeAccount {
 
 pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
     title: "a macro uses itself",
-    meaning: "A macro stands for its text, and would be written out for ever.",
+    meaning: "A macro is replaced by its text, so the expansion of one that uses itself would never end.",
     cure: "Repeat by `from … until` or `for`; recursion is for procedures.",
     evidence: programs(
         trial(
@@ -157,9 +157,9 @@ pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
 };
 
 pub(super) static GLOBAL_BEHIND_PARAMETER: CodeAccount = CodeAccount {
-    title: "a macro means a global that a parameter hides",
-    meaning: "The text of a macro names a global, and is used in a procedure whose parameter has the same \
-              name. In the flat text of that procedure the global couldn't be named.",
+    title: "a parameter hides a global that a macro names",
+    meaning: "The text of a macro names a global, and the macro is used in a procedure whose parameter has \
+              the same name. In the flat text of that procedure the global couldn't be named.",
     cure: "Give the parameter another name, or pass the global to the macro.",
     evidence: programs(
         trial(

@@ -4,9 +4,10 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static ENDS_NOTHING: CodeAccount = CodeAccount {
     title: "the end of a block ends nothing",
-    meaning: "`fi`, `else`, `until`, `rof`, `delocal`, `uncompute` and `.end` belong to what opened their \
-              block, and here nothing of that kind is open.",
-    cure: "Take it out, or write what opens the block. Blocks that overlap must be put one into the other.",
+    meaning: "`fi`, `else`, `until`, `rof`, `delocal`, `uncompute` and `.end` end a block, and no block of \
+              that kind is open here.",
+    cure: "Delete it, or write the statement that opens the block. Blocks may be nested, but may not \
+           overlap.",
     evidence: programs(
         trial(
             "check FILE",
@@ -30,8 +31,8 @@ pub(super) static ENDS_NOTHING: CodeAccount = CodeAccount {
 
 pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
     title: "a block has no end",
-    meaning: "What is opened is ended: `if` by `fi`, `from` by `until`, `for` by `rof`, `compute` by \
-              `uncompute`, `.proc` by `.end`, `.macro` by `.endm`.",
+    meaning: "Every block has an end: `if` has `fi`, `from` has `until`, `for` has `rof`, `compute` has \
+              `uncompute`, `.proc` has `.end`, `.macro` has `.endm`.",
     cure: "Write the end. `fi` has a condition too: it must hold exactly when the first body ran.",
     evidence: programs(
         trial(
@@ -55,10 +56,10 @@ pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
 };
 
 pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
-    title: "something stands between the two `fi` of an `else if`",
-    meaning: "An `else if` is an `if` within the other body, and has a `fi` of its own. The two follow \
-              each other at once; what stands between them would belong to the outer body only.",
-    cure: "Write `else`, and the inner `if … fi` on lines of its own.",
+    title: "a statement is between the two `fi` of an `else if`",
+    meaning: "An `else if` is an `if` within the other body, and has another `fi`. The two `fi` follow each \
+              other at once: a statement between them would belong to the outer body only.",
+    cure: "Write `else`, and the inner `if … fi` on separate lines.",
     evidence: programs(
         trial(
             "check FILE",
@@ -91,9 +92,9 @@ pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
 
 pub(super) static END_MISSED: CodeAccount = CodeAccount {
     title: "the steps of a `for` miss its end",
-    meaning: "A `for` ends where its counter is the end exactly: that is where the way back begins. These \
-              steps go past it.",
-    cure: "Let the end be a whole number of steps away; the message names the nearest one.",
+    meaning: "A `for` ends where its counter equals the end exactly: a backward run begins there. These steps go \
+              past it.",
+    cure: "Choose an end that is a whole number of steps away; the message names the nearest one.",
     evidence: programs(
         trial(
             "check FILE",
@@ -118,9 +119,9 @@ pub(super) static END_MISSED: CodeAccount = CodeAccount {
 
 pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
     title: "the body of a `for` changes its counter or a bound",
-    meaning: "The way back counts down from the end to the beginning, so it must find counter and bounds \
-              as they were.",
-    cure: "Count in another cell; a loop that moves as it likes is a `from … until`.",
+    meaning: "A backward run counts down from the end to the beginning, so it needs the same counter and \
+              bounds.",
+    cure: "Count in another cell, or write `from … until`, whose body may change any cell.",
     evidence: programs(
         trial(
             "check FILE",
@@ -146,10 +147,9 @@ pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
 
 pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
     title: "a `local` has no `delocal` in its block",
-    meaning: "A `local` gives a name to a cell of 0 and a value to it, and the `delocal` in the same block \
-              takes both away. Going back, the `delocal` is what begins it.",
-    cure: "End it with `delocal t = …`, which names what it is worth by then; in a `compute` the way back \
-           does so.",
+    meaning: "A `local` gives a name and a value to a cell of 0, and the `delocal` in the same block takes both \
+              away. In a backward run the `delocal` comes first.",
+    cure: "End it with `delocal t = …`, which names its value by then; in a `compute` the `uncompute` does so.",
     evidence: programs(
         trial(
             "check FILE",
@@ -173,7 +173,7 @@ pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
 
 pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
     title: "a `delocal` ends no `local` of its block",
-    meaning: "`local` and `delocal` stand in the same block, and the name must be that of a local.",
+    meaning: "`local` and `delocal` belong to the same block, and the name must be that of a local.",
     cure: "Move the `delocal` to the block of its `local`.",
     evidence: programs(
         trial(
@@ -201,10 +201,10 @@ pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
 };
 
 pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
-    title: "a `delocal` says something else than its `local`",
-    meaning: "Going back, the `delocal` begins the variable: so it says the class and the lengths as the \
-              `local` does.",
-    cure: "Write the class and the lengths at both.",
+    title: "a `delocal` declares another class or length than its `local`",
+    meaning: "In a backward run the `delocal` declares the variable, so it has the same class and lengths as the \
+              `local`.",
+    cure: "Write the same class and lengths at both.",
     evidence: programs(
         trial(
             "check FILE",
@@ -229,8 +229,8 @@ pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_LABEL: CodeAccount = CodeAccount {
     title: "a branch names a label that isn't there",
-    meaning: "`br` and `from` name their partner by its label, in the same procedure. A pair can't cross \
-              the border of a macro or of what is uncomputed.",
+    meaning: "`br` and `from` name their partner by its label, in the same procedure. A pair can't cross the \
+              border of a macro or of an uncomputed part.",
     cure: "Put the label in front of the partner.",
     evidence: programs(
         trial(
@@ -256,10 +256,10 @@ down:   from  top, n > 0
 
 pub(super) static NO_PAIR: CodeAccount = CodeAccount {
     title: "two branches don't name each other",
-    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` \
-              says when its `br` was taken, which the way back asks. A jump to anywhere couldn't be \
-              undone.",
-    cure: "Let the label of the `from` stand in the `br`, and the other way round; or write a block instead.",
+    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` says when \
+              its `br` was taken, and a backward run tests that. A jump without a partner couldn't be undone.",
+    cure: "Name the label of the `from` in the `br`, and the label of the `br` in the `from`; or write a block \
+              instead.",
     evidence: programs(
         trial(
             "check FILE",
@@ -284,9 +284,9 @@ down:   from  top, n > 0
 
 pub(super) static LABEL_OF_NOTHING: CodeAccount = CodeAccount {
     title: "a label names no instruction",
-    meaning: "A label stands in front of an instruction of its procedure; no directive, and no end of a \
-              block or a procedure, can have one.",
-    cure: "Move it, or take it out.",
+    meaning: "A label is in front of an instruction of its procedure. A directive, and the end of a block or a \
+              procedure, can't have one.",
+    cure: "Move the label in front of an instruction, or delete it.",
     evidence: programs(
         trial(
             "check FILE",
@@ -307,10 +307,10 @@ last:
 };
 
 pub(super) static WAY_CUT_OFF: CodeAccount = CodeAccount {
-    title: "an unconditional branch leaves a way that leads nowhere",
-    meaning: "After `br …, always` only a jump arrives, and before `from …, always` nothing may fall into \
-              it. So the two stand together: where one way leaves, another one comes in.",
-    cure: "Let a `from …, always` follow the `br …, always`, or give them conditions.",
+    title: "the statement after an unconditional branch can't be reached",
+    meaning: "The statement after `br …, always` is reached by a jump only, and a `from …, always` isn't reached \
+              from above. So the `from` directly follows the `br`.",
+    cure: "Write a `from …, always` directly after the `br …, always`, or give them conditions.",
     evidence: programs(
         trial(
             "check FILE",

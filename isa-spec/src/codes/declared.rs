@@ -4,10 +4,10 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static UNKNOWN_NAME: CodeAccount = CodeAccount {
     title: "nothing has this name here",
-    meaning: "Cells are declared: outside of procedures by `.in`, `.out`, `.inout`, `.garbage` and `.var`, \
-              in a frame by `.ancilla`, for a while by `local`. Variables of another procedure can't be \
-              seen, nor can those around a macro.",
-    cure: "Mend the spelling, declare it, or pass it as an argument.",
+    meaning: "Cells must be declared: outside of procedures by `.in`, `.out`, `.inout`, `.garbage` and \
+              `.var`, in a frame by `.ancilla`, in a block by `local`. Variables of another procedure, and \
+              those around a macro, aren't in scope.",
+    cure: "Correct the spelling, declare the name, or pass it as an argument.",
     evidence: programs(
         trial(
             "check FILE",
@@ -28,9 +28,9 @@ pub(super) static UNKNOWN_NAME: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_PROCEDURE: CodeAccount = CodeAccount {
     title: "there is no procedure of this name",
-    meaning: "`call` and `rule` name a procedure of the program. A macro isn't called, but used by its \
-              name alone.",
-    cure: "Mend the spelling, or write the procedure: `.proc name(inout x)` … `.end`.",
+    meaning: "`call` and `rule` name a procedure of the program. A macro is used by its name alone, without \
+              `call`.",
+    cure: "Correct the spelling, or write the procedure: `.proc name(inout x)` … `.end`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -62,8 +62,8 @@ pub(super) static UNKNOWN_PROCEDURE: CodeAccount = CodeAccount {
 
 pub(super) static DECLARED_TWICE: CodeAccount = CodeAccount {
     title: "a name is declared twice",
-    meaning: "One name means one thing where it can be seen. In main a local can't hide a global either, \
-              because the flat text of the program couldn't tell them apart.",
+    meaning: "A name has one meaning in its scope. In main a local can't hide a global either, because the \
+              flat text of the program couldn't distinguish them.",
     cure: "Choose another name for one of them.",
     evidence: programs(
         trial(
@@ -84,10 +84,10 @@ pub(super) static DECLARED_TWICE: CodeAccount = CodeAccount {
 };
 
 pub(super) static SET_TWICE: CodeAccount = CodeAccount {
-    title: "a setting is made twice, and differently",
+    title: "a setting has two different values",
     meaning: "The number system, the width of integers, the tolerance and each limit hold for the whole \
-              program, with all that it includes.",
-    cure: "Leave one of them.",
+              program, including the files that it includes.",
+    cure: "Delete one of them.",
     evidence: programs(
         trial(
             "check FILE",
@@ -113,7 +113,7 @@ pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
     title: "a class has two stacks",
     meaning: "The machine has one stack of integers and one of reals. A declaration only gives it a name \
               and a role.",
-    cure: "Declare one; values of different kinds can be kept in arrays.",
+    cure: "Declare one stack for each class, and keep other values in arrays.",
     evidence: programs(
         trial(
             "check FILE",
@@ -135,10 +135,10 @@ pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
 };
 
 pub(super) static OUT_OF_RANGE: CodeAccount = CodeAccount {
-    title: "a setting or a length is none that there could be",
-    meaning: "Words have 8, 16, 32 or 64 bits, fixed point 16 to 56 bits of fraction; lengths and steps \
-              are 1 or above, limits 0 or above up to a bound, a tolerance is finite.",
-    cure: "Take a number of the range that the message names.",
+    title: "a setting or a length is out of range",
+    meaning: "Words have 8, 16, 32 or 64 bits, fixed point 16 to 56 bits of fraction. Lengths and steps are 1 or \
+              above, limits 0 or above up to a bound. A tolerance is finite.",
+    cure: "Choose a number in the range that the message names.",
     evidence: programs(
         trial(
             "check FILE",
@@ -184,8 +184,7 @@ pub(super) static TOO_MANY_CELLS: CodeAccount = CodeAccount {
 
 pub(super) static VALUES_DO_NOT_FIT: CodeAccount = CodeAccount {
     title: "there are more or fewer values than cells",
-    meaning: "Values in braces stand for one cell each, row after row. One value without braces stands for \
-              every cell.",
+    meaning: "Values in braces fill one cell each, row after row. One value without braces fills every cell.",
     cure: "Write as many values as there are cells, or a single one.",
     evidence: programs(
         trial(
@@ -206,10 +205,10 @@ pub(super) static VALUES_DO_NOT_FIT: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_SUCH_BEGINNING: CodeAccount = CodeAccount {
-    title: "a cell can't begin like this",
-    meaning: "A `default` stands for what the user doesn't give, so only `.in` and `.inout` can have one, \
-              and only these can be `shared`. An `.ancilla` and a `local` array begin and end as 0; a \
-              stack that isn't given begins empty.",
+    title: "a cell can't have this initial value or default",
+    meaning: "A `default` replaces a value that the user doesn't give, so only `.in` and `.inout` can have one, \
+              and only these can be `shared`. An `.ancilla` and a `local` array begin and end as 0. A stack that \
+              isn't given begins empty.",
     cure: "Write `= value` for the initial value of a global. Add to an ancilla where it is used, and undo \
            it there.",
     evidence: programs(
@@ -234,8 +233,8 @@ pub(super) static NO_SUCH_BEGINNING: CodeAccount = CodeAccount {
 
 pub(super) static NO_SUCH_SHAPE: CodeAccount = CodeAccount {
     title: "an array can't have this shape",
-    meaning: "Arrays have one or two lengths, which are 1 or above. Without a length it would be a stack, \
-              which lives as long as the program and so is declared outside of procedures.",
+    meaning: "Arrays have one or two lengths of at least 1. A declaration without a length is a stack. A \
+              stack exists during the whole run, so it is declared outside of procedures.",
     cure: "Write `A[10]` or `M[3, 4]`; higher dimensions are computed: `A[(i*3 + j)*4 + k]`.",
     evidence: programs(
         trial(
@@ -256,10 +255,10 @@ pub(super) static NO_SUCH_SHAPE: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_CONSTANT: CodeAccount = CodeAccount {
-    title: "a constant is wanted, and this is none",
-    meaning: "Lengths, initial values, limits and `.const` are computed while the text is assembled, by \
-              operators alone, out of numbers and constants that were defined before.",
-    cure: "Define a `.const`; where values are computed while running, use them in statements.",
+    title: "this isn't a constant",
+    meaning: "Lengths, initial values, limits and `.const` are computed while the text is assembled. They \
+              consist of operators, functions, numbers and constants defined before.",
+    cure: "Define a `.const`, or use the value in a statement, which is computed while running.",
     evidence: programs(
         trial(
             "check FILE",
@@ -283,10 +282,10 @@ pub(super) static NO_CONSTANT: CodeAccount = CodeAccount {
 
 pub(super) static CONSTANT_WITHOUT_VALUE: CodeAccount = CodeAccount {
     title: "a constant expression has no value",
-    meaning: "Constants are computed as the machine computes: in the program's word, with wrap-around, and in its \
-              number system. Where the machine would trap there is no value: a division by 0, a root of a negative \
-              number, a result out of range.",
-    cure: "Mend the expression, or choose another number system with `.real`.",
+    meaning: "Constants are computed as by the machine: in the program's word, with wrap-around, and in its \
+              number system. An operation that would trap has no value: a division by 0, a root of a \
+              negative number, a result out of range.",
+    cure: "Correct the expression, or choose another number system with `.real`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -309,9 +308,9 @@ pub(super) static CONSTANT_WITHOUT_VALUE: CodeAccount = CodeAccount {
 
 pub(super) static NUMBER_DOES_NOT_FIT: CodeAccount = CodeAccount {
     title: "a number doesn't fit into the program's numbers",
-    meaning: "Integers have as many bits as `.word` says, 64 without it, and reals the range of `.real`. A \
-              number that is written down is never cut off silently.",
-    cure: "Take a wider word: `.word 16`. Bit patterns are written in base 2, 8 or 16, and may use all bits.",
+    meaning: "Integers have the number of bits of `.word`, by default 64, and reals the range of `.real`. A \
+              number in the text is never truncated silently.",
+    cure: "Choose a wider word, `.word 16`. Bit patterns in base 2, 8 or 16 may use all bits.",
     evidence: programs(
         trial(
             "check FILE",

@@ -3,11 +3,11 @@
 use super::{CodeAccount, programs, trial};
 
 pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
-    title: "a cell is certain not to end as it must",
-    meaning: "An `.in` cell is used up, and a `.var` ends as it began: so that the end of the run tells \
-              all that the way back needs. This one ends at something else, whatever is given.",
-    cure: "Undo what made it, in the opposite order, or declare it as a result: `.inout`, `.out`, or \
-           `.garbage`.",
+    title: "a cell doesn't end at the value that it must have",
+    meaning: "An `.in` cell ends at 0, and a `.var` ends at its initial value: then the end of the run has all \
+              values that running backward needs. This one ends at another value for all inputs.",
+    cure: "Undo the statements that changed it, in the opposite order, or declare it as a result: `.inout`, \
+           `.out`, or `.garbage`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -29,10 +29,11 @@ pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
 };
 
 pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
-    title: "a condition is certain to break on one of its ways",
-    meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first round \
-              only. Here it can be seen without running that one way leads to the wrong answer, and traps.",
-    cure: "Name what tells the ways apart afterwards. What the body has changed can't be asked as before.",
+    title: "a condition is wrong on one of the two ways",
+    meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first iteration \
+              only. Here one of the two ways gives the wrong answer in every run, and traps.",
+    cure: "Write a condition that distinguishes the two ways afterwards. A condition on cells that the body \
+           changed doesn't.",
     evidence: programs(
         trial(
             "check FILE",
@@ -56,9 +57,9 @@ pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
 };
 
 pub(super) static ALWAYS_THE_SAME: CodeAccount = CodeAccount {
-    title: "a comparison comes out the same every time",
-    meaning: "It compares constants, or a cell with itself.",
-    cure: "Compare a cell that changes, or leave the condition out.",
+    title: "a comparison always has the same result",
+    meaning: "The comparison has two constants, or a cell and the same cell.",
+    cure: "Compare a cell that changes, or delete the condition.",
     evidence: programs(
         trial(
             "check FILE",
@@ -78,9 +79,9 @@ pub(super) static ALWAYS_THE_SAME: CodeAccount = CodeAccount {
 };
 
 pub(super) static UNUSED: CodeAccount = CodeAccount {
-    title: "nothing uses this",
+    title: "a name is never used",
     meaning: "A cell, a stack, a constant, a procedure, a macro or a parameter is declared and never named.",
-    cure: "Leave it out; a name that begins with `_` says that it is meant.",
+    cure: "Delete the declaration. A name that begins with `_` isn't reported.",
     evidence: programs(
         trial(
             "check FILE",
@@ -103,10 +104,10 @@ pub(super) static UNUSED: CodeAccount = CodeAccount {
 
 pub(super) static STACK_ONE_SIDED: CodeAccount = CodeAccount {
     title: "a stack is only pushed onto, or only popped from",
-    meaning: "A stack that the program doesn't declare begins and ends empty. With pushes and no pops it \
-              can't.",
-    cure: "Pop what was pushed; or declare the stack, `.garbage trail[]`, which may end with values, or \
-           `.in trail[]`, which is given some.",
+    meaning: "A stack that the program doesn't declare begins and ends empty. With pushes alone, or pops \
+              alone, it can't.",
+    cure: "Pop the pushed values, or declare the stack: `.garbage trail[]` may end with values, and `.in \
+           trail[]` begins with given ones.",
     evidence: programs(
         trial(
             "check FILE",

@@ -4,8 +4,8 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static NO_TARGET: CodeAccount = CodeAccount {
     title: "a constant or an expression can't be changed",
-    meaning: "An instruction changes its target, which is a cell: an element of an array, a variable, a \
-              parameter. `swap` has two.",
+    meaning: "The target of an instruction is a cell that it changes: an element of an array, a variable, a \
+              parameter. `swap` has two targets.",
     cure: "Put the value into a cell first: `local t = …`.",
     evidence: programs(
         trial(
@@ -29,10 +29,10 @@ pub(super) static NO_TARGET: CodeAccount = CodeAccount {
 };
 
 pub(super) static TARGET_IS_SOURCE: CodeAccount = CodeAccount {
-    title: "an instruction's target is one of its own sources",
-    meaning: "What was added must still be there on the way back, to be subtracted. A cell that is changed \
-              by itself isn't: from n + n nothing tells that n was added, and from n * 0 nothing tells n.",
-    cure: "Take a copy first, and give it back behind: `local t = n`, `add n, t`, `delocal t = n / 2`.",
+    title: "an instruction's target is one of its sources",
+    meaning: "A backward run subtracts the value that was added, so the source must still hold it. A cell that \
+              is changed by itself doesn't: n * 0 doesn't determine n.",
+    cure: "Copy it first, and undo the copy afterwards: `local t = n`, `add n, t`, `delocal t = n / 2`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -55,7 +55,7 @@ pub(super) static TARGET_IS_SOURCE: CodeAccount = CodeAccount {
 
 pub(super) static IN_PARAMETER_CHANGED: CodeAccount = CodeAccount {
     title: "a parameter that is declared `in` is changed",
-    meaning: "An `in` parameter is only read: that is why the same cell may be passed for several of them.",
+    meaning: "An `in` parameter is only read, so the same cell may be passed for several of them.",
     cure: "Declare it `inout`, or change a copy in a `local`.",
     evidence: programs(
         trial(
@@ -82,10 +82,10 @@ pub(super) static IN_PARAMETER_CHANGED: CodeAccount = CodeAccount {
 };
 
 pub(super) static CLASSES_MIXED: CodeAccount = CodeAccount {
-    title: "an integer stands where a real is wanted, or the other way round",
-    meaning: "Cells keep their class, and nothing is converted by itself: a real that became an integer \
-              would lose what is behind the point.",
-    cure: "Convert: `toreal(n)`, `toint(x)`. Or declare the cell as the other class.",
+    title: "an integer is given where a real is expected, or the other way round",
+    meaning: "Cells keep their class, and no number is converted implicitly: a real that became an integer \
+              would lose its fraction.",
+    cure: "Convert it, `toreal(n)` or `toint(x)`, or declare the cell in the other class.",
     evidence: programs(
         trial(
             "check FILE",
@@ -105,10 +105,10 @@ pub(super) static CLASSES_MIXED: CodeAccount = CodeAccount {
 };
 
 pub(super) static ARRAY_OR_CELL: CodeAccount = CodeAccount {
-    title: "an array isn't named as it can be named here",
-    meaning: "An operand is one cell: `A[i]` of a vector, `M[i, j]` of a matrix, where an index is an \
-              integer. Parts of arrays (`A`, `A[2..5]`, `M[i, ..]`) are passed to procedures.",
-    cure: "Write as many indices as the array has lengths; for all elements write a loop.",
+    title: "an array has a wrong number of indices, or is named as a whole",
+    meaning: "An operand is one cell: `A[i]` of a vector, `M[i, j]` of a matrix, with integers as indices. \
+              Whole arrays and parts of them (`A`, `A[2..5]`, `M[i, ..]`) can only be passed to procedures.",
+    cure: "Write an index for each length of the array; write a loop for all elements.",
     evidence: programs(
         trial(
             "check FILE",
@@ -130,9 +130,9 @@ pub(super) static ARRAY_OR_CELL: CodeAccount = CodeAccount {
 };
 
 pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
-    title: "an index lies outside of its array",
-    meaning: "The elements of an array of n cells have the indices 0 to n - 1. This index is known without \
-              running.",
+    title: "a constant index is outside of its array",
+    meaning: "The elements of an array of n cells have the indices 0 to n - 1. This index is a constant \
+              outside of that range.",
     cure: "Count from 0.",
     evidence: programs(
         trial(
@@ -154,8 +154,8 @@ pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
 
 pub(super) static STACK_AS_OPERAND: CodeAccount = CodeAccount {
     title: "a stack is named as if it were a cell",
-    meaning: "What lies on a stack has no place that an operand could name: `push x` puts x on the stack \
-              of its class, `pop x` takes the last value off.",
+    meaning: "A value on a stack can't be named by an operand: `push x` puts x on the stack of its class, `pop \
+              x` takes the last value off.",
     cure: "Pop the value into a cell, or keep it in an array.",
     evidence: programs(
         trial(
@@ -179,11 +179,11 @@ pub(super) static STACK_AS_OPERAND: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_SUCH_ADJOINT: CodeAccount = CodeAccount {
-    title: "there is no such adjoint",
-    meaning: "`x'` is the adjoint of a real cell, written behind the name: `A'[i]`. Integers and constants \
-              have none, and no adjoint has one. An adjoint can't be passed: the procedure names it \
-              itself.",
-    cure: "Put the `'` behind the name of a real cell.",
+    title: "this operand has no adjoint",
+    meaning: "`x'` is the adjoint of a real cell; the sign follows the name, as in `A'[i]`. Integers, \
+              constants and adjoints have no adjoint. An adjoint can't be an argument: the procedure names \
+              it itself.",
+    cure: "Write the `'` directly after the name of a real cell.",
     evidence: programs(
         trial(
             "check FILE",
@@ -203,10 +203,10 @@ pub(super) static NO_SUCH_ADJOINT: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_LENGTH: CodeAccount = CodeAccount {
-    title: "what is asked has no such length",
-    meaning: "`len(v)` is that of a vector or a slice; of a matrix, `len(M, 0)` are the rows and `len(M, \
-              1)` the columns.",
-    cure: "Ask an array.",
+    title: "`len` is asked for a length that doesn't exist",
+    meaning: "`len(v)` is the length of a vector or a slice. For a matrix, `len(M, 0)` is the number of rows \
+              and `len(M, 1)` the number of columns.",
+    cure: "Name a vector, a slice, or a matrix with 0 or 1.",
     evidence: programs(
         trial(
             "check FILE",
@@ -228,8 +228,8 @@ pub(super) static NO_LENGTH: CodeAccount = CodeAccount {
 
 pub(super) static NO_INVERSE_OVER: CodeAccount = CodeAccount {
     title: "an update has no inverse over these numbers",
-    meaning: "What an instruction does must be undone by another one. A product of integers can't: what \
-              was multiplied by 0 is gone, and a quotient drops its remainder.",
+    meaning: "Every instruction needs an inverse. A product of integers has none: a factor of 0 loses the \
+              other factor, and a quotient loses the remainder.",
     cure: "Add the product to another cell: `add y, a*b`.",
     evidence: programs(
         trial(

@@ -11,19 +11,20 @@ const WIDTH: usize = 80;
 /// The beginning of `docs/errors.md`, before the entries.
 const BEGINNING: &str = "# What goes wrong, by its code
 
-Written from the codes themselves by `reviver`; a test holds this page to them. `reviver explain CODE` prints an entry, and
-`reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`, `warning[L01]`), and with
-`--json` it is the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
+This page lists every code of an error, a warning, a trap or a loss. It is generated from the codes' own entries, and a test checks it.
+`reviver explain CODE` prints an entry, and `reviver explain` lists all. A message shows its code in brackets (`error[E20]`,
+`warning[W03]`, `trap[T22]`, `warning[L01]`); with `--json` it is the member `code`. A code never changes its meaning. The name of a
+code can be used too: `reviver explain index-outside`.
 
-Each program is the smallest one that shows its code, and no other, with what is printed then; behind it stands the same one mended, or
-another command where only that is at fault.
+Each program is the smallest one that shows its code and no other. Its output follows, then the corrected program, or a
+corrected command where only the command is wrong.
 ";
 
 /// The kinds of codes, by first letter.
 const KINDS: [(char, &str); 4] = [
     ('E', "Errors: nothing is assembled"),
     ('W', "Warnings: doubtful, or certain to trap"),
-    ('T', "Traps: a run can't go on"),
+    ('T', "Traps: a run can't continue"),
     ('L', "Losses: derivatives may be wrong"),
 ];
 

@@ -4,9 +4,9 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static TASKS_MISPLACED: CodeAccount = CodeAccount {
     title: "a `fork` and a `join` don't bound calls",
-    meaning: "`fork` and `join` stand in one procedure, the `fork` first, with the calls that are tasks between them, \
-              and no branch leads in or out. Another `fork` stands in a procedure that a task calls.",
-    cure: "Write `par p(…), q(…)`, which becomes all of it, or end each `fork` with a `join`.",
+    meaning: "`fork` and `join` are in one procedure, the `fork` first, with the calls that are tasks between \
+              them. No branch leads in or out. Another `fork` can be in a procedure that a task calls.",
+    cure: "Write `par p(…), q(…)`, which becomes these instructions, or end each `fork` with a `join`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -37,11 +37,11 @@ pub(super) static TASKS_MISPLACED: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_TASK: CodeAccount = CodeAccount {
-    title: "something can't be a task, or be done by one",
-    meaning: "Tasks may run at the same time, each on cells of its own. Stacks, tapes and the gradient mode are there \
-              once for all of them, so no task may come to one. Between `fork` and `join` stand only calls, and what \
-              counts them in variables of the procedure.",
-    cure: "Keep the values in cells that the task is passed, or call it outside of the `par`.",
+    title: "a statement isn't allowed in a task, or between `fork` and `join`",
+    meaning: "Tasks may run at the same time, each on separate cells. All tasks share the stacks, the tapes and \
+              the gradient mode, so no task may use one. Only calls, and statements that count the calls in \
+              variables of the procedure, can be between `fork` and `join`.",
+    cure: "Pass the values to the task in cells, or move the call out of the `par`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -70,10 +70,10 @@ pub(super) static NO_TASK: CodeAccount = CodeAccount {
 };
 
 pub(super) static TASKS_SHARE: CodeAccount = CodeAccount {
-    title: "a task certainly touches what another one changes",
-    meaning: "Tasks may run in any order and at the same time, so what one changes is no business of another one: they \
-              have only those cells in common that all of them read.",
-    cure: "Pass each task cells of its own, or make the calls one after the other, without `par`.",
+    title: "a task uses a cell that another task changes",
+    meaning: "Tasks may run in any order and at the same time, so no task may use a cell that another one \
+              changes. Cells that all of them only read may be shared.",
+    cure: "Pass each task separate cells, or make the calls one after the other, without `par`.",
     evidence: programs(
         trial(
             "check FILE",

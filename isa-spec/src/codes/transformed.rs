@@ -4,8 +4,8 @@ use super::{CodeAccount, CodeEvidence, programs, trial};
 
 pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
     title: "a file that is included can't be read",
-    meaning: "The path stands in quotes, and is seen from the folder of the file that includes it.",
-    cure: "Mend the path.",
+    meaning: "The path is in quotes, and relative to the folder of the file that includes it.",
+    cure: "Correct the path.",
     evidence: programs(
         trial(
             "check FILE",
@@ -27,7 +27,8 @@ pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
 
 pub(super) static INCLUDES_ITSELF: CodeAccount = CodeAccount {
     title: "a file includes itself",
-    meaning: "Each file is included once. One that leads back to itself couldn't stand before what it needs.",
+    meaning: "Each file is included once. A file that includes itself couldn't come before the text that needs \
+              it.",
     cure: "Move what both files need into a third one.",
     evidence: programs(
         trial(
@@ -50,8 +51,8 @@ pub(super) static INCLUDES_ITSELF: CodeAccount = CodeAccount {
 
 pub(super) static NO_PROGRAM: CodeAccount = CodeAccount {
     title: "there is no program in the text",
-    meaning: "Nothing is declared, and no instruction is written.",
-    cure: "Declare cells, and write one instruction a line.",
+    meaning: "The text has neither a declaration nor an instruction.",
+    cure: "Declare cells, and write one instruction on each line.",
     evidence: programs(
         trial(
             "check FILE",
@@ -70,11 +71,11 @@ pub(super) static NO_PROGRAM: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_INVERSE_PROGRAM: CodeAccount = CodeAccount {
-    title: "a program with this has no inverse",
-    meaning: "The inverse program undoes each statement, from the last one to the first. What loses bits \
-              (`overwrite`, `erase`, `forget`, `fi forgotten`) can't be undone.",
-    cure: "Undo what made the value, or keep it: `push` it, or declare it `.garbage`. `reviver bennett` \
-           does so for a whole program.",
+    title: "a statement has no inverse, so the program has none",
+    meaning: "The inverse program undoes each statement, from the last one to the first. Statements that \
+              lose bits (`overwrite`, `erase`, `forget`, `fi forgotten`) can't be undone.",
+    cure: "Undo the statements that computed the value, `push` it, or declare it `.garbage`. `reviver \
+           bennett` transforms a whole program.",
     evidence: programs(
         trial(
             "invert FILE",
@@ -94,12 +95,12 @@ pub(super) static NO_INVERSE_PROGRAM: CodeAccount = CodeAccount {
 };
 
 pub(super) static NOT_TRANSFORMED: CodeAccount = CodeAccount {
-    title: "Bennett's method can't be applied to this",
-    meaning: "The method copies the state of a program and runs parts of it again. It can't where the \
-              state is more than cells: with stacks, tapes, adjoints, calls by value, and rotations of \
-              floats, which lose bits in no cell.",
-    cure: "Keep values in arrays, declare `.in` and `.out` arrays in place of tapes, call by name, and \
-           take `.real fixed` for rotations.",
+    title: "Bennett's method can't transform this statement",
+    meaning: "The method copies the state of a program and runs parts of it again. It handles only states \
+              that consist of cells: no stacks, tapes, adjoints or calls by value. Rotations of floats are \
+              refused too, because they lose bits that are in no cell.",
+    cure: "Keep values in arrays, declare `.in` and `.out` arrays instead of tapes, call by name, and use \
+           `.real fixed` for rotations.",
     evidence: programs(
         trial(
             "bennett FILE",
@@ -121,10 +122,10 @@ pub(super) static NOT_TRANSFORMED: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
-    title: "the states that Bennett's method keeps don't fit into the space",
-    meaning: "`--space` says how many bytes the kept states may take. Even the fewest that the method can \
-              do with don't fit.",
-    cure: "Allow the bytes that the message names, or choose yourself: `--segments 2`.",
+    title: "the states that Bennett's method keeps exceed `--space`",
+    meaning: "`--space` limits the bytes of the kept states. Even the smallest plan of the method needs \
+              more.",
+    cure: "Allow the bytes that the message names, or choose the plan with `--segments` and `--levels`.",
     evidence: programs(
         trial(
             "bennett FILE --space 100",
@@ -144,12 +145,12 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
 };
 
 pub(super) static MALFORMED_IMAGE: CodeAccount = CodeAccount {
-    title: "an image, or what a disassembly records, isn't as it is written",
-    meaning: "An image holds code, and records lines, labels, blocks and names of its text. They must \
-              belong to each other. The assembler and the disassembler write them so; something else has \
-              changed them.",
-    cure: "Assemble the text anew. In a disassembly, leave out all that is recorded: `.lines`, `.file`, \
-           `.block`, `.scope`, `.value`.",
+    title: "an image, or what a disassembly records, is malformed",
+    meaning: "An image contains code, and records the lines, labels, blocks and names of its text. The \
+              records must match the code. The assembler and the disassembler write matching records; \
+              another program has changed them.",
+    cure: "Assemble the text again. In a disassembly, delete all records: `.lines`, `.file`, `.block`, \
+           `.scope`, `.value`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -170,9 +171,9 @@ pub(super) static MALFORMED_IMAGE: CodeAccount = CodeAccount {
 };
 
 pub(super) static OUR_MISTAKE: CodeAccount = CodeAccount {
-    title: "Reviver has made a text that it can't read itself",
-    meaning: "A transformation writes text out of what it has read. That this can't be read again is a \
-              mistake of the transformation.",
-    cure: "Report it, with the program.",
+    title: "Reviver wrote a text that it can't read",
+    meaning: "A transformation of Reviver wrote this text, and the assembler rejects it. That is a mistake \
+              in Reviver.",
+    cure: "Report the mistake, with the program.",
     evidence: CodeEvidence::Untold("it is no mistake of a program, and none is known that leads there"),
 };

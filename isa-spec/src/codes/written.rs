@@ -3,11 +3,11 @@
 use super::{CodeAccount, programs, trial};
 
 pub(super) static UNREADABLE_TEXT: CodeAccount = CodeAccount {
-    title: "a file is no text that can be assembled",
-    meaning: "A text is UTF-8, and what a reader sees must be what is assembled: so characters that a \
-              screen hides, or that turn the direction of writing, are refused in comments too. A file in \
-              another encoding, a line above 1 MiB, and a file above 4 GiB are no texts either.",
-    cure: "Save the file as UTF-8, and take the character out that the message names.",
+    title: "a file isn't a text that can be assembled",
+    meaning: "A text is UTF-8, and is assembled as a reader sees it. So characters that a screen hides, or that \
+              change the direction of writing, are refused, also in comments. A file in another encoding, a line \
+              above 1 MiB, and a file above 4 GiB are refused too.",
+    cure: "Save the file as UTF-8, and delete the character that the message names.",
     evidence: programs(
         trial(
             "check FILE",
@@ -27,10 +27,10 @@ pub(super) static UNREADABLE_TEXT: CodeAccount = CodeAccount {
 };
 
 pub(super) static UNKNOWN_CHARACTER: CodeAccount = CodeAccount {
-    title: "a character is no part of the language",
-    meaning: "Statements are made of letters, digits, and the signs of operators and brackets. Some \
-              characters only look like one of these: a long dash, or a space that doesn't break.",
-    cure: "Type it anew. A comment begins with `;`.",
+    title: "a character isn't part of the language",
+    meaning: "Statements consist of letters, digits, and the signs of operators and brackets. Some \
+              characters only look like one of these: a long dash, or a no-break space.",
+    cure: "Type the character again. A comment begins with `;`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -51,7 +51,7 @@ pub(super) static UNKNOWN_CHARACTER: CodeAccount = CodeAccount {
 
 pub(super) static UNCLOSED_QUOTE: CodeAccount = CodeAccount {
     title: "a text in quotes has no end",
-    meaning: "What begins with a quotation mark ends with one on the same line.",
+    meaning: "A text that begins with a quotation mark ends with one on the same line.",
     cure: "Write the second quotation mark.",
     evidence: programs(
         trial(
@@ -74,10 +74,10 @@ pub(super) static UNCLOSED_QUOTE: CodeAccount = CodeAccount {
 };
 
 pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
-    title: "a number isn't written as numbers are, or is larger than any",
+    title: "a number is malformed, or too large",
     meaning: "Numbers are `42`, `1_000`, `0xff`, `0b101`, `0o17`, `1.5` and `2e-3`. A name can't begin \
               with a digit.",
-    cure: "Take out what is no digit, or put a blank or an operator in between.",
+    cure: "Delete signs that aren't digits, or write a blank or an operator in between.",
     evidence: programs(
         trial(
             "check FILE",
@@ -97,9 +97,9 @@ pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
 };
 
 pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
-    title: "something else is wanted here",
-    meaning: "The statement was read up to this place, and what stands here can't go on with it. The \
-              message says what could.",
+    title: "something else is expected here",
+    meaning: "The statement was read up to this place, and this word or sign can't continue it. The message says \
+              what can.",
     cure: "Compare with the usage: `reviver isa WORD` shows how an instruction, a keyword or a directive \
            is written. Often a comma or a bracket is missing just before.",
     evidence: programs(
@@ -122,8 +122,8 @@ pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
 
 pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
     title: "a name is taken by the language",
-    meaning: "Instructions, keywords and functions can't be names, nor can `main`, which is what stands \
-              outside of procedures. Names that begin with `len$` bring lengths to procedures.",
+    meaning: "Instructions, keywords and functions can't be names. Neither can `main`, the name of the code \
+              outside of procedures. Names that begin with `len$` pass lengths to procedures.",
     cure: "Choose another name.",
     evidence: programs(
         trial(
@@ -167,10 +167,10 @@ pub(super) static UNKNOWN_DIRECTIVE: CodeAccount = CodeAccount {
 };
 
 pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
-    title: "a directive can't stand here",
-    meaning: "Globals, constants, procedures and macros are declared outside of everything, `.ancilla` at \
-              the beginning of what it belongs to, and never inside of a block.",
-    cure: "Move it out of the block. In a block, `local` opens a variable for a while.",
+    title: "a directive isn't allowed here",
+    meaning: "Globals, constants, procedures and macros are declared outside of procedures and blocks. \
+              `.ancilla` is at the beginning of its procedure. No directive is inside of a block.",
+    cure: "Move it out of the block. In a block, `local` declares a variable.",
     evidence: programs(
         trial(
             "check FILE",
@@ -196,10 +196,10 @@ pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
 };
 
 pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
-    title: "a text asks for more than is assembled",
-    meaning: "Expressions, blocks, macros and included files may be nested, and copied, so often and no \
-              more. Without limits a few lines could ask for any amount of memory.",
-    cure: "Take it apart: a `local` for a part of an expression, a procedure for what is repeated.",
+    title: "a text exceeds a limit of the assembler",
+    meaning: "The nesting and the copies of expressions, blocks, macros and included files are limited. \
+              Without limits a few lines could request any amount of memory.",
+    cure: "Split it: use a `local` for a part of an expression, and a procedure for a repeated part.",
     evidence: programs(
         trial(
             "check FILE",
@@ -220,8 +220,8 @@ pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_INSTRUCTION: CodeAccount = CodeAccount {
     title: "there is no such instruction or macro",
-    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word \
-              is none of them; a function stands behind an update, as in `add y, exp(x)`.",
+    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word is \
+              none of them. A function follows an update, as in `add y, exp(x)`.",
     cure: "`reviver isa` lists the instructions. A procedure is called: `call p(x)`.",
     evidence: programs(
         trial(
@@ -266,9 +266,9 @@ pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
 };
 
 pub(super) static WRONG_NUMBER_OF_OPERANDS: CodeAccount = CodeAccount {
-    title: "an instruction or a function is given too much or too little",
-    meaning: "Each instruction takes so many operands, and each function so many sources.",
-    cure: "`reviver isa NAME` shows how many.",
+    title: "an instruction or a function has too many or too few operands",
+    meaning: "Each instruction has a fixed number of operands, and each function a fixed number of sources.",
+    cure: "`reviver isa NAME` prints how many.",
     evidence: programs(
         trial(
             "check FILE",
@@ -288,9 +288,9 @@ pub(super) static WRONG_NUMBER_OF_OPERANDS: CodeAccount = CodeAccount {
 };
 
 pub(super) static ASSIGNED: CodeAccount = CodeAccount {
-    title: "nothing is assigned here",
-    meaning: "A statement begins with an instruction. There is no `=`, because what the cell held before \
-              would be lost; a value is added to it, subtracted or exchanged.",
+    title: "there is no assignment with `=`",
+    meaning: "A statement begins with an instruction. There is no `=`, because the old value of the cell \
+              would be lost. Values are added, subtracted or exchanged instead.",
     cure: "Write `add n, 1` for n += 1. A cell that is 0 becomes 5 by `add n, 5`.",
     evidence: programs(
         trial(
@@ -311,7 +311,7 @@ pub(super) static ASSIGNED: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_CONDITION: CodeAccount = CodeAccount {
-    title: "a condition isn't written as conditions are",
+    title: "this isn't a condition",
     meaning: "A condition compares two values: `a == b`, `!=`, `<`, `<=`, `>` or `>=`. Conditions are \
               joined by `and`, `or` and `not`; a number alone is none.",
     cure: "Compare: `n != 0`, `a < b and b < c`.",
@@ -334,10 +334,10 @@ pub(super) static NO_CONDITION: CodeAccount = CodeAccount {
 };
 
 pub(super) static OTHER_CONDITION_WANTED: CodeAccount = CodeAccount {
-    title: "this condition can't be asked here",
+    title: "this condition isn't allowed here",
     meaning: "`br` and `from` of a pair are single instructions: they test one comparison of cells and \
               constants, or `always`. Blocks test any condition, but not `always`; only a join forgets.",
-    cure: "Write a block (`if … fi`, `from … until`), which computes what its conditions need.",
+    cure: "Write a block (`if … fi`, `from … until`), which tests any condition.",
     evidence: programs(
         trial(
             "check FILE",

@@ -41,7 +41,7 @@ impl Checker<'_> {
                 return;
             }
             if open.last().is_some_and(|outer| !lies_in_body(block, outer)) {
-                let message = "a block lies neither within a body of another nor apart";
+                let message = "a block is neither within a body of another block nor outside of it";
                 self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
                 return;
             }
@@ -57,7 +57,7 @@ impl Checker<'_> {
             self.report(
                 ProblemCode::MalformedImage,
                 Site::Instruction(block.start()),
-                "a block stands in a file that isn't recorded",
+                "a block is in a file that isn't recorded",
             );
         }
         if !has_shape(self.module, block) {

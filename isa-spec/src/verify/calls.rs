@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
     fn arguments(&mut self, procedure: &'a Procedure, at: u32, call: &'a Call, callee: &'a Procedure) {
         let (given, wanted) = (call.arguments.len(), callee.parameters.len());
         if given != wanted {
-            let message = format!("`{}` takes {wanted} arguments, not {given}", callee.name);
+            let message = format!("`{}` takes {wanted} arguments, found {given}", callee.name);
             self.report(ProblemCode::WrongNumberOfArguments, Site::Instruction(at), message).other =
                 Some((Site::Procedure(call.procedure), "declared here".into()));
             return;
@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` wants an array or a part of one", parameter.name),
+                    format!("`{}` takes an array or a part of one", parameter.name),
                 );
                 return false;
             }
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` wants a matrix", parameter.name),
+                    format!("`{}` takes a matrix", parameter.name),
                 );
                 return false;
             }
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` is `inout`: it wants a cell, not a constant", parameter.name),
+                    format!("`{}` is `inout`: expected a cell, found a constant", parameter.name),
                 );
                 false
             }
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` wants one cell, not an array", parameter.name),
+                    format!("`{}` takes one cell: expected a cell, found an array", parameter.name),
                 )
                 .help = Some("pass an element, `A[i]`".into());
                 return false;
@@ -141,7 +141,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` wants a whole matrix", parameter.name),
+                    format!("`{}` takes a whole matrix", parameter.name),
                 );
                 return false;
             }

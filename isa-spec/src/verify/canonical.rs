@@ -116,7 +116,7 @@ impl<'a> Checker<'a> {
         let mut look = |base| is_hidden |= matches!(base, Base::Global(n) if hidden.contains(&n));
         recorded.into_iter().for_each(|operand| operand.visit_bases(&mut look));
         if is_hidden {
-            let message = "what is recorded names a global that a parameter hides";
+            let message = "a record names a global that a parameter hides";
             self.report(ProblemCode::MalformedImage, Site::Procedure(number), message);
         }
     }

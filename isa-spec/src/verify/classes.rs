@@ -93,9 +93,9 @@ fn help(instruction: &Instruction, wanted: Conversion, (operands, value): (&[Str
             let convert = format!("write `{}({source})`", converter(class).name());
             match class {
                 Class::Real => convert,
-                Class::Int => format!(
-                    "{convert}, which drops what is behind the point; `round` and `floor` make whole reals"
-                ),
+                Class::Int => {
+                    format!("{convert}, which drops the fraction; `round` and `floor` make whole reals")
+                }
             }
         }
         Conversion::Result(class) => {

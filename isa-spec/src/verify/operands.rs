@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
             OperandShape::Call => (0, matches!(link, Link::Calls(calls) if calls.len() == 1)),
             OperandShape::Tasks | OperandShape::Switch => (0, *link == Link::None),
             OperandShape::Boundary => {
-                let message = format!("`{}` stands only at the bounds of a procedure", update.name());
+                let message = format!("`{}` is allowed only at the bounds of a procedure", update.name());
                 self.report(ProblemCode::MalformedImage, Site::Instruction(at), message);
                 return false;
             }

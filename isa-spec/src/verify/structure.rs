@@ -76,7 +76,7 @@ impl Checker<'_> {
                 self.report(
                     ProblemCode::DeclaredTwice,
                     Site::Instruction(*at),
-                    format!("the label `{label}` stands twice in a procedure"),
+                    format!("the label `{label}` is declared twice in a procedure"),
                 );
             }
         }

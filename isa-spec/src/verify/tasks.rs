@@ -68,18 +68,18 @@ impl<'a> Checker<'a> {
         match misplaced {
             MisplacedBound::ForkInFork { at, open } => {
                 let violation =
-                    self.report(code, Site::Instruction(at), "this `fork` stands inside of another one");
+                    self.report(code, Site::Instruction(at), "this `fork` is inside of another one");
                 violation.other = Some((Site::Instruction(open), "which has no `join` before it".into()));
                 violation.help =
                     Some("end the first with `join`, or fork in a procedure that a task calls".into());
             }
             MisplacedBound::JoinAlone { at } => {
                 self.report(code, Site::Instruction(at), "this `join` has no `fork`").help =
-                    Some("a `fork` stands before the calls, the `join` behind them".into());
+                    Some("a `fork` comes before the calls, its `join` after them".into());
             }
             MisplacedBound::ForkAlone { at } => {
                 self.report(code, Site::Instruction(at), "this `fork` has no `join`").help =
-                    Some("write `join` behind the calls, in the same procedure".into());
+                    Some("write `join` after the calls, in the same procedure".into());
             }
         }
     }
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
     fn unfit(&mut self, CalledTask { at, call, callee }: CalledTask<'_>, effects: &Effects) {
         let Some(unfit) = effects.unfit_for_tasks(call.procedure) else { return };
         let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
-        let message = format!("`{}` can't be a task: it comes to a `{what}`", callee.name);
+        let message = format!("`{}` can't be a task: it executes a `{what}`", callee.name);
         let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
         violation.other =
             Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
             let violation = self.report(
                 ProblemCode::TasksMisplaced,
                 Site::Instruction(at),
-                "a branch leads out of what is between `fork` and `join`",
+                "a branch leads out of the part between `fork` and `join`",
             );
             violation.other = Some((Site::Instruction(partner), "its partner".into()));
         }
@@ -165,10 +165,10 @@ impl<'a> Checker<'a> {
     fn no_task(&mut self, at: u32, instruction: &Instruction) {
         let message = match instruction.update.action() {
             Action::Tasks(TaskBound::Opens | TaskBound::Closes) => return,
-            _ => format!("`{}` can't stand between `fork` and `join`", instruction.update.name()),
+            _ => format!("`{}` isn't allowed between `fork` and `join`", instruction.update.name()),
         };
         self.report(ProblemCode::NoTask, Site::Instruction(at), message).help =
-            Some("only calls can, and what counts them in variables of the procedure; move the rest into what is called".into());
+            Some("only calls are, and statements that count them in variables of the procedure; move the rest into the callees".into());
     }
 
     /// Checks that no task names a global that another one changes. In a loop, a call is also compared with
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
         if at != other {
             violation.other = Some((Site::Instruction(other), "this is the other one".into()));
         }
-        violation.help = Some("pass each task cells of its own, or elements that differ".into());
+        violation.help = Some("pass each task separate cells, or different elements".into());
     }
 
     /// Checks that in a loop, an argument that is the same cell in each iteration is `in`.
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         let Some((at, nth)) = found else { return };
         let message = "each of these tasks is passed the same cells, and may change them";
         self.report(ProblemCode::TasksShare, Site::Operand(at, nth), message).help =
-            Some("pass each task cells of its own; what tasks only read can be `in`".into());
+            Some("pass each task separate cells; cells that tasks only read can be `in`".into());
     }
 
     /// Checks that arguments of two tasks that certainly share cells are `in` in both.
@@ -238,7 +238,7 @@ impl<'a> Checker<'a> {
                     );
                     violation.other = Some((Site::Operand(at, m), "passed here too".into()));
                     violation.help =
-                        Some("pass each task cells of its own; what tasks only read can be `in`".into());
+                        Some("pass each task separate cells; cells that tasks only read can be `in`".into());
                     return;
                 }
             }

@@ -70,7 +70,7 @@ const LONGEST_PIECE: usize = 1024;
 const PIECES: usize = 16;
 
 /// Chunk of lanes that one thread executes in sequence.
-struct LanePiece<'r> {
+struct LaneChunk<'r> {
     /// Index of the chunk's first lane in the block.
     at: usize,
     lanes: usize,
@@ -81,7 +81,7 @@ struct LanePiece<'r> {
 struct Work<'w, 'r> {
     first: u64,
     inputs: &'w [&'w [u64]],
-    pieces: Mutex<std::vec::IntoIter<LanePiece<'r>>>,
+    pieces: Mutex<std::vec::IntoIter<LaneChunk<'r>>>,
     groups: Option<&'w PlanGroups>,
     /// Smallest number of a failed lane; only set if a failure ends the batch.
     failed: AtomicU64,
@@ -148,7 +148,7 @@ impl CpuLanes {
         &self,
         (call, mut groups): (&mut Workspace, Option<&mut ThreadGroups<'_>>),
         work: &Work<'_, '_>,
-        piece: &mut LanePiece<'_>,
+        piece: &mut LaneChunk<'_>,
         outcome: &mut BlockOutcome,
     ) -> Result<(), Error> {
         if work.failed.load(Ordering::Relaxed) < work.first + piece.at as u64 {
@@ -229,15 +229,15 @@ impl CpuLanes {
 
 impl<'r> Work<'_, 'r> {
     /// Returns the next chunk, in lane order. Therefore every lane before a failed lane has been started.
-    fn next(&self) -> Option<LanePiece<'r>> {
+    fn next(&self) -> Option<LaneChunk<'r>> {
         self.pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
     }
 }
 
-fn pieces<'r>(lanes: usize, length: usize, results: &'r mut [&mut [u64]]) -> Vec<LanePiece<'r>> {
+fn pieces<'r>(lanes: usize, length: usize, results: &'r mut [&mut [u64]]) -> Vec<LaneChunk<'r>> {
     let columns = results.len();
-    let piece = |at| LanePiece { at, lanes: length.min(lanes - at), results: Vec::with_capacity(columns) };
-    let mut pieces: Vec<LanePiece<'r>> = (0..lanes).step_by(length).map(piece).collect();
+    let piece = |at| LaneChunk { at, lanes: length.min(lanes - at), results: Vec::with_capacity(columns) };
+    let mut pieces: Vec<LaneChunk<'r>> = (0..lanes).step_by(length).map(piece).collect();
     for column in results {
         let parts = column.chunks_mut(length);
         pieces.iter_mut().zip(parts).for_each(|(piece, part)| piece.results.push(part));

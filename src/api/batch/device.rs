@@ -48,8 +48,11 @@ pub trait PreparedLanes: Debug + Send + Sync {
 pub struct LaneBlock<'b, 'r> {
     /// Number of the first lane.
     pub first: u64,
+    /// Number of lanes in the block.
     pub lanes: usize,
+    /// Input columns, in the order of the plan.
     pub inputs: &'b [&'b [u64]],
+    /// Result columns, in the order of the plan.
     pub results: &'b mut [&'r mut [u64]],
 }
 
@@ -72,6 +75,7 @@ pub struct BlockOutcome {
     pub compile: Duration,
     /// Time spent sending data to a device and fetching results from it; may overlap with work on other lanes.
     pub upload: Duration,
+    /// Time spent fetching results from a device.
     pub download: Duration,
     /// Time that a device worked on lanes, by the device's clock. `None` if it has no clock.
     pub worked: Option<Duration>,
@@ -114,7 +118,9 @@ impl BlockOutcome {
 /// Lane that failed and has no results.
 #[derive(Debug)]
 pub struct LaneFailure {
+    /// Number of the lane in its batch.
     pub lane: u64,
+    /// Reason for the failure.
     pub error: Error,
 }
 
@@ -133,6 +139,7 @@ impl LaneFailure {
 /// Lanes that share a remark, such as unverified derivatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotedLanes {
+    /// Number of lanes with the remark.
     pub count: u64,
     /// The first such lane, and the text of its remark.
     pub first: Option<(u64, String)>,

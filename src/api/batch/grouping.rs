@@ -2,6 +2,7 @@
 
 /// Columns that form one array: all cells of a name, or a single cell.
 pub struct ArrayColumns {
+    /// Name of the array, without indices.
     pub name: String,
     /// Lengths of the array's dimensions, without the lane dimension.
     pub lengths: Vec<u64>,

@@ -10,7 +10,7 @@ use super::device::BlockOutcome;
 use super::plan::{LaneCell, LanePlan, LaneTask, LossColumn, ResultSource};
 use crate::api::error::Error;
 use crate::api::gradient::certain;
-use crate::api::workspace::{Gifts, Workspace};
+use crate::api::workspace::{GivenInputs, Workspace};
 
 /// Creates a workspace for the lanes of a plan, with the shared inputs set.
 pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
@@ -42,11 +42,11 @@ pub(super) fn start(call: Workspace, travel: Travel) -> Option<RouteStart> {
     }
 }
 
-fn gifts(call: &mut Workspace, travel: Travel) -> Option<&mut Gifts> {
+fn gifts(call: &mut Workspace, travel: Travel) -> Option<&mut GivenInputs> {
     if travel == Travel::Forward { Some(&mut call.inputs) } else { call.results.as_mut() }
 }
 
-fn put(gifts: &mut Gifts, cell: &LaneCell, bits: u64) {
+fn put(gifts: &mut GivenInputs, cell: &LaneCell, bits: u64) {
     let range = cell.cell..cell.cell + 1;
     match cell.class {
         Class::Int => gifts.start.ints_mut(cell.global, range).fill(bits as i64),

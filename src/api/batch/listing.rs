@@ -13,6 +13,7 @@ use crate::api::engine::native_code;
 pub struct ListedDevice {
     /// Name by which users choose the device.
     pub name: String,
+    /// CPU, GPU or software driver.
     pub kind: DeviceKind,
     /// Capability probe: questions with the device's answers.
     pub answers: Vec<(String, String)>,
@@ -25,6 +26,7 @@ pub struct ListedDevice {
 pub enum DeviceKind {
     /// The CPU cores of this machine.
     Processor,
+    /// A GPU in hardware.
     Graphics,
     /// A software driver that emulates a GPU.
     Software,

@@ -25,9 +25,19 @@ pub enum LaneTask {
     RoundTripBack,
     /// Value of a loss, and its derivatives by some reals, or by all real inputs if `by` is empty. A seeded sum has
     /// the values of its cells.
-    Gradient { loss: LossCell, by: Vec<RealCells> },
+    Gradient {
+        /// The loss or seeded sum.
+        loss: LossCell,
+        /// The reals to differentiate by; empty for all real inputs.
+        by: Vec<RealCells>,
+    },
     /// Values of some reals, and their derivatives by others.
-    Jacobian { of: Vec<RealCells>, by: Vec<RealCells> },
+    Jacobian {
+        /// The reals to differentiate.
+        of: Vec<RealCells>,
+        /// The reals to differentiate by; empty for all real inputs.
+        by: Vec<RealCells>,
+    },
 }
 
 impl LaneTask {
@@ -45,9 +55,11 @@ impl LaneTask {
 pub struct LaneCell {
     /// Cell name, such as `x`, `A[3]`, `M[1,2]`.
     pub name: String,
+    /// Class of the cell: integer or real.
     pub class: Class,
-    /// Index of the global declaration; `cell` is the index among the cells of its class.
+    /// Index of the global declaration.
     pub global: usize,
+    /// Index among the cells of the class.
     pub cell: usize,
 }
 
@@ -56,7 +68,9 @@ pub struct LaneCell {
 pub struct ResultColumn {
     /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian.
     pub name: String,
+    /// Class of the number: integer or real.
     pub class: Class,
+    /// Source of the number in each lane.
     pub source: ResultSource,
 }
 
@@ -72,10 +86,20 @@ impl ResultColumn {
 pub enum ResultSource {
     /// Cell of the final state, by its index in its class.
     Cell(usize),
-    /// Value of a cell of a loss. `loss` is the index of the loss in the plan, `seeded` that of the cell in the loss.
-    Value { loss: usize, seeded: usize },
+    /// Value of a cell of a loss.
+    Value {
+        /// Index of the loss in the plan.
+        loss: usize,
+        /// Index of the cell in the loss.
+        seeded: usize,
+    },
     /// Derivative of a loss by a real of the start state.
-    Adjoint { loss: usize, cell: usize },
+    Adjoint {
+        /// Index of the loss in the plan.
+        loss: usize,
+        /// Index of the real among the cells.
+        cell: usize,
+    },
 }
 
 /// Content of a column that belongs to a loss.
@@ -90,8 +114,11 @@ pub(super) enum LossColumn {
 /// Complete description of the computation in each lane of a batch.
 #[derive(Debug)]
 pub struct LanePlan {
+    /// Program that the lanes execute.
     pub executable: Executable,
+    /// Computation in each lane.
     pub task: LaneTask,
+    /// Options of the batch.
     pub options: BatchOptions,
     /// Cells of the input columns, in column order.
     pub inputs: Vec<LaneCell>,

@@ -60,7 +60,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
     if (CourseFolder { path: path.to_owned() }).has_any(exercises) {
         let typed = read::typed(path);
         return failure.help(format_args!(
-            "{typed} is a folder of exercises, which stands behind a number: `reviver course check 1 {typed}`; in the folder `reviver course check` grades all"
+            "{typed} is a folder of exercises, which follows a number: `reviver course check 1 {typed}`; in the folder, `reviver course check` grades all"
         ));
     }
     let names = || exercises.iter().map(|exercise| &*exercise.name);

@@ -70,7 +70,7 @@ fn check(options: &CourseReport, json: bool) -> Fallible {
     if json && options.output.as_deref() == Some(Path::new("-")) {
         let failure = Failure::usage("`--json` and `-o -` would both be standard output");
         return Err(failure.help(
-            "`-o grades.csv` writes the table into a file besides; without `-o` there is the object alone",
+            "`-o grades.csv` writes also the table into a file; without `-o` only the object is printed",
         ));
     }
     if json && options.classroom {
@@ -79,7 +79,7 @@ fn check(options: &CourseReport, json: bool) -> Fallible {
     if options.classroom && options.folders.len() > 1 {
         let failure = Failure::usage("`--classroom` is about one folder at most");
         return Err(
-            failure.help("without a folder it prints the tests, with one what it has come to in each")
+            failure.help("without a folder it prints the tests, with one also their state in that folder")
         );
     }
     Ok(())

@@ -23,7 +23,7 @@ pub fn run(options: &CourseSolutions, json: bool) -> Fallible {
     }
     let kept = match copied.kept {
         0 => String::new(),
-        kept => format!("; {} that were there stay as they are", counted(kept, "file")),
+        kept => format!("; {} existing files stay unchanged", counted(kept, "file")),
     };
     streams::print(&format!(
         "solutions, expectations and hints of {} in {place}{kept}\n",

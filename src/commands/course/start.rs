@@ -40,12 +40,12 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
 fn told(folder: &CourseFolder, exercises: &[Exercise], Copied { written, kept }: Copied) -> String {
     let place = read::shown(&folder.path);
     let mut text = match (written, kept) {
-        (0, _) => format!("everything is in {place} already, and stays as it is\n"),
+        (0, _) => format!("everything is in {place} already, and stays unchanged\n"),
         (_, 0) => {
             format!("{} and the programs of the book in {place}\n", counted(exercises.len(), "exercise"))
         }
         _ => format!(
-            "{} written into {place}; {kept} were there and stay as they are\n",
+            "{} written into {place}; {kept} existing files stay unchanged\n",
             counted(written, "file")
         ),
     };

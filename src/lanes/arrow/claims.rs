@@ -16,7 +16,7 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
         Some(CompressionType::LZ4_FRAME) => true,
         Some(CompressionType::ZSTD) => {
             return Err(BrokenArrow::wrong(
-                "its batches are compressed by ZSTD, which isn't read: write them with LZ4, or as they are",
+                "its batches are compressed by ZSTD, which isn't supported: write them with LZ4, or uncompressed",
             ));
         }
         Some(other) => {

@@ -26,7 +26,7 @@ impl<R: Read + Seek> ArrowTable<R> {
 
     /// Returns the next batch; `None` at the end.
     pub fn next(&mut self) -> Result<Option<ArrowMessage>, BrokenArrow> {
-        const ASTRAY: &str = "its table of contents leads to something that isn't a record batch";
+        const ASTRAY: &str = "its table of contents refers to something that isn't a record batch";
         let Some(offset) = self.offsets.next() else { return Ok(None) };
         let offset = u64::try_from(offset).map_err(|_| BrokenArrow::wrong(ASTRAY))?;
         self.source.seek(SeekFrom::Start(offset))?;

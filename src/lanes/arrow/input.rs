@@ -111,7 +111,7 @@ impl ArrowInput {
         // For a pipe of unknown length, the end marker is sufficient; waiting for more might block.
         match self.length.is_some_and(|length| self.seen.get() < length) {
             true => {
-                let what = "something stands behind its end: streams that follow each other aren't one";
+                let what = "something follows its end: consecutive streams aren't one stream";
                 Err(BrokenArrow::wrong(what))
             }
             false => Ok(has_end),
@@ -202,7 +202,7 @@ fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
 fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::RecordBatch, BrokenArrow> {
     let head = message.head()?;
     if !matches!(head.version(), MetadataVersion::V4 | MetadataVersion::V5) {
-        return Err(BrokenArrow::wrong("it is of a version of Arrow that nobody writes any more"));
+        return Err(BrokenArrow::wrong("it has an obsolete version of Arrow"));
     }
     let Some(batch) = head.header_as_record_batch() else {
         let what = match head.header_type() {

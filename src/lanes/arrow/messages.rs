@@ -96,7 +96,7 @@ impl<R: Read> ArrowStream<R> {
                 self.has_end = message.is_none();
                 Ok(message)
             }
-            4 => Err(BrokenArrow::wrong("something stands between its messages")),
+            4 => Err(BrokenArrow::wrong("there is something between its messages")),
             _ => Err(BrokenArrow::Cut("between its messages")),
         }
     }
@@ -128,7 +128,7 @@ const NO_ARROW: &str = "it doesn't begin as record batches do";
 /// Maximum length of a footer, which has about 24 bytes for each record batch.
 const LONGEST_CONTENTS: u64 = 1 << 30;
 /// Error of a file without a footer.
-pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("behind its last record batch");
+pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("after its last record batch");
 
 /// Skips to the first message of a file, after part of the file mark has been read. Between them there is zero
 /// padding: up to eight bytes from most writers, up to the alignment of the data from others.

@@ -1,4 +1,4 @@
-//! Results as record batches, one for each block of lanes, written as they are computed.
+//! Results as record batches, one for each block of lanes, written once they are computed.
 
 use std::io;
 

@@ -397,7 +397,7 @@ impl Opened {
 }
 
 impl Drop for Opened {
-    /// Waits for unfinished work, because dropping a busy device can block for ever. A device that stays busy is
+    /// Waits for unfinished work, because dropping a busy device can block forever. A device that stays busy is
     /// leaked.
     fn drop(&mut self) {
         let begin = Instant::now();

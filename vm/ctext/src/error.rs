@@ -42,10 +42,10 @@ impl NoText {
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",
-            NoText::OwnMode => "without `--loss`, `reviver build` writes what the program computes",
+            NoText::OwnMode => "without `--of`, `reviver build` writes what the program computes",
             NoText::Twice { .. } => "name each variable once",
             NoText::OwnAdjoints => {
-                "`reviver grad` differentiates it; without `--loss`, `reviver build` writes what the program computes"
+                "`reviver grad` differentiates it; without `--of`, `reviver build` writes what the program computes"
             }
             NoText::Outside(_) => {
                 "`reviver run` runs it; a smaller program, or one with fewer branches, has a text"

@@ -3,11 +3,11 @@
 use reviver_isa::codes::{CodeAccount, CodeEvidence, programs, trial};
 
 pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
-    title: "an argument is another cell at the end of its call than at the beginning",
-    meaning: "The index of an argument is looked at when the call begins, and again when it ends: from there the way \
-              back enters the call. The procedure has changed the index, so that the way back would change another \
-              cell.",
-    cure: "Leave the cells alone that arguments are indexed by, or change them outside of the call.",
+    title: "an argument is another cell at the end of a call than at the beginning",
+    meaning: "The index of an argument is evaluated when the call begins, and again when it ends: there a \
+              backward run enters the call. The procedure has changed the index, so a backward run would change \
+              another cell.",
+    cure: "Change the cells that index an argument outside of the call only.",
     evidence: programs(
         trial(
             "run FILE",
@@ -36,9 +36,9 @@ pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
 
 pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
     title: "two arguments are the same cell, and one of them may be changed",
-    meaning: "A procedure takes its parameters for different cells, unless it only reads them: otherwise its \
-              instructions could have a target among their sources.",
-    cure: "Pass cells that differ, or a copy in a `local`. Parameters that are only read can be declared `in`.",
+    meaning: "Parameters of a procedure must be different cells, unless it only reads them. Otherwise a \
+              target of an instruction could be one of its sources.",
+    cure: "Pass different cells, or a copy in a `local`. Declare parameters that are only read as `in`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -65,9 +65,10 @@ pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
 
 pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
     title: "two tasks of a `par` share cells, and one of them may change them",
-    meaning: "Tasks may run at the same time, so none may touch what another one changes. Where an index says which cells a task is \
-              passed, that is found when the `par` is come to, before any of its tasks begins.",
-    cure: "Pass each task cells of its own, or call one after the other, without `par`.",
+    meaning: "Tasks may run at the same time, so none may use a cell that another one changes. If an index \
+              selects the cells that a task is passed, they are checked when the `par` is reached, before any of \
+              its tasks begins.",
+    cure: "Pass each task separate cells, or call one after the other, without `par`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -93,10 +94,10 @@ pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
 };
 
 pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
-    title: "a part of an array reaches beyond it",
-    meaning: "`A[from..to]` are the elements from `from` up to the one before `to`; both must lie between 0 and the \
-              length, in this order.",
-    cure: "Mend the bounds: the whole array is `A`, or `A[0..len(A)]`.",
+    title: "a slice reaches beyond its array",
+    meaning: "`A[from..to]` are the elements from `from` up to the one before `to`. Both must be between 0 and \
+              the length, in this order.",
+    cure: "Correct the bounds. The whole array is `A`, or `A[0..len(A)]`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -122,10 +123,10 @@ pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
 };
 
 pub static CALLS_TOO_DEEP: CodeAccount = CodeAccount {
-    title: "more calls are open than may be",
-    meaning: "`.limit depth` says how many calls may be open at once. The limit belongs to the program, so that it \
-              traps at the same step everywhere.",
-    cure: "Let the recursion end, or raise `.limit depth` if it is meant to be deeper.",
+    title: "more calls are open than `.limit depth` allows",
+    meaning: "`.limit depth` limits the calls that are open at once. The limit belongs to the program, so it \
+              traps at the same step on every machine.",
+    cure: "End the recursion earlier, or raise `.limit depth` if the recursion must be deeper.",
     evidence: programs(
         trial(
             "run FILE",
@@ -157,10 +158,9 @@ pub static CALLS_TOO_DEEP: CodeAccount = CodeAccount {
 };
 
 pub static FRAMES_TOO_LARGE: CodeAccount = CodeAccount {
-    title: "the frames of open calls take too many cells",
+    title: "the frames of open calls have too many cells",
     meaning: "All globals and all frames that are open at once may have 268435456 cells of each class together.",
-    cure: "Declare smaller `.ancilla` arrays, or let fewer calls be open at once; one array can be passed on as a \
-           parameter.",
+    cure: "Declare smaller `.ancilla` arrays, pass one array on as a parameter, or open fewer calls at once.",
     evidence: programs(
         trial(
             "run FILE",
@@ -188,10 +188,11 @@ pub static FRAMES_TOO_LARGE: CodeAccount = CodeAccount {
 };
 
 pub static NO_MEMORY: CodeAccount = CodeAccount {
-    title: "the computer has no memory left for this",
-    meaning: "A stack, a tape, a frame or a history was to grow, and the operating system gave no more memory. The \
-              state is whole, and can be saved or gone back from.",
-    cure: "Take smaller arrays, close other programs, or let `--strategy checkpoint` keep less of the run.",
+    title: "the operating system has no memory left",
+    meaning: "A stack, a tape, a frame or a history had to grow, and the operating system refused the \
+              memory. The state is valid: it can be saved, and the run can go backward from it.",
+    cure: "Declare smaller arrays, close other programs, or keep less of the run with `--strategy \
+           checkpoint`.",
     evidence: CodeEvidence::Untold(
         "it depends on the computer, and not on the program alone, whether memory runs out",
     ),

@@ -3,15 +3,15 @@
 use reviver_isa::codes::{CodeAccount, programs, trial};
 
 pub static ERASED: CodeAccount = CodeAccount {
-    title: "a cell was erased whose value counts",
-    meaning: "What is made of the cell behind the `erase` is made of a 0, whatever it held before: so the loss doesn't depend on \
-              that any more, as the machine computes it. But an `erase` mostly throws away what its author takes for nothing, and \
-              then the derivative is another one than the author means.",
-    cure: "Undo what made the value, so that nothing is thrown away; or assign by `overwrite`, which says that the old value \
-           is meant to be forgotten.",
+    title: "an erased cell may affect the loss",
+    meaning: "After the `erase` the cell is 0, so the loss as computed doesn't depend on the erased value. \
+              An `erase` often discards a value that its author assumes to be 0. If it wasn't 0, the \
+              derivative isn't the one that the author expects.",
+    cure: "Undo the statements that computed the value, so that nothing is erased; or assign by `overwrite`, \
+           which discards the old value on purpose.",
     evidence: programs(
         trial(
-            "grad FILE --loss y --exact",
+            "grad FILE --of y --exact",
             "\
 .inout x: real default 2.0
 .out y: real
@@ -22,7 +22,7 @@ pub static ERASED: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y --exact",
+            "grad FILE --of y --exact",
             "\
 .inout x: real default 2.0
 .out y: real
@@ -36,14 +36,15 @@ pub static ERASED: CodeAccount = CodeAccount {
 };
 
 pub static CONVERTED: CodeAccount = CodeAccount {
-    title: "a real that counts was converted to an integer",
-    meaning: "An integer carries no derivative. The loss depends on the real, as the pass has found already, and perhaps also by way of \
-              the integer: that part is missing, and is 0 only where the integer stays the same.",
-    cure: "Where the loss depends on the integer, compute on with reals. Where it doesn't, convert the real when nothing more is made of it, \
-           or another cell that holds the same.",
+    title: "a real on which the loss depends was converted to an integer",
+    meaning: "An integer carries no derivative. The loss depends on the real, and perhaps also on the \
+              integer. The derivative through the integer is missing; it is 0 only if the integer doesn't \
+              change.",
+    cure: "If the loss depends on the integer, compute with reals. If it doesn't, convert the real after its \
+           last use, or convert a copy.",
     evidence: programs(
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 2.5
 .out y: real, n
@@ -52,7 +53,7 @@ pub static CONVERTED: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 2.5
 .out y: real, n
@@ -64,11 +65,12 @@ pub static CONVERTED: CodeAccount = CodeAccount {
 };
 
 pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
-    title: "a cell was freed that is empty here and not beside",
-    meaning: "The cell holds 0, or what rounding left, and so it may be freed. But it changes with the inputs: with others it holds \
-              something, and the program traps there. What it passes on is missing in the derivatives. Those count that are asked \
-              for: of a Taylor series the ones up to its order, of a Hessian the second ones too.",
-    cure: "Undo what made the value, so that the cell is empty whatever is given.",
+    title: "a freed cell is 0 here, but not at nearby inputs",
+    meaning: "The cell holds 0 up to rounding, so it may be freed. But its value changes with the inputs: at \
+              nearby inputs it isn't 0, and the program traps. The derivatives through this cell are \
+              missing. For a Taylor series all derivatives up to its order are tested, for a Hessian the \
+              second ones too.",
+    cure: "Undo the statements that computed the value, so that the cell is 0 for all inputs.",
     evidence: programs(
         trial(
             "taylor FILE --along x --order 2",
@@ -102,11 +104,11 @@ pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
               adjoint, add up to an error of the loss (`loss_error`). Here that error is more than 1e-6 of the loss (with f32 \
               4e-3). The gradient is computed once more with a history, so it is that of the forward sweep; but the forward \
               sweep has rounding errors of the same size, so the loss has few right digits.",
-    cure: "Look for a step that amplifies errors: a difference of nearly equal numbers, a division by a number near 0, or \
-           a large number that small ones are added to. Compute it another way, or scale the inputs.",
+    cure: "Find a step that amplifies errors: a difference of nearly equal numbers, a division by a number \
+           near 0, or small numbers added to a large one. Compute it another way, or scale the inputs.",
     evidence: programs(
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 0.1
 .out y: real
@@ -115,7 +117,7 @@ pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 0.1
 .out y: real
@@ -126,10 +128,11 @@ pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
 };
 
 pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
-    title: "a real was converted to an integer that changes with the inputs",
-    meaning: "An integer carries no derivative. The real changes with the inputs, so the integer may jump beside this point, and \
-              what is made of it is taken for a constant.",
-    cure: "Where a result depends on the integer, compute on with reals. Where none does, convert a cell that the inputs in question don't reach.",
+    title: "a real that changes with the inputs was converted to an integer",
+    meaning: "An integer carries no derivative. The real changes with the inputs, so the integer may jump at \
+              nearby inputs. Results that depend on the integer are differentiated as if it were constant.",
+    cure: "If a result depends on the integer, compute with reals. If none does, convert a cell that doesn't \
+           depend on these inputs.",
     evidence: programs(
         trial(
             "taylor FILE --along x --order 2",
@@ -154,14 +157,15 @@ pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
 
 pub static HIDDEN: CodeAccount = CodeAccount {
     title: "an infinite derivative meets a derivative that is 0",
-    meaning: "A function has no finite derivative at this point, and what is multiplied with that derivative is 0. The product is taken to be \
-              0 here, but beside the point it may be any number: of `cbrt(x)^3` it is 1. So the derivatives by the inputs that lead here \
-              may be wrong. Only sources count that depend on what is differentiated with respect to, and results that depend on them.",
-    cure: "Write the formula so that the function isn't evaluated where it has no derivative, or branch around it there; or name by \
-           `--wrt` the inputs whose derivatives are needed, if others lead here.",
+    meaning: "A function has no finite derivative at this point, and the derivative is multiplied by 0. The \
+              product is taken as 0, but its limit may be any number: for `cbrt(x)^3` it is 1. So \
+              derivatives by the inputs of this function may be wrong. Only sources that depend on \
+              differentiated inputs are reported, and only for results that depend on them.",
+    cure: "Write the formula so that the function isn't evaluated at this point, or branch around it. If \
+           other inputs cause the report, name the needed ones by `--wrt`.",
     evidence: programs(
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 0.0
 .out y: real
@@ -173,7 +177,7 @@ pub static HIDDEN: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 0.0
 .out y: real
@@ -184,14 +188,15 @@ pub static HIDDEN: CodeAccount = CodeAccount {
 };
 
 pub static KINK: CodeAccount = CodeAccount {
-    title: "a kink or a tie at the very point",
-    meaning: "`min`, `max`, `abs` or `relu` has a kink where it is evaluated, or a comparison finds two reals equal that differ beside this \
-              point. First derivatives follow the rule for ties; second ones and the terms of a Taylor series are those of one \
-              side, or of neither: of `abs(0 - x*x)` the second derivative at 0 comes out as 0, and is 2.",
-    cure: "Differentiate beside the point, or write the formula without the kink where the function has none.",
+    title: "there is a kink or a tie at this point",
+    meaning: "`min`, `max`, `abs` or `relu` has a kink at this point, or a comparison finds two reals equal \
+              that differ at nearby inputs. First derivatives follow the rule for ties. Second derivatives, \
+              and terms of a Taylor series, are those of one side or of neither: for `abs(0 - x*x)` the \
+              computed second derivative at 0 is 0, but the true one is 2.",
+    cure: "Differentiate at a nearby point, or write the formula without the kink if the function has none.",
     evidence: programs(
         trial(
-            "hessian FILE --loss y",
+            "hessian FILE --of y",
             "\
 .inout x: real default 0.0
 .out y: real
@@ -199,7 +204,7 @@ pub static KINK: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "hessian FILE --loss y",
+            "hessian FILE --of y",
             "\
 .inout x: real default 0.0
 .out y: real

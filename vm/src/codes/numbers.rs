@@ -4,10 +4,10 @@ use reviver_isa::codes::{CodeAccount, programs, trial};
 
 pub static DIVISION_BY_ZERO: CodeAccount = CodeAccount {
     title: "a number was divided by 0",
-    meaning: "A quotient or a remainder with the divisor 0 has no value: of integers and of fixed point none at all, \
-              so nothing could be taken away again on the way back.",
-    cure: "Leave the statement out where the divisor is 0: put it into an `if` whose condition is the same behind \
-           the body.",
+    meaning: "A quotient or a remainder with the divisor 0 has no value in integers and fixed point. So a \
+              backward run would have nothing to subtract.",
+    cure: "Skip the statement if the divisor is 0: put it into an `if` whose condition is the same after the \
+           body.",
     evidence: programs(
         trial(
             "run FILE",
@@ -32,8 +32,8 @@ pub static DIVISION_BY_ZERO: CodeAccount = CodeAccount {
 
 pub static NEGATIVE_EXPONENT: CodeAccount = CodeAccount {
     title: "an integer was raised to a negative power",
-    meaning: "The power of an integer is an integer where the exponent is 0 or above. With a negative one it would be \
-              a fraction.",
+    meaning: "An integer power with an exponent of at least 0 is an integer. With a negative exponent it \
+              would be a fraction.",
     cure: "Keep the exponent at 0 or above, or compute with reals: `powi(x, n)` takes a real to any integer power.",
     evidence: programs(
         trial(
@@ -57,10 +57,11 @@ pub static NEGATIVE_EXPONENT: CodeAccount = CodeAccount {
 
 pub static OUTSIDE_DOMAIN: CodeAccount = CodeAccount {
     title: "a function has no value at this argument",
-    meaning: "Some functions of fixed point are defined for a part of them only: a square root and a logarithm for what \
-              isn't negative, an arcsine from -1 to 1. `reviver isa sqrt` tells where \
-              one is. Floats have results that aren't finite there, which is T05.",
-    cure: "Look where the argument comes from; or let the statement run only where the function is defined.",
+    meaning: "In fixed point some functions are defined for some numbers only: a square root and a logarithm \
+              for non-negative numbers, an arcsine from -1 to 1. `reviver isa sqrt` prints the domain. In \
+              floats the result isn't finite there, which is T05.",
+    cure: "Find the origin of the argument with `why` in the debugger, or skip the statement outside of the \
+           domain.",
     evidence: programs(
         trial(
             "run FILE",
@@ -85,10 +86,10 @@ pub static OUTSIDE_DOMAIN: CodeAccount = CodeAccount {
 
 pub static OVERFLOW: CodeAccount = CodeAccount {
     title: "a result doesn't fit into fixed point",
-    meaning: "Fixed point has a greatest number: with 43 bits of fraction it is about a million, with 56 it is 128. \
-              Where a result is beyond that, the run stops, and never goes on with another number.",
-    cure: "Take fewer bits of fraction, `.real fixed 32`, or smaller units; floats (`.real f64`) go further, and \
-           lose bits for it.",
+    meaning: "Fixed point has a greatest number: about a million with 43 bits of fraction, and 128 with 56. \
+              A run stops at a larger result, and never continues with another number.",
+    cure: "Choose fewer bits of fraction, `.real fixed 32`, or smaller units. Floats (`.real f64`) have a \
+           larger range, but lose bits.",
     evidence: programs(
         trial(
             "run FILE",
@@ -112,11 +113,11 @@ pub static OVERFLOW: CodeAccount = CodeAccount {
 };
 
 pub static NOT_FINITE: CodeAccount = CodeAccount {
-    title: "a float is infinite or no number",
-    meaning: "A float that left its range would be infinite, and nothing brings a number back from there. So the run \
-              stops at the first one.",
-    cure: "Keep intermediate results small: add logarithms instead of multiplying, divide before multiplying. `.real \
-           f64` reaches further than `.real f32`.",
+    title: "a float is infinite or NaN",
+    meaning: "A float outside of its range would be infinite, and no inverse step could recover its value. \
+              So the run stops at the first one.",
+    cure: "Keep intermediate results small: add logarithms instead of multiplying, or divide before \
+           multiplying. `.real f64` has a larger range than `.real f32`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -138,10 +139,10 @@ pub static NOT_FINITE: CodeAccount = CodeAccount {
 };
 
 pub static NO_INTEGER: CodeAccount = CodeAccount {
-    title: "a real is beyond the integers",
-    meaning: "`toint` was given a real that no integer of the program is near to: integers have as many bits as \
-              `.word` says, 64 without it.",
-    cure: "Take wider integers by `.word`, or bring the real into their range first.",
+    title: "a real is outside of the range of integers",
+    meaning: "`toint` was given a real outside of the range of integers, which have the number of bits of \
+              `.word`, by default 64.",
+    cure: "Choose wider integers by `.word`, or reduce the real to their range first.",
     evidence: programs(
         trial(
             "run FILE",
@@ -166,12 +167,12 @@ pub static NO_INTEGER: CodeAccount = CodeAccount {
 
 pub static NO_DERIVATIVE: CodeAccount = CodeAccount {
     title: "a function has a value here, but no derivative",
-    meaning: "Going back with adjoints, a statement asks for the derivative of its function. At this argument there \
-              is none that a cell could hold: the slope of a square root at 0 is infinite.",
-    cure: "Differentiate where there is a derivative, or go around the statement there by an `if`.",
+    meaning: "In gradient mode a backward step needs the derivative of its function. At this argument the \
+              derivative isn't a finite number: the slope of a square root at 0 is infinite.",
+    cure: "Differentiate at another point, or skip the statement at this point by an `if`.",
     evidence: programs(
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 0
 .out y: real
@@ -179,7 +180,7 @@ pub static NO_DERIVATIVE: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y --set x=4",
+            "grad FILE --of y --set x=4",
             "\
 .inout x: real default 0
 .out y: real
@@ -191,12 +192,12 @@ pub static NO_DERIVATIVE: CodeAccount = CodeAccount {
 
 pub static DERIVATIVE_TOO_LARGE: CodeAccount = CodeAccount {
     title: "a derivative doesn't fit into the number system",
-    meaning: "The values of the run fit, and yet a derivative on the way back is greater than any number of the \
+    meaning: "The values of the run fit, but a derivative of the reverse sweep is greater than any number of the \
               number system.",
-    cure: "Choose units in which small changes of the inputs don't change the results out of all proportion.",
+    cure: "Scale inputs or results, so that the derivatives are smaller.",
     evidence: programs(
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 1e-200
 .out y: real
@@ -204,7 +205,7 @@ pub static DERIVATIVE_TOO_LARGE: CodeAccount = CodeAccount {
 ",
         ),
         trial(
-            "grad FILE --loss y",
+            "grad FILE --of y",
             "\
 .inout x: real default 1
 .out y: real

@@ -4,10 +4,10 @@ use reviver_isa::codes::{CodeAccount, programs, trial};
 
 pub static INDEX_OUTSIDE: CodeAccount = CodeAccount {
     title: "an index is outside of its array",
-    meaning: "The elements of an array of n cells have the indices 0 to n - 1, and an index that is computed was \
-              another one.",
-    cure: "Let the loop end at `len(A)`, or look first: in `if i < len(A) and A[i] == 1` the second part is looked at \
-           only if the first one holds.",
+    meaning: "The elements of an array of n cells have the indices 0 to n - 1. A computed index was outside \
+              of that range.",
+    cure: "End the loop at `len(A)`, or test first: in `if i < len(A) and A[i] == 1` the second part is \
+           evaluated only if the first one holds.",
     evidence: programs(
         trial(
             "run FILE",
@@ -31,10 +31,11 @@ pub static INDEX_OUTSIDE: CodeAccount = CodeAccount {
 };
 
 pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
-    title: "an instruction's target turned out to be one of its sources",
-    meaning: "What an instruction adds must still be there on the way back, to be subtracted. If the target is one of \
-              its own sources, or an index, it isn't. Where indices are computed, this shows only while running.",
-    cure: "Copy the source into a `local` first, or keep the indices apart.",
+    title: "an instruction's target is one of its sources in this run",
+    meaning: "A backward step subtracts the value that was added, so the sources must still hold it. If the \
+              target is one of the sources, or an index, they don't. With computed indices this is found only \
+              while running.",
+    cure: "Copy the source into a `local` first, or make sure that the indices differ.",
     evidence: programs(
         trial(
             "run FILE",
@@ -54,10 +55,11 @@ pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
 };
 
 pub static NOT_VACANT: CodeAccount = CodeAccount {
-    title: "a cell isn't worth what it must be here",
-    meaning: "Where a `local` ends, its cell is given back as 0: so `delocal t = …` must name exactly what t is worth, \
-              and `delocal t` needs a 0. A value that is popped or read comes into a cell that is 0. A value that was dropped here couldn't be found on the way back.",
-    cure: "Name what the cell is worth by now, or undo first what has changed it.",
+    title: "a cell doesn't hold the value that it must have here",
+    meaning: "When a `local` ends, its cell must become 0: `delocal t = …` must name exactly the value of t, and \
+              `delocal t` needs a 0. A value is popped or read into a cell that is 0. A backward run couldn't \
+              find a value that was dropped here.",
+    cure: "Name the value that the cell has at this place, or first undo the statement that changed it.",
     evidence: programs(
         trial(
             "run FILE",
@@ -81,11 +83,11 @@ pub static NOT_VACANT: CodeAccount = CodeAccount {
 };
 
 pub static LEFT_IN_FRAME: CodeAccount = CodeAccount {
-    title: "a procedure left something in its frame",
-    meaning: "The `.ancilla` cells of a procedure are 0 when it is called, and its frame is given back when it ends: \
-              so they must be 0 again, or the way back would begin with other cells.",
-    cure: "Undo what made the value, most easily by `compute … apply … uncompute`, or use a `local` with its \
-           `delocal`.",
+    title: "a cell of a procedure's frame isn't 0 at its end",
+    meaning: "The `.ancilla` cells of a procedure are 0 when it is called, and its frame is freed when it ends. \
+              So they must be 0 again: a backward run begins the procedure with cells of 0.",
+    cure: "Undo the statements that computed the value, for example by `compute … apply … uncompute`, or use \
+           a `local` with its `delocal`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -116,10 +118,10 @@ pub static LEFT_IN_FRAME: CodeAccount = CodeAccount {
 };
 
 pub static STACK_EMPTY: CodeAccount = CodeAccount {
-    title: "there is nothing to pop",
-    meaning: "Each `pop` takes the value that a `push` of the same class put on the stack last. Here there is none \
-              left. Going back, each `push` is a `pop`: then too few values were given.",
-    cure: "Let pushes and pops come in pairs; a stack that is declared by `.in` or `.inout` may be given values.",
+    title: "the stack is empty",
+    meaning: "Each `pop` takes the value that a `push` of the same class put on the stack last. Here there is \
+              none left. In a backward run each `push` is a `pop`: then too few values were given.",
+    cure: "Write pushes and pops in pairs, or declare the stack by `.in` or `.inout` and give it values.",
     evidence: programs(
         trial(
             "run FILE",
@@ -144,10 +146,10 @@ pub static STACK_EMPTY: CodeAccount = CodeAccount {
 };
 
 pub static STACK_FULL: CodeAccount = CodeAccount {
-    title: "a stack has no room for another value",
-    meaning: "A stack holds as many values as `.limit stack` says. The limit belongs to the program, so that it \
-              traps at the same step everywhere.",
-    cure: "Raise `.limit stack`, unless a loop pushes in each round and never ends.",
+    title: "a stack is full",
+    meaning: "`.limit stack` limits the values on a stack. The limit belongs to the program, so it traps at \
+              the same step on every machine.",
+    cure: "Raise `.limit stack`, unless a loop pushes in each iteration and never ends.",
     evidence: programs(
         trial(
             "run FILE",
@@ -173,10 +175,10 @@ pub static STACK_FULL: CodeAccount = CodeAccount {
 };
 
 pub static TAPE_EMPTY: CodeAccount = CodeAccount {
-    title: "there is nothing left on the tape",
-    meaning: "Each `read` takes the next value off the input tape, and there is none left. Going back, each `write` \
-              takes its value off the output tape.",
-    cure: "Give all the values: `--tape 1,2,3`, or `--tape @values.csv`.",
+    title: "the tape has no more values",
+    meaning: "Each `read` takes the next value off the input tape, and there is none left. In a backward run \
+              each `write` takes its value off the output tape.",
+    cure: "Give all values: `--tape 1,2,3`, or `--tape values.csv`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -196,10 +198,10 @@ pub static TAPE_EMPTY: CodeAccount = CodeAccount {
 };
 
 pub static TAPE_FULL: CodeAccount = CodeAccount {
-    title: "a tape has no room for another value",
-    meaning: "A tape holds as many values as `.limit tape` says. The limit belongs to the program, so that it traps \
-              at the same step everywhere.",
-    cure: "Raise `.limit tape`, unless a loop writes in each round and never ends.",
+    title: "a tape is full",
+    meaning: "`.limit tape` limits the values on a tape. The limit belongs to the program, so it traps at \
+              the same step on every machine.",
+    cure: "Raise `.limit tape`, unless a loop writes in each iteration and never ends.",
     evidence: programs(
         trial(
             "run FILE",
@@ -224,9 +226,9 @@ pub static TAPE_FULL: CodeAccount = CodeAccount {
 
 pub static TAPE_OTHER_CLASS: CodeAccount = CodeAccount {
     title: "the next value of the tape has another class",
-    meaning: "A tape's values keep their class: an integer can't be read into a real cell, nor a real into an \
-              integer one.",
-    cure: "Write reals with a point, `--tape 1.0`, or declare the cell as what the tape holds.",
+    meaning: "Values on a tape keep their class: an integer can't be read into a real cell, nor a real into \
+              an integer cell.",
+    cure: "Write reals with a point, `--tape 1.0`, or declare the cell in the class of the value.",
     evidence: programs(
         trial(
             "run FILE --tape 1",

@@ -3,11 +3,11 @@
 use reviver_isa::codes::{CodeAccount, programs, trial};
 
 pub static ASSERTION_FAILED: CodeAccount = CodeAccount {
-    title: "what an `assert` says doesn't hold",
-    meaning: "An assertion is what its author took for granted at this place, in both directions. It changes \
-              nothing; where it is false, what comes next would rest on a mistake.",
-    cure: "Ask where the values come from: `why CELL` in the debugger leads back to the statement that made one. \
-           Then mend that, or the assertion.",
+    title: "the condition of an `assert` is false",
+    meaning: "An assertion is a condition that its author expects at this place, in both directions. It \
+              changes nothing. If it is false, the statements that follow would use wrong values.",
+    cure: "Find the origin of the values: `why CELL` in the debugger leads to the statement that computed \
+           one. Then correct that statement, or the assertion.",
     evidence: programs(
         trial(
             "run FILE",
@@ -27,13 +27,13 @@ pub static ASSERTION_FAILED: CodeAccount = CodeAccount {
 };
 
 pub static JOIN_REFUSED: CodeAccount = CodeAccount {
-    title: "where two ways meet, the condition doesn't tell the way that was taken",
-    meaning: "`fi` must be true behind the first body and false otherwise, the `from` of a loop true on the first round \
-              and false on every other, and the `from` of a pair true exactly for who comes over its `br`. The way \
-              back asks this condition, and would turn off wrongly. Going back, `if`, `until` and `br` are asked \
-              likewise.",
-    cure: "Ask for something that is true exactly behind the one way, whatever the values are. Often the body has \
-           changed what the condition of the `if` asked for, so that `fi` can't repeat it.",
+    title: "where two ways meet, the condition doesn't match the way that was taken",
+    meaning: "A `fi` must be true after the first body and false otherwise. The `from` of a loop must be true on \
+              the first iteration and false on every other. The `from` of a pair must be true exactly when it is \
+              reached over its `br`. A backward run branches on this condition, and would go wrong. There, `if`, \
+              `until` and `br` are checked likewise.",
+    cure: "Write a condition that is true after exactly one of the two ways, for all values. Often the body \
+           has changed the cells of the `if` condition, so the `fi` can't repeat it.",
     evidence: programs(
         trial(
             "run FILE",
@@ -57,11 +57,11 @@ pub static JOIN_REFUSED: CodeAccount = CodeAccount {
 };
 
 pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
-    title: "what an irreversible instruction lost can't be brought back",
-    meaning: "`overwrite`, `erase` and `forget` lose what their target held. Going back over one needs a history, in \
-              which the lost bits were kept on the way there, and this run has none.",
-    cure: "Write it reversibly (`local`, `compute … uncompute`, or let `reviver bennett` do that), or run there and \
-           back with `--check --exact`, which keeps what is lost.",
+    title: "an irreversible instruction can't be undone without a history",
+    meaning: "`overwrite`, `erase` and `forget` lose the value of their target. Undoing one needs a history with \
+              the lost bits of the forward run, and this run has none.",
+    cure: "Write it reversibly (`local`, `compute … uncompute`, or `reviver bennett`), or run forward and \
+           backward with `--check --exact`, which keeps the lost bits.",
     evidence: programs(
         trial(
             "run FILE --back --set n=7",
@@ -81,10 +81,10 @@ pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
 };
 
 pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
-    title: "gradient mode was switched to what it was already",
-    meaning: "`grad.on` and `grad.off` undo each other. If one could be made in vain, the way back would switch to \
-              a mode that the run had never been in.",
-    cure: "Let each `grad.on` have its `grad.off`; `mode` tells which mode it is.",
+    title: "gradient mode was switched on twice, or off twice",
+    meaning: "`grad.on` and `grad.off` undo each other. If one had no effect, a backward run would switch to a \
+              mode that the run was never in.",
+    cure: "Write a `grad.off` for each `grad.on`; the integer `mode` is 1 if gradient mode is on.",
     evidence: programs(
         trial(
             "run FILE",
@@ -108,12 +108,12 @@ pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
 };
 
 pub static COUNT_MISSED: CodeAccount = CodeAccount {
-    title: "a `for` doesn't end where its bounds say",
-    meaning: "The counter of a `for` must be the end exactly when the rounds are over, and counter and bounds as they \
-              were: the way back begins there, and counts down to the beginning. Steps that go past the end, or a \
-              body that changes the counter or a bound, lead it astray.",
-    cure: "Let the end be a whole number of steps away from the beginning, and leave counter and bounds alone, also \
-           through parameters and arrays. A loop that moves as it likes is a `from … until`.",
+    title: "a `for` doesn't end at its end bound",
+    meaning: "After the last iteration the counter of a `for` must equal the end exactly, and the bounds must be \
+              unchanged: a backward run begins there and counts down. It fails if steps go past the end, or if \
+              the body changes the counter or a bound.",
+    cure: "Choose an end that is a whole number of steps away from the beginning. Change neither the counter \
+           nor the bounds, also not through parameters and arrays; `from … until` has no such restriction.",
     evidence: programs(
         trial(
             "run FILE",

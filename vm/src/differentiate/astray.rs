@@ -70,7 +70,7 @@ impl fmt::Display for Astray {
             Astray::Sensitive { loss_error, .. } => {
                 write!(f, "what rounding changed may change the loss by {loss_error:e}")
             }
-            Astray::Before => write!(f, "it had gone astray before the command was stopped"),
+            Astray::Before => write!(f, "it had diverged before the command was stopped"),
             Astray::Changed { name } => write!(f, "`{name}` differs from the start"),
         }
     }

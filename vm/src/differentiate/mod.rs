@@ -116,7 +116,7 @@ pub struct Variable {
 pub enum DifferentiateError {
     #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
     SwitchesMode,
-    #[error("the program reads gradient mode, which is off on the way there and on on the way back")]
+    #[error("the program reads gradient mode, which is off in the forward sweep and on in the reverse sweep")]
     ReadsMode,
     #[error(
         "the program calls a procedure with a rule, which only a sweep backward follows, and a Taylor series is found by a sweep forward"
@@ -128,13 +128,13 @@ pub enum DifferentiateError {
     Asymmetric,
     #[error("`{name}` is an integer: only reals have a gradient")]
     NotReal { name: String },
-    #[error("`{name}` is a stack: what lies on it at the end has no place that is known before the run")]
+    #[error("`{name}` is a stack: the places of its values at the end aren't known before the run")]
     OnStack { name: String },
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
     Trap { backward: bool, explanation: Box<Explanation> },
-    #[error("the way back does not lead to the start, although nothing is lost on it: {why}")]
+    #[error("the reverse sweep does not reach the start, although it loses nothing: {why}")]
     NotRestored { why: Box<Astray> },
-    #[error("the way back has to be made again with a history, which takes more than {bytes} byte{}", plural(*bytes, "", "s"))]
+    #[error("the reverse sweep has to be repeated with a history, which takes more than {bytes} byte{}", plural(*bytes, "", "s"))]
     HistoryFull { bytes: u64 },
     #[error("the strategy `{strategy}` takes more than {bytes} byte{} here", plural(*bytes, "", "s"))]
     MemoryFull { strategy: &'static str, bytes: u64 },

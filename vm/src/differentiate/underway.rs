@@ -198,11 +198,11 @@ fn check(
     if so_far.is_some_and(|so_far| so_far.start != digest(subject)) {
         Err("it began with other inputs, or was differentiated with respect to others")
     } else if turn.is_some_and(|turn| turn.seeds != seeds) {
-        Err("it is on its way back from another loss, or with other seeds")
+        Err("it is in the reverse sweep of another loss, or with other seeds")
     } else if turn.is_none() && (state.mode() || in_rule) {
         Err("gradient mode is on there, and it isn't known whose gradient it is")
     } else if state.own_steps() < subject.start.own_steps() {
-        Err("it lies before the start")
+        Err("it is before the start")
     } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
         Err(match (subject.retention, kept.retention) {
             (Some(_), _) => "it was begun with another strategy, or another `--memory`",

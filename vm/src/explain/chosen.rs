@@ -36,8 +36,8 @@ impl Explainer<'_> {
             )
         } else {
             (
-                format!("`{name}` is {value} behind the call, which it was not before"),
-                "what is called must leave the cell that chooses it as it is: the way back chooses by it"
+                format!("`{name}` is {value} after the call, but had another value before"),
+                "the callee must not change the cell that selects it: a backward run selects by it"
                     .to_owned(),
             )
         };

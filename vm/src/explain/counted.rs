@@ -88,9 +88,7 @@ impl Explainer<'_> {
                 near + step * distance.signum()
             )
         } else {
-            format!(
-                "the body must leave {name} and the bounds as they are, also through parameters and arrays"
-            )
+            format!("the body must not change {name} and the bounds, also not through parameters and arrays")
         };
         Some(Told {
             message,
@@ -110,7 +108,7 @@ impl Explainer<'_> {
         Some(Told {
             message: format!("the bound {expression} of `{words}` {was}: the body has changed {names}"),
             label: format!("{expression} {was}"),
-            help: Some(format!("the way back must find {names} as it was when the loop began")),
+            help: Some(format!("a backward run needs the value of {names} from the start of the loop")),
             values,
             ..Told::default()
         })
@@ -123,14 +121,13 @@ impl Explainer<'_> {
         let words = self.speller().words(block, 0);
         Told {
             message: format!(
-                "the rounds of `{words}` don't fit its counter and bounds{}",
+                "the iterations of `{words}` don't fit its counter and bounds{}",
                 super::because(&values)
             ),
             label: "the body has changed the counter or a bound".to_owned(),
             values,
             help: Some(
-                "the body must leave the counter and the bounds as they are, also through parameters"
-                    .to_owned(),
+                "the body must not change the counter and the bounds, also not through parameters".to_owned(),
             ),
             ..Told::default()
         }

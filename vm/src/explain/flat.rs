@@ -88,7 +88,7 @@ impl Explainer<'_> {
         let message = if self.instruction(at).update == Update::From {
             "fell into a `from` whose condition says that its `br` was taken"
         } else {
-            "going backward, came to a `br` whose condition says that it was taken"
+            "running backward, reached a `br` whose condition says that it was taken"
         };
         let values = self.values_here();
         let mut notes: Vec<String> =
@@ -292,7 +292,7 @@ impl Explainer<'_> {
         let words = self.words(self.trap.at);
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
-                "a target is also a source or an index of its own instruction".into(),
+                "a target is also a source or an index of the instruction".into(),
                 Some("nothing could undo it: keep the two in different cells"),
             ),
             Cause::StackEmpty { class } => (
@@ -374,7 +374,7 @@ fn room_words(room: Room) -> &'static str {
         Room::Frame => "the frame of this call",
         Room::Stack => "another value on the stack",
         Room::Tape => "another value on the tape",
-        Room::History => "what the way back needs of this step",
+        Room::History => "the history of this step",
         Room::Adjoints => "an adjoint for each real",
         Room::Tasks => "a comparison of what the tasks touch",
         Room::Copy => "a copy of the state, which going back starts from",

@@ -10,7 +10,8 @@ use crate::codes::TrapCode;
 use crate::trap::Cause;
 
 /// The advice if `uncompute`, or `undo` of a macro, finds other values than expected.
-const UNDONE: &str = "what is undone must find the values that it left: something in between has changed one";
+const UNDONE: &str =
+    "the undone part must find the values that it left: a statement in between has changed one";
 
 impl Explainer<'_> {
     /// Explains a trap at one of the block's seams; returns none if the cause isn't one of its conditions.
@@ -98,9 +99,9 @@ impl Explainer<'_> {
     fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> JunctionWay {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
-            (true, false) => "the loop comes back for another round",
+            (true, false) => "the loop begins another iteration",
             (false, true) => "the loop is entered from its end",
-            (true, true) => "the loop comes back to undo another round",
+            (true, true) => "the loop begins to undo another iteration",
         };
         if !holds {
             return JunctionWay { body, ..JunctionWay::default() };
@@ -134,8 +135,7 @@ impl Explainer<'_> {
                  whether to undo the body"
             }
             (false, true) => {
-                "`fi` must be true after the first body and false after the second: the way back reads it to know \
-                 which to undo"
+                "`fi` must be true after the first body and false after the second: a backward run tests it to decide which to undo"
             }
             (true, _) if block.undone => UNDONE,
             (true, _) => "no forward run leaves these values: `if` and `fi` disagree about which body ran",
@@ -150,7 +150,7 @@ impl Explainer<'_> {
                  to know where to stop"
             }
             true if block.undone => UNDONE,
-            true => "no forward run leaves these values: `until` is true behind the last round only",
+            true => "no forward run leaves these values: `until` is true after the last iteration only",
         };
         help.to_owned()
     }

@@ -27,7 +27,7 @@ impl Explainer<'_> {
             label: "none of these has begun".to_owned(),
             others: others.collect(),
             help: Some(
-                "pass each task cells of its own, or call one after the other, without `par`".to_owned(),
+                "pass each task separate cells, or call one after the other, without `par`".to_owned(),
             ),
             ..Told::default()
         }

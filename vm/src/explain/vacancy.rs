@@ -97,8 +97,7 @@ impl Explainer<'_> {
             label: format!("{expression} {was}"),
             values,
             help: Some(
-                "what an expression is computed from must be the same before and behind what takes it: the way back \
-                 computes it from there"
+                "an expression must have the same value before and after its statement: a backward run computes it after the statement"
                     .to_owned(),
             ),
             ..Told::default()

@@ -224,7 +224,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
             return Err("a call record does not continue the one before");
         }
         let (site, call) = program.call(op.a);
-        procedure = program.executed(record).ok_or("a call record names a rule that isn't there")?;
+        procedure = program.executed(record).ok_or("a call record names a rule that doesn't exist")?;
         frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
         ints += program.layout().frame_ints[procedure] as usize;
         reals += program.layout().frame_reals[procedure] as usize;
@@ -233,7 +233,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
             return Err("it has more cells than a program may");
         }
         if call.rule.is_none() && record.part != Part::Whole {
-            return Err("a call record names a rule that isn't there");
+            return Err("a call record names a rule that doesn't exist");
         }
         inverted ^= (op.kind == Kind::Uncall) ^ (record.part == Part::Rule);
     }
@@ -296,10 +296,10 @@ fn check_reference(program: &Program, parameter: &Parameter, reference: Referenc
     }
     let constants = program.constants(parameter.class);
     if parameter.class == Class::Int && base as usize <= MODE {
-        return Err("a reference leads to the gradient mode bit");
+        return Err("a reference refers to the gradient mode bit");
     }
     if (base as usize) < constants.end && last >= constants.start as u64 {
-        return Err("a reference leads to the constants");
+        return Err("a reference refers to the constants");
     }
     Ok(())
 }
@@ -357,7 +357,7 @@ fn check_reals<'a>(program: &Program, bits: impl IntoIterator<Item = &'a u64>) -
             reals.to_bits(real) == bits && reals.admit(real).is_ok()
         })
     });
-    if sound { Ok(()) } else { Err("a real is no number of the program's number system") }
+    if sound { Ok(()) } else { Err("a real isn't a number of the program's number system") }
 }
 
 /// Checks that the history's records belong to steps between the start and the current position.

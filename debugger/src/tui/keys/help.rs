@@ -108,7 +108,7 @@ pub fn document() -> String {
          \n\
          Written from the key map; `UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui` writes it anew.\n\
          \n\
-         A key stands for a command line, which can be typed behind `:` as well; there is no other way to do something.\n\
+         A key executes a command line, which can also be typed after `:`. Every action is a command.\n\
          A small letter goes forward, its capital backward; a function key goes forward, with Shift backward. In a line\n\
          `@` is what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls.\n",
     );

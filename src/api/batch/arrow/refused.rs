@@ -6,6 +6,7 @@ use thiserror::Error;
 /// Reason why Arrow columns and lanes can't be converted into each other.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ArrowRefused {
     #[error("the column `{name}` is of the type {found}, which is none of numbers of cells: {}", cure(found))]
     Type { name: String, found: Box<DataType> },

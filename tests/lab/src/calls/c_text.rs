@@ -122,7 +122,7 @@ const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;
 const ON_WAY_BACK: i64 = 100;
 
-/// Returns the trap codes that a status may stand for.
+/// Returns the trap codes that a status may mean.
 fn codes(status: i64) -> &'static [TrapCode] {
     match status {
         // A reverse sweep over `overwrite` or `erase` is compiled as a condition that never holds.

@@ -126,7 +126,7 @@ fn integers_fit_the_word_wherever_they_are() {
 
 #[test]
 fn reals_are_finite_wherever_they_are() {
-    let no_number = "a real is no number of the program's number system";
+    let no_number = "a real isn't a number of the program's number system";
     let (nan, infinite) = (f64::NAN.to_bits(), f64::INFINITY.to_bits());
     assert_eq!(refusal(|s| s.reals[0] = nan), no_number);
     assert_eq!(refusal(|s| s.real_stack[0] = infinite), no_number);
@@ -142,7 +142,7 @@ fn reals_have_the_bits_of_their_system() {
     let mut state = subject.machine(false).into_state();
     state.reals[0] |= 1 << 40;
     let why = refused(&subject.program, &state, None);
-    assert_eq!(why, "a real is no number of the program's number system");
+    assert_eq!(why, "a real isn't a number of the program's number system");
 }
 
 #[test]
@@ -167,13 +167,16 @@ fn references_lead_to_cells_that_may_be_changed() {
     assert_eq!(refusal(|s| s.references[2].stride = 0), outside);
     assert_eq!(refusal(|s| s.references[2].stride = u32::MAX), outside);
     assert_eq!(refusal(|s| s.references[3].length = u32::MAX), outside);
-    assert_eq!(refusal(|s| s.references[1].base = MODE as u32), "a reference leads to the gradient mode bit");
+    assert_eq!(
+        refusal(|s| s.references[1].base = MODE as u32),
+        "a reference refers to the gradient mode bit"
+    );
     for base in [pool.start as u32, pool.end as u32 - 1] {
-        assert_eq!(refusal(|s| s.references[1].base = base), "a reference leads to the constants");
+        assert_eq!(refusal(|s| s.references[1].base = base), "a reference refers to the constants");
     }
     assert_eq!(
         refusal(|s| s.references[2].base = pool.start as u32 - 1),
-        "a reference leads to the constants"
+        "a reference refers to the constants"
     );
     // A cell that differs from the call's argument, although another call could pass it.
     assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
@@ -213,7 +216,7 @@ fn calls_continue_each_other() {
 /// Only calls of procedures with a rule have parts; while a part runs, gradient mode is off.
 #[test]
 fn calls_have_parts_where_there_is_a_rule() {
-    let no_rule = "a call record names a rule that isn't there";
+    let no_rule = "a call record names a rule that doesn't exist";
     assert_eq!(refusal(|s| s.calls[0].part = Part::Body), no_rule);
     assert_eq!(refusal(|s| s.calls[0].part = Part::Rule), no_rule);
     let text = ".inout x: real default 2\n        call p(x)\n.proc p(inout v: real) rule q\n        add v, 1\n.end\n\
@@ -305,7 +308,7 @@ fn records_hold_numbers_and_cost_what_they_can() {
     let int = Kept { slot: KeptSlot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
     assert_eq!(refused_records(vec![(0, int)], Vec::new()), "an integer is wider than its words");
     let real = Kept { bits: f64::NAN.to_bits(), ..KEPT };
-    let no_number = "a real is no number of the program's number system";
+    let no_number = "a real isn't a number of the program's number system";
     assert_eq!(refused_records(vec![(0, real)], Vec::new()), no_number);
     for cost in [
         Cost { erased: i32::MAX, ..NO_COST },

@@ -248,10 +248,10 @@ const ADMITTED: &str = "\
 const LANE: &str = "\
 var<private> lane: u32;
 var<private> stride: u32;
-// Whether a check has failed; where it did nobody knows.
+// True if a check has failed; the place isn't recorded.
 var<private> failed: bool;
 
-// A word of the lane's memory, of what it is given, and of what it has come to.
+// A word of the lane's memory: of its state, its inputs or its results.
 fn held(word: u32) -> u64 {
     return kept[word * stride + lane];
 }
@@ -271,7 +271,7 @@ fn tell(word: u32, bits: u64) {
 ";
 
 const END_LANE: &str = "
-// A lane whose rounds are spent begins anew. Whoever has failed asks the processor, which finds out first whether the steps last.
+// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step limit.
 fn end_lane(is_spent: bool, is_over: bool, otherwise: u32) {
     let ended = select(select(otherwise, OVER, is_over), FAILED, has_failed());
     let state = select(ended, BEGINS, is_spent);

@@ -94,7 +94,7 @@ impl Writer<'_> {
                     self.fail(&fails, op.guard);
                 }
             }
-            // Lanes report no statistics, and each of their sweeps is an SSA function of its own.
+            // Lanes report no statistics, and each of their sweeps is a separate SSA function.
             OpKind::CountErased(_)
             | OpKind::CountDiscarded
             | OpKind::CountDropped
