@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use reviver::CheckLevel;
-use reviver_ctext::text::CText;
+use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::{Machine, Program};
@@ -33,8 +33,8 @@ impl CProgram {
     /// without a C compiler (`cc`).
     pub fn new(machine: &Machine, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
         let program = machine.program();
-        let text =
-            CText::of(program, "benchmark", Some(loss), level).expect("the benchmark's program has C text");
+        let text = CText::of(program, "benchmark", Some(CGradient::Loss(loss)), level)
+            .expect("the benchmark's program has C text");
         let folder = tempfile::tempdir().expect("a folder for C text");
         let (source, executable) = (folder.path().join("benchmark.c"), folder.path().join("benchmark"));
         std::fs::write(&source, text.source() + &main_of(machine, evaluations)).expect("room for C text");

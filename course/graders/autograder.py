@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Grades a folder of Reviver's exercises, and writes the results as Gradescope and its relatives read them.
+"""Grades a folder of Reviver's exercises, and writes the results in the format of Gradescope and similar systems.
 
 usage: autograder.py [FOLDER [RESULTS [HIDDEN]]]
 

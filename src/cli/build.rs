@@ -36,6 +36,10 @@ pub struct BuildOptions {
     /// Add a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
+    /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed for each
+    /// cell of these reals
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
+    pub seed: Vec<String>,
     /// Set the prefix of names in the text [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

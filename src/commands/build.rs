@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use reviver_ctext::error::NoText;
-use reviver_ctext::text::CText;
+use reviver_ctext::text::{CGradient, CText};
 use reviver_files::Scratch;
 
 use crate::cli::BuildOptions;
@@ -19,7 +19,12 @@ pub fn run(options: &BuildOptions) -> Fallible {
     let stem = options.file.file_stem().filter(|_| options.file != Path::new("-"));
     let stem = stem.map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
     let name = options.name.as_deref().unwrap_or(&stem);
-    let text = CText::of(&program, name, options.loss.as_deref(), options.checking.level())
+    let gradient = match (&options.loss, &options.seed[..]) {
+        (Some(loss), _) => Some(CGradient::Loss(loss)),
+        (None, []) => None,
+        (None, names) => Some(CGradient::Seeds(names)),
+    };
+    let text = CText::of(&program, name, gradient, options.checking.level())
         .map_err(|error| refused(options, &error))?;
     let path = options.output.as_deref().unwrap_or(Path::new("-"));
     let kind = match (options.header, options.lib) {
@@ -37,10 +42,13 @@ pub fn run(options: &BuildOptions) -> Fallible {
 
 /// Failure for a program without C text.
 fn refused(options: &BuildOptions, error: &NoText) -> Failure {
-    let is_misuse =
-        matches!(error, NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. });
+    let is_misuse = matches!(
+        error,
+        NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. } | NoText::Twice { .. }
+    );
+    let option = if options.seed.is_empty() { "--of" } else { "--seed" };
     let failure = match is_misuse {
-        true => Failure::usage(format_args!("--of: {error}")),
+        true => Failure::usage(format_args!("{option}: {error}")),
         false => Failure::load(format_args!("{}: {error}", read::shown(&options.file))),
     };
     failure.help(error.cure())

@@ -39,6 +39,21 @@ fn text_and_header_are_printed_or_written() {
 }
 
 #[test]
+fn seeds_are_arguments_of_the_gradient() {
+    let header = reviver("build programs/complex_multiply.rasm --seed w_re,w_im --header").expect(0).stdout;
+    assert!(
+        header.contains("const double *w_re_seed_, const double *w_im_seed_, double *w_re_value_"),
+        "{header}"
+    );
+    let refused = |options: &str, says: &str| {
+        reviver(&format!("build programs/complex_multiply.rasm {options}")).expect(2).says(says);
+    };
+    refused("--seed w_re,w_re", "--seed: `w_re` is named twice");
+    refused("--seed nothing", "--seed: there is no cell `nothing`");
+    refused("--seed w_re --loss w_im", "cannot be used with");
+}
+
+#[test]
 fn other_files_are_left_alone() {
     let folder = Folder::new();
     let file = folder.path("mine.c").display().to_string();
@@ -95,7 +110,8 @@ fn a_header_links_with_its_own_c_file_only() {
     let path = |name: &str| folder.path(name).display().to_string();
     let program = ".const N = 4\n.in n\n.inout A[N]: real\n.out y: real, m\nadd y, A[0] * A[1]\nadd m, n\n";
     std::fs::write(path("p.rasm"), program).unwrap();
-    let options = ["", "--loss y", "--loss A[0]", "--const N=5", "--real f32", "--real fixed", "--word 32"];
+    let options =
+        ["", "--loss y", "--seed y", "--loss A[0]", "--const N=5", "--real f32", "--real fixed", "--word 32"];
     let built = |options: &str, form: &str| {
         reviver(&format!("build {} {options} {form}", path("p.rasm"))).expect(0);
     };

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
 
+use crate::gradient::SeededResults;
 use crate::identifiers::parameters;
 use crate::memory::ProgramCells;
 
@@ -49,27 +50,58 @@ struct InterfaceArgument<'p> {
     gradient: String,
 }
 
+/// A variable whose seeds the caller passes.
+#[derive(Debug)]
+struct SeedArgument {
+    /// Its name in the program.
+    variable: String,
+    /// The number of its cells, and of its first result.
+    cells: usize,
+    first: u32,
+    /// The parameters for the seeds and for the values.
+    seed: String,
+    value: String,
+}
+
 /// The interface of a program.
 #[derive(Debug)]
 pub(crate) struct Interface<'a> {
     cells: &'a ProgramCells<'a>,
     arguments: Vec<InterfaceArgument<'a>>,
+    seeds: Vec<SeedArgument>,
 }
 
 impl<'a> Interface<'a> {
-    pub fn of(cells: &'a ProgramCells<'a>) -> Interface<'a> {
+    pub fn of(cells: &'a ProgramCells<'a>, seeded: Option<&SeededResults>) -> Interface<'a> {
         let module = cells.module();
         let known = |global: &Global| global.role != Role::Private && global.shape.cells() > 0;
         let starts = &cells.program.flow().layout().globals;
         let globals: Vec<_> = module.globals.iter().zip(starts).filter(|(global, _)| known(global)).collect();
         let gradients: Vec<String> =
             globals.iter().map(|(global, _)| format!("{}_gradient", global.name)).collect();
+        let seeded: Vec<_> = seeded.into_iter().flat_map(SeededResults::globals).collect();
+        let of_seeds =
+            |end: &str| seeded.iter().map(|(global, _)| format!("{}_{end}", global.name)).collect();
+        let [seeds, values]: [Vec<String>; 2] = ["seed", "value"].map(of_seeds);
         let names = globals
             .iter()
             .map(|(global, _)| global.name.as_str())
-            .chain(gradients.iter().map(String::as_str));
+            .chain(gradients.iter().chain(&seeds).chain(&values).map(String::as_str));
         let mut names = parameters(names);
-        let mut gradients = names.split_off(globals.len()).into_iter();
+        let mut others = names.split_off(globals.len());
+        let mut values = others.split_off(globals.len() + seeded.len());
+        let mut seeds = others.split_off(globals.len());
+        let mut gradients = others.into_iter();
+        let seeds = seeded.iter().zip(seeds.drain(..).zip(values.drain(..))).map(
+            |((global, first), (seed, value))| SeedArgument {
+                variable: global.name.clone(),
+                cells: global.cells as usize,
+                first: *first,
+                seed,
+                value,
+            },
+        );
+        let seeds = seeds.collect();
         let arguments = globals.into_iter().zip(names).map(|((global, &start), name)| InterfaceArgument {
             global,
             start: start as usize,
@@ -77,7 +109,7 @@ impl<'a> Interface<'a> {
             name,
             gradient: gradients.next().unwrap_or_default(),
         });
-        Interface { cells, arguments: arguments.collect() }
+        Interface { cells, arguments: arguments.collect(), seeds }
     }
 
     fn passed(function: CFunction, role: Role) -> Option<PassedBy> {
@@ -120,7 +152,15 @@ impl<'a> Interface<'a> {
         }
         if function == CFunction::Gradient {
             let of = self.cells.numbers.real();
-            let _ = write!(text, ", {of} *loss");
+            for SeedArgument { seed, .. } in &self.seeds {
+                let _ = write!(text, ", const {of} *{seed}");
+            }
+            for SeedArgument { value, .. } in &self.seeds {
+                let _ = write!(text, ", {of} *{value}");
+            }
+            if self.seeds.is_empty() {
+                let _ = write!(text, ", {of} *loss");
+            }
             for argument in self.differentiated() {
                 let _ = write!(text, ", {of} *{}", argument.gradient);
             }
@@ -139,7 +179,7 @@ impl<'a> Interface<'a> {
                 PassedBy::Both => "read, and written on success",
             };
             let shape = match global.shape {
-                Shape::Scalar | Shape::Stack => "1 number".to_owned(),
+                Shape::Scalar | Shape::Stack => numbers(1),
                 Shape::Vector(length) => format!("{length} numbers"),
                 Shape::Matrix(rows, columns) => format!("{rows} rows of {columns} numbers, row after row"),
             };
@@ -147,6 +187,13 @@ impl<'a> Interface<'a> {
             let _ = writeln!(text, "   {name}: `{directive} {}`, {shape}; {how}.", global.name);
         }
         if function == CFunction::Gradient {
+            for SeedArgument { variable, cells, seed, value, .. } in &self.seeds {
+                let _ = writeln!(text, "   {seed}: the seeds of `{variable}`, {}; read.", numbers(*cells));
+                let _ = writeln!(
+                    text,
+                    "   {value}: the values of `{variable}`; written on success, unless it is NULL."
+                );
+            }
             for argument in self.differentiated() {
                 let _ = writeln!(
                     text,
@@ -194,15 +241,29 @@ impl<'a> Interface<'a> {
     /// Returns the code that copies outputs from the memory.
     pub fn give_out(&self, function: CFunction) -> String {
         if function == CFunction::Gradient {
-            return self
-                .differentiated()
-                .map(|argument| self.one_out(argument, &argument.gradient, "adjoints"))
-                .collect();
+            let values = self.seeds.iter().map(|seeded| self.values_out(seeded));
+            let gradients =
+                self.differentiated().map(|argument| self.one_out(argument, &argument.gradient, "adjoints"));
+            return values.chain(gradients).collect();
         }
         let taken = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Given);
         taken
             .map(|(argument, _)| self.one_out(argument, &argument.name, cells_of(argument.global.class)))
             .collect()
+    }
+
+    /// Returns the code that copies the values of a seeded variable.
+    fn values_out(&self, seeded: &SeedArgument) -> String {
+        let SeedArgument { cells, first, value, .. } = seeded;
+        format!(
+            "    if ({value}) {{\n        for (size_t i = 0; i < {cells}; i++) {{\n            \
+            {value}[i] = memory->results[{first} + i];\n        }}\n    }}\n"
+        )
+    }
+
+    /// Returns the parameters for seeds, each with the name of its variable.
+    pub fn seeds(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.seeds.iter().map(|seeded| (seeded.variable.as_str(), seeded.seed.as_str()))
     }
 
     fn one_out(&self, argument: &InterfaceArgument, name: &str, array: &str) -> String {
@@ -223,6 +284,10 @@ fn cells_of(class: Class) -> &'static str {
         Class::Int => "ints",
         Class::Real => "reals",
     }
+}
+
+fn numbers(count: usize) -> String {
+    if count == 1 { "1 number".to_owned() } else { format!("{count} numbers") }
 }
 
 fn looped(cells: usize, text: &str) -> String {

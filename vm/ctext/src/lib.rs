@@ -30,6 +30,7 @@ mod calls;
 pub mod error;
 mod fixed_functions;
 mod functions;
+mod gradient;
 mod helpers;
 mod identifiers;
 mod interface;

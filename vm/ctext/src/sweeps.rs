@@ -24,23 +24,27 @@ pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Resul
     Ok(form)
 }
 
-/// Builds the call function of a real cell's gradient.
-pub(crate) fn gradient(program: &Program, loss: u32, level: CheckLevel) -> Result<GradientFunction, NoText> {
+/// Builds the call function of the gradient of seeded reals.
+pub(crate) fn gradient(
+    program: &Program,
+    seeded: &[u32],
+    level: CheckLevel,
+) -> Result<GradientFunction, NoText> {
     if program.switches_mode() || program.reads_mode() {
         return Err(NoText::OwnMode);
     }
     if program.names_adjoints() {
         return Err(NoText::OwnAdjoints);
     }
-    let loss_cell = [loss as usize];
-    let program = &program.for_losses(Some(&loss_cell));
-    let turn = early_turn(program, &loss_cell).and_then(|stops| stops.only()).map(|node| node.position);
+    let cells: Vec<usize> = seeded.iter().map(|&cell| cell as usize).collect();
+    let program = &program.for_losses(Some(&cells));
+    let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RoutePlan::gradient(program, turn, level);
     // There is no machine that could find a larger number afterwards.
     let scan = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
-    let task = GradientTask { turn, level, seeded: &[loss], rows: 1 };
+    let task = GradientTask { turn, level, seeded, rows: 1 };
     let mut function = GradientFunction::join(program, task, sweeps, scan).ok_or(NoText::Call)?;
     forget_refused(&mut function.form);
     Ok(function)
@@ -48,7 +52,8 @@ pub(crate) fn gradient(program: &Program, loss: u32, level: CheckLevel) -> Resul
 
 /// Builds the SSA function of a plan, which must reach the plan's end.
 fn sweep(program: &Program, plan: &RoutePlan) -> Result<SsaForm, NoText> {
-    // Main's variables are 0 at either end of the program; at the turning point, only the loss has an adjoint, and it is none of them.
+    // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and these are none
+    // of them.
     let gradient = plan.gradient;
     let zeros = FrameZeros { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
     let version = plan.version(program, KnownCells::default());

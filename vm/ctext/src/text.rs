@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use reviver_compile::call::{GradientFunction, SweepCalls};
 use reviver_compile::form::{Demands, SsaForm};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{RealSystem, Shape};
-use reviver_isa::number::literal_bits;
+use reviver_isa::module::RealSystem;
 use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
 
 use crate::body::{CheckStatus, function};
 use crate::calls::CallRoom;
 use crate::error::NoText;
+use crate::gradient::{SeededResults, gradient_function, promise};
 use crate::helpers::CHelpers;
 use crate::identifiers::{fnv, identifier};
 use crate::interface::{CFunction, Interface};
@@ -20,6 +20,8 @@ use crate::memory::ProgramCells;
 use crate::place::deep_call;
 use crate::statements::Statements;
 use crate::{sweeps, verdict};
+
+pub use crate::gradient::CGradient;
 
 /// The first words of every generated C file.
 pub const WRITTEN: &str = "/* written by `reviver build`";
@@ -85,32 +87,37 @@ const CHECKS: [CheckStatus; 11] = [
 ];
 
 impl CText {
-    /// Generates the text of a program. All its names begin with a prefix derived from `name`. With a loss it includes
-    /// the gradient of the loss. The level selects which checks the text contains.
+    /// Generates the text of a program, with a gradient if one is given. All its names begin with a prefix derived from `name`. The level selects which checks the text contains.
     ///
     /// # Errors
-    /// Fails if the program does something that has no C text, or if the loss isn't a real cell.
-    pub fn of(program: &Program, name: &str, loss: Option<&str>, level: CheckLevel) -> Result<CText, NoText> {
+    /// Fails if the program does something that has no C text, or if a seeded cell isn't real.
+    pub fn of(
+        program: &Program,
+        name: &str,
+        gradient: Option<CGradient>,
+        level: CheckLevel,
+    ) -> Result<CText, NoText> {
         let prefix = identifier(name);
-        let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
+        let seeded = gradient.map(|gradient| SeededResults::of(program, gradient)).transpose()?;
         let forward = sweeps::run(program, Travel::Forward, level)?;
         let backward = sweeps::run(program, Travel::Backward, level)?;
-        let gradient = loss.as_ref().map(|loss| sweeps::gradient(program, loss.cell, level)).transpose()?;
+        let gradient = seeded.as_ref().map(|seeded| sweeps::gradient(program, &seeded.cells(), level));
+        let gradient = gradient.transpose()?;
         let forms = [&forward, &backward].into_iter().chain(gradient.as_ref().map(|gradient| &gradient.form));
         let cells = ProgramCells::new(program, &prefix, level, demanded(program, forms)?);
-        let interface = Interface::of(&cells);
+        let interface = Interface::of(&cells, seeded.as_ref());
         let mut text = CText {
-            declarations: declarations(&cells, &interface, loss.as_ref()),
+            declarations: declarations(&cells, &interface, seeded.as_ref()),
             helpers: CHelpers::default(),
             body: String::new(),
             prefix: prefix.clone(),
         };
         text.add(&cells.begin(gradient.is_some()));
         text.runs(&cells, &interface, [forward, backward])?;
-        if let (Some(loss), Some(gradient)) = (&loss, &gradient) {
-            text.gradient(&cells, &interface, (loss, gradient))?;
+        if let (Some(seeded), Some(gradient)) = (&seeded, &gradient) {
+            text.gradient(&cells, &interface, (seeded, gradient))?;
         }
-        text.add(&messages(&cells, loss.is_some()));
+        text.add(&messages(&cells, gradient.is_some()));
         Ok(text)
     }
 
@@ -211,7 +218,7 @@ impl CText {
         &mut self,
         cells: &ProgramCells,
         interface: &Interface,
-        (loss, gradient): (&LossPlace, &GradientFunction),
+        (seeded, gradient): (&SeededResults, &GradientFunction),
     ) -> Result<(), NoText> {
         let form = (&gradient.form, &gradient.sweeps[..]);
         let name = format!("{}_sweeps", cells.prefix);
@@ -221,7 +228,7 @@ impl CText {
         if cells.level.is_checked() {
             self.add(&verdict::functions(cells));
         }
-        self.add(&gradient_function(cells, interface, (loss, gradient)));
+        self.add(&gradient_function(cells, interface, (seeded, gradient)));
         Ok(())
     }
 }
@@ -234,32 +241,6 @@ fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> 
         true => Err(NoText::Depth { place: deep_call(program.module(), limit), limit }),
         false => Ok(most),
     }
-}
-
-/// The cell that is differentiated.
-#[derive(Debug)]
-struct LossPlace {
-    name: String,
-    /// Its address among the reals.
-    cell: u32,
-}
-
-/// Returns the real cell with a name such as `y`, `A[3]` or `M[1,2]`.
-fn cell_of(program: &Program, name: &str) -> Result<LossPlace, NoText> {
-    let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
-    let base = compact.split('[').next().unwrap_or_default();
-    let unknown = || NoText::NoCell { name: name.to_owned() };
-    let (number, global) = program.global(base).ok_or_else(unknown)?;
-    let cells = program.cells(number);
-    if global.class != Class::Real {
-        return Err(NoText::NotReal { name: base.to_owned() });
-    }
-    if compact == base && global.shape != Shape::Scalar {
-        return Err(NoText::ManyCells { name: base.to_owned(), cells: cells.len() });
-    }
-    let n = (0..cells.len()).find(|&n| program.cell_name(number, n) == compact).ok_or_else(unknown)?;
-    let cell = u32::try_from(cells.start + n).map_err(|_| unknown())?;
-    Ok(LossPlace { cell, name: compact })
 }
 
 /// The required headers and compiler settings of the text.
@@ -312,9 +293,9 @@ cells exactly. Otherwise the results are undefined. Assertions, indices, divisio
 still checked; discarded bits aren't counted.";
 
 /// Returns the contents of the header.
-fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossPlace>) -> String {
+fn declarations(cells: &ProgramCells, interface: &Interface, gradient: Option<&SeededResults>) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-    let (statuses, memory) = (statuses(&upper), memory(cells, loss.is_some()));
+    let (statuses, memory) = (statuses(&upper), memory(cells, gradient));
     let is_checked = cells.level.is_checked();
     let mut text = String::new();
     let _ = write!(
@@ -338,13 +319,13 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
     if !is_checked {
         let _ = write!(text, "/* Checks were left out. */\n#define {upper}_UNCHECKED 1\n\n");
     }
-    text.push_str(&linked_names(cells, interface, loss, &(statuses.clone() + &memory)));
+    text.push_str(&linked_names(cells, interface, gradient, &(statuses.clone() + &memory)));
     text.push_str(&statuses);
     text.push_str(&memory);
     public(&mut text, interface, CFunction::Forward, "From inputs to results.");
     public(&mut text, interface, CFunction::Backward, "From results to inputs.");
-    if let Some(loss) = loss {
-        public(&mut text, interface, CFunction::Gradient, &promise(cells, loss));
+    if let Some(seeded) = gradient {
+        public(&mut text, interface, CFunction::Gradient, &promise(cells, seeded));
     }
     let _ = write!(
         text,
@@ -359,10 +340,10 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
 fn linked_names(
     cells: &ProgramCells,
     interface: &Interface,
-    loss: Option<&LossPlace>,
+    gradient: Option<&SeededResults>,
     layout: &str,
 ) -> String {
-    let functions: &[CFunction] = match loss {
+    let functions: &[CFunction] = match gradient {
         Some(_) => &[CFunction::Forward, CFunction::Backward, CFunction::Gradient],
         None => &[CFunction::Forward, CFunction::Backward],
     };
@@ -370,7 +351,7 @@ fn linked_names(
     let heads = functions.iter().map(|&function| interface.head(function));
     let known = [cells.module().real.to_string(), layout.to_owned()];
     let unchecked = (!cells.level.is_checked()).then(|| cells.level.name().to_owned());
-    let known = known.into_iter().chain(heads).chain(loss.map(|loss| loss.name.clone())).chain(unchecked);
+    let known = known.into_iter().chain(heads).chain(gradient.map(SeededResults::names)).chain(unchecked);
     let mark = fnv(known.flat_map(String::into_bytes)) as u32;
     let others = ["message", "built_by_reviver"];
     let names = functions.iter().map(|function| function.name()).chain(others);
@@ -388,23 +369,24 @@ fn linked_names(
 }
 
 /// Returns the struct of all memory that a run changes.
-fn memory(cells: &ProgramCells, has_loss: bool) -> String {
+fn memory(cells: &ProgramCells, gradient: Option<&SeededResults>) -> String {
     let prefix = cells.prefix;
     let uncounted = if cells.level.is_checked() { "" } else { "    /* 0 without checks. */\n" };
     let mut text = format!(
         "struct {prefix}_memory {{\n    /* Steps of the last run, as Reviver counts them. */\n    int64_t steps;\n\
         \x20   uint64_t erased_bits;\n{uncounted}    uint64_t discarded_bits;\n    uint64_t drops;\n"
     );
-    if has_loss {
+    if gradient.is_some() {
         text.push_str(verdict::fields(cells));
     }
     text.push_str(cells.calls.map_or("", CallRoom::ready));
     let of = cells.numbers.real();
-    if has_loss {
+    if let Some(seeded) = gradient {
         let [ints, reals] = [Class::Int, Class::Real].map(|class| cells.fixed(class));
+        let results = seeded.cells().len();
         let _ = write!(
             text,
-            "    /* Cells at the start of a gradient, and its loss. */\n    int64_t start_ints[{ints}];\n    {of} start_reals[{reals}];\n    {of} results[1];\n",
+            "    /* Cells at the start of a gradient, and the values of the seeded cells. */\n    int64_t start_ints[{ints}];\n    {of} start_reals[{reals}];\n    {of} results[{results}];\n",
         );
     }
     let _ = write!(
@@ -426,29 +408,6 @@ fn public(text: &mut String, interface: &Interface, function: CFunction, what: &
         described.trim_end_matches('\n').to_owned() + " ",
         interface.head(function)
     );
-}
-
-/// Describes the guarantees of a gradient.
-fn promise(cells: &ProgramCells, loss: &LossPlace) -> String {
-    let verification = match cells.numbers.is_fixed() {
-        _ if !cells.level.is_checked() => {
-            "The reverse sweep is not\n   verified: if rounding makes it diverge, the derivatives are silently wrong."
-        }
-        true => {
-            "Fixed point loses no bits, so the reverse sweep\n   must restore the start exactly; otherwise the status is CHANGED."
-        }
-        false => {
-            "Rounding may make the reverse sweep\n   diverge, so it is verified by the bounds of `reviver grad`. It must take the branches of the primal sweep (WAY_BACK),\n   \
-            free only cells that rounding explains (FREED), and restore the integers (CHANGED) and the reals but for rounding\n   (MISSED). \
-            What rounding changed must not change the loss by more than rounding does (SENSITIVE). `reviver grad`\n   repeats a sweep that diverged with a history; \
-            C text has none, and returns the status instead of numbers. Ties are\n   not detected: a branch may have no derivative where its condition changes."
-        }
-    };
-    format!(
-        "The value of `{}`, and its derivatives by each real input. The reverse sweep restores intermediate values, so no\n   \
-         tape is needed. {verification}\n   The status is LOST_ADJOINT if a step would lose an adjoint other than 0.",
-        loss.name
-    )
 }
 
 fn statuses(upper: &str) -> String {
@@ -479,35 +438,6 @@ fn messages(cells: &ProgramCells, has_loss: bool) -> String {
         const char *{prefix}_built_by_reviver(void) {{\n    return \"{}{}\";\n}}\n",
         env!("CARGO_PKG_VERSION"),
         if cells.level.is_checked() { "" } else { " unchecked" }
-    )
-}
-
-/// Returns the function of a gradient for callers.
-fn gradient_function(
-    cells: &ProgramCells,
-    interface: &Interface,
-    (loss, gradient): (&LossPlace, &GradientFunction),
-) -> String {
-    let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-    let one = cells.numbers.real_literal(literal_bits(cells.module().real, 1.0));
-    let passes_on = format!("    if (status != {upper}_DONE) {{\n        return status;\n    }}\n");
-    let verified = match (cells.level.is_checked(), cells.numbers.is_fixed()) {
-        (false, _) => String::new(),
-        (true, true) => format!("    status = {prefix}_verdict(memory);\n{passes_on}"),
-        (true, false) => {
-            format!("    status = {prefix}_verdict(memory, (double)memory->results[0]);\n{passes_on}")
-        }
-    };
-    format!(
-        "{head} {{\n    int status;\n    {prefix}_begin_gradient(memory);\n{inputs}{working}\
-        \x20   memory->adjoints[{cell}] = {one};\n\
-        \x20   status = {prefix}_sweeps(memory);\n{passes_on}{verified}\
-        \x20   if (loss) {{\n        *loss = memory->results[0];\n    }}\n{outputs}    return {upper}_DONE;\n}}\n",
-        head = interface.head(CFunction::Gradient),
-        inputs = interface.take_in(CFunction::Gradient),
-        working = cells.working(&gradient.working),
-        cell = loss.cell,
-        outputs = interface.give_out(CFunction::Gradient),
     )
 }
 

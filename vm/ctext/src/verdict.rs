@@ -147,9 +147,9 @@ fn watched(cells: &ProgramCells) -> String {
     let [of_loss, of_freed] = [of_loss, of_freed].map(double);
     format!(
         "\
-/* 1 if an error is at most a part of the loss's size: of the loss, or of the loss and the terms that it is made of. */
+/* 1 if an error is at most a part of the loss's size: of its magnitude, or of that and the terms that it is made of. */
 static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, double error, double loss) {{
-    double size = fabs(loss);
+    double size = loss;
     if (error <= part * size) {{
         return 1;
     }}
@@ -159,8 +159,9 @@ static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, dou
     return error <= part * size;
 }}
 
-/* DONE if the reverse sweep took the branches of the primal sweep, and rounding explains what it changed. */
-static int {prefix}_verdict(const struct {prefix}_memory *m, double loss) {{
+/* DONE if the reverse sweep took the branches of the primal sweep, and rounding explains what it changed. The magnitude of the
+   loss is the sum of |seed*value|, and `seed` is the largest |seed|. */
+static int {prefix}_verdict(const struct {prefix}_memory *m, double loss, double seed) {{
     const double error = m->freed_error + m->missed_error;
     double ulp, most, few;
     int has_freed;
@@ -183,7 +184,8 @@ static int {prefix}_verdict(const struct {prefix}_memory *m, double loss) {{
     if (has_freed && !{prefix}_outweighed(m, {of_freed}, error, loss)) {{
         return {upper}_FREED;
     }}
-    if (error > {part} * fabs(loss) && (error > few || fabs(loss) > few)) {{
+    few *= seed;
+    if (error > {part} * loss && (error > few || loss > few)) {{
         return {upper}_SENSITIVE;
     }}
     return {prefix}_outweighed(m, {of_loss}, error, loss) ? {upper}_DONE : {upper}_SENSITIVE;

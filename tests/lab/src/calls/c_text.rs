@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use reviver_ctext::text::CText;
+use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::instruction::Class;
 use reviver_vm::codes::TrapCode;
 
@@ -49,7 +49,10 @@ impl CallEngine for CTextCalls {
 
 /// Returns the text of a program, and whether it includes the gradient.
 fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
-    let text = |loss: Option<&str>| CText::of(&subject.program, &format!("p{number}"), loss, subject.level);
+    let text = |loss: Option<&str>| {
+        let loss = loss.map(CGradient::Loss);
+        CText::of(&subject.program, &format!("p{number}"), loss, subject.level)
+    };
     let loss = subject.losses.first().map(|loss| loss.name.as_str());
     match loss.map(|loss| text(Some(loss))) {
         Some(Ok(text)) => Some((text, true)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_ctext::error::NoText;
-use reviver_ctext::text::CText;
+use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_lab::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms, compiler, given, links};
@@ -47,7 +47,7 @@ impl Candidate {
     ) -> Result<Candidate, NoText> {
         let name = format!("p{number}");
         let loss = loss(&program);
-        let with_loss = CText::of(&program, &name, loss.as_deref(), level);
+        let with_loss = CText::of(&program, &name, loss.as_deref().map(CGradient::Loss), level);
         let (text, loss) = match with_loss {
             Ok(text) => (text, loss),
             // Perhaps only its gradient has no text.

@@ -4,5 +4,6 @@
 mod fixed_point;
 mod journeys;
 mod recursions;
+mod seeds;
 mod statements;
 mod warnings;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use reviver_ctext::text::CText;
+use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::Function;
 use reviver_isa::function::Form;
 use reviver_isa::names::{is_name, register_class};
@@ -47,7 +47,9 @@ fn compilers_have_nothing_to_say() {
     for compiler in compilers() {
         for system in ["f64", "f32", "fixed"] {
             let subject = Subject::new(&all_functions(system)).unwrap();
-            let text = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
+            let text =
+                CText::of(&subject.program, "functions", Some(CGradient::Loss("y")), CheckLevel::Checked)
+                    .unwrap();
             let (source, header) = (folder.path().join("functions.c"), folder.path().join("functions.h"));
             std::fs::write(&source, text.source()).unwrap();
             std::fs::write(&header, text.header()).unwrap();
@@ -106,7 +108,8 @@ fn called(names: &BTreeSet<String>) -> String {
 fn cells_may_be_called_what_the_text_calls_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(".in a: real = 0.5, n = 3\n.out y: real, z: real\nrot a, z, y\nadd y, tanh(a)\nadd.powi y, a, n\nadd z, log(a)\n").unwrap();
-    let first = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
+    let first =
+        CText::of(&subject.program, "functions", Some(CGradient::Loss("y")), CheckLevel::Checked).unwrap();
     let mut names = words(&first.source());
     // C keywords that the text doesn't contain, and macros of compilers and headers.
     names.extend(words(
@@ -131,7 +134,9 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
     for (round, expected) in expected.iter().enumerate() {
         assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
         let subject = Subject::new(&called(&names)).unwrap_or_else(|error| panic!("{error:?}"));
-        let text = CText::of(&subject.program, "functions", Some("y_of_all"), CheckLevel::Checked).unwrap();
+        let text =
+            CText::of(&subject.program, "functions", Some(CGradient::Loss("y_of_all")), CheckLevel::Checked)
+                .unwrap();
         let (source, user) = (folder.path().join("functions.c"), folder.path().join("user.c"));
         std::fs::write(&source, text.source()).unwrap();
         std::fs::write(folder.path().join("functions.h"), text.header()).unwrap();
@@ -161,7 +166,8 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
 fn operations_are_neither_fused_nor_reordered() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(&all_functions("f64")).unwrap();
-    let text = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
+    let text =
+        CText::of(&subject.program, "functions", Some(CGradient::Loss("y")), CheckLevel::Checked).unwrap();
     let (source, assembly) = (folder.path().join("functions.c"), folder.path().join("functions.s"));
     std::fs::write(&source, text.source()).unwrap();
     let one = folder.path().join("one.c");
