@@ -39,6 +39,7 @@ pub struct Rounding {
 impl Rounding {
     /// Returns the bounds of a number system: about a third of the digits for the size of an error, and a
     /// quarter for the digits of the error itself.
+    #[inline]
     pub fn of(system: RealSystem) -> Rounding {
         match system {
             RealSystem::F64 => Rounding {

@@ -10,7 +10,8 @@ use reviver_compile::backend::{Backend, Code};
 use reviver_compile::call::{CallRoom, GradientCall};
 use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::SsaForm;
+use reviver_compile::form::{SsaEnd, SsaForm};
+use reviver_compile::op::{OpKind, Space};
 use reviver_compile::start::RouteStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -303,5 +304,72 @@ fn gradients_lead_through_recursions() {
         ] {
             assert_eq!(limited.call(&call.unwrap(), &mut room), None);
         }
+    }
+}
+
+/// The evaluator, with the number of accesses to reals and adjoints in memory, at computed addresses or before the end.
+#[derive(Clone, Debug, Default)]
+struct Accesses(Arc<[AtomicUsize; 2]>);
+
+impl Backend for Accesses {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        let inner = form.blocks.iter().filter(|block| !matches!(block.end, SsaEnd::Exit { .. }));
+        for op in inner.flat_map(|block| &block.ops).filter_map(|&value| form.op(value)) {
+            match op.kind {
+                OpKind::Load(Space::Reals) | OpKind::Store(Space::Reals) => &self.0[0],
+                OpKind::Store(Space::Adjoints) => &self.0[1],
+                _ => continue,
+            }
+            .fetch_add(1, Ordering::Relaxed);
+        }
+        Checked.compile(form)
+    }
+}
+
+impl Trial {
+    /// Compares the evaluator and native code with the interpreter. Returns the accesses to reals and the stores of adjoints in the function.
+    fn compare(&self, name: &str, level: CheckLevel) -> [usize; 2] {
+        let (plan, losses) = ((self.turn, level), (&self.losses[..], 1));
+        let accesses = Accesses::default();
+        let evaluated = GradientCall::new(&self.program, &accesses, plan, losses).unwrap();
+        let native = GradientCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
+        let mut room = CallRoom::default();
+        let (found, _) = self.call(&evaluated, &mut room).unwrap();
+        assert_eq!(self.call(&native, &mut room).unwrap().0, found, "{name} {level:?}");
+        let (interpreted, _) = self.interpreted(&self.seeds()).unwrap();
+        self.same(name, level, &interpreted, &found);
+        accesses.0.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+/// The reverse sweep computes the ancillas of a procedure first. They have no adjoints then, so it propagates none.
+#[test]
+fn ancillas_without_adjoints_propagate_none() {
+    for (n, loops) in [(0, 1), (1, 1), (7, 1), (3, 2), (0, 2)] {
+        let inner = ["", "for k in 0..n\n", "rof\n"];
+        let [begin, end] = if loops == 2 { [inner[1], inner[2]] } else { [inner[0]; 2] };
+        let text = format!(
+            ".in x[12]: real default 0.5\n.in n default {n}\n.out y: real\nfor i in 0..n\n{begin} call weigh(y, x, i)\n{end}rof\n\
+             .proc weigh(inout y: real, in x[]: real, in i)\n.ancilla t[12]: real, s[13]: real\ncompute\n for j in 0..12\n  \
+             add t[j], x[j] * toreal(i)\n  add s[j+1], s[j] + square(t[j])\n rof\napply\n add y, sqrt(s[12] + 1)\nuncompute\n.end\n"
+        );
+        let [_, stores] = trial(&text).compare(&text, CheckLevel::Checked);
+        // Those of `x`, `t`, and two of `s` when ancillas are uncomputed, of the last sum, and of cells that are freed.
+        assert!(stores <= 8, "{stores} stores of adjoints");
+        trial(&text).compare(&text, CheckLevel::Unchecked);
+    }
+}
+
+/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks doesn't restore them.
+#[test]
+fn unrolled_reals_are_values_without_checks() {
+    for n in [0, 1, 9] {
+        let text = format!(
+            ".in n default {n}\n.inout x[2]: real default 0.5, v[2]: real default 0.25\n.out y: real\n.ancilla half: real\ncompute\n \
+             for k in 0..n\n  for i in 0..2\n   add v[i], x[i] * 0.125\n   add x[i], v[i] * 0.3\n  rof\n  \
+             if k > 3\n   sub x[0], v[1] * 0.25\n  fi k > 3\n rof\napply\n add y, x[0] * v[1]\nuncompute\n"
+        );
+        assert_eq!(trial(&text).compare(&text, CheckLevel::Unchecked)[0], 0, "n = {n}");
+        trial(&text).compare(&text, CheckLevel::Checked);
     }
 }

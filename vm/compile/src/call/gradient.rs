@@ -15,7 +15,7 @@ use reviver_vm::{CheckLevel, Program, State};
 
 use super::{GradientFunction, GradientTask};
 use crate::backend::{Backend, Code};
-use crate::form::{Demands, FIRST_RECORD};
+use crate::form::{Demands, FIRST_RECORD, FrameZeros};
 use crate::frames;
 use crate::op::Input;
 use crate::route::{MOST_STEPS, RoutePlan};
@@ -28,6 +28,8 @@ use crate::start::RouteStart;
 pub struct GradientCall {
     program: Program,
     plan: RoutePlan,
+    /// Cells that hold 0 at each start.
+    zeros: FrameZeros,
     /// The reals that may have a seed, each with the number of its result, in ascending order.
     seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
@@ -111,12 +113,14 @@ impl GradientCall {
         let levels = AtomicU32::new(if form.demands.record == 0 { 0 } else { FEW_LEVELS });
         let [plan, _] = RoutePlan::gradient(program, turn, level);
         let code = backend.compile(form)?;
+        let zeros = plan.zeros(program);
         let program = program.clone();
         let mut seeded: Vec<(u32, usize)> = seeded.into_iter().zip(0..).collect();
         seeded.sort_unstable();
         Some(GradientCall {
             program,
             plan,
+            zeros,
             seeded,
             rows,
             end,
@@ -145,14 +149,15 @@ impl GradientCall {
             return None;
         }
         let mut levels = self.levels.load(Ordering::Relaxed);
+        let mut found = FoundGradients { steps: 0, steps_back: 0, loss_errors: ArrayVec::new() };
         loop {
-            match self.run_with(start, seeds, (room, levels), most_steps) {
+            match self.run_with(start, seeds, (room, levels), most_steps, &mut found) {
                 Err(CallEnd::Full) => {
                     levels = self.more_levels(levels)?;
                     self.levels.fetch_max(levels, Ordering::Relaxed);
                 }
                 Err(CallEnd::NeedsMachine) => return None,
-                Ok(found) => return Some(found),
+                Ok(()) => return Some(found),
             }
         }
     }
@@ -172,16 +177,21 @@ impl GradientCall {
         seeds: &[&[SeededCell]],
         (room, wanted): (&mut CallRoom, u32),
         most_steps: u64,
-    ) -> Result<FoundGradients, CallEnd> {
+        found: &mut FoundGradients,
+    ) -> Result<(), CallEnd> {
         let state = start.state();
-        let levels = frames::levels(&self.program, state, self.demands, wanted);
-        let levels = levels.ok_or(CallEnd::NeedsMachine)?;
+        // The limits allow the inlined calls, as `suits` has found.
+        let levels = match wanted {
+            0 => 0,
+            _ => frames::levels(&self.program, state, self.demands, wanted).ok_or(CallEnd::NeedsMachine)?,
+        };
         if room.begin(self, (state, levels), seeds).is_err() {
             *room = CallRoom::default();
             return Err(CallEnd::NeedsMachine);
         }
-        let inputs: ArrayVec<u32, 2> =
-            self.inputs.iter().map(|_| FIRST_RECORD + self.record * levels).collect();
+        // Each sweep has at most one input, the end of the call records.
+        let inputs = [FIRST_RECORD + self.record * levels; 2];
+        let inputs = inputs.get(..self.inputs.len()).ok_or(CallEnd::NeedsMachine)?;
         let budget = most_steps.min(MOST_STEPS);
         let rounding = Rounding::of(self.program.module().real);
         let mut evidence = SweepEvidence::default();
@@ -190,7 +200,7 @@ impl GradientCall {
         let mut watcher = watch.as_mut().map(|watch| Watcher::new(watch, leg, state.own_steps(), rounding));
         let cells = room.memory(state);
         let (watcher, evidence_of_code) = (watcher.as_mut(), self.plan.is_watched.then_some(&mut evidence));
-        let job = Job { inputs: &inputs, cells, left: budget, watcher, evidence: evidence_of_code };
+        let job = Job { inputs, cells, left: budget, watcher, evidence: evidence_of_code };
         let (steps, primal_steps) = match self.code.run(job) {
             CodeOutcome::Exit { exit, steps, primal_steps, .. } if exit == self.end => (steps, primal_steps),
             CodeOutcome::Exit { exit, .. }
@@ -207,7 +217,7 @@ impl GradientCall {
         if self.plan.level.is_checked() && is_unequal {
             return Err(CallEnd::NeedsMachine);
         }
-        let mut found = FoundGradients { steps: primal_steps, steps_back, loss_errors: ArrayVec::new() };
+        (found.steps, found.steps_back) = (primal_steps, steps_back);
         for (row, seeds) in seeds.iter().enumerate() {
             match self.verified(room, &evidence, state, (row, seeds)) {
                 Some(loss_error) => found.loss_errors.push(loss_error),
@@ -215,7 +225,7 @@ impl GradientCall {
                 None => break,
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Returns the error bound of a row's sum, if the row is verified; unchecked code has no bound.
@@ -246,7 +256,7 @@ impl GradientCall {
     fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
-        is_seeded && start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands)
+        is_seeded && start.begins_calls(&self.program, self.zeros, self.demands)
     }
 
     /// Returns the number of a seeded cell's result.

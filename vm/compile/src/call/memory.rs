@@ -47,20 +47,8 @@ pub(super) struct MemoryCells {
 impl MemoryCells {
     /// Finds the cells in memory of two sweeps of a program.
     pub fn of(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> MemoryCells {
-        let (ints, reals) = program.flow().layout().static_cells();
-        let own = [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        // Out-of-line calls may open any number of frames.
-        let frames = |of: fn(&SsaForm) -> u32| {
-            let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
-            sweeps.iter().map(cells).max().unwrap_or(0)
-        };
-        let counts = [
-            own[0].saturating_add(frames(|form| form.demands.frame_ints)),
-            own[1].saturating_add(frames(|form| form.demands.frame_reals)),
-        ];
-        let all_adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { counts[1] };
-        let counts = [counts[0], counts[1], all_adjoints];
-        let found: Vec<MemoryAccess> = sweeps.iter().flat_map(|form| accesses(form, counts)).collect();
+        let own = own_cells(program);
+        let found = all_accesses(sweeps, own, rows);
         let in_memory = found.iter().filter(|access| access.kind != AccessKind::LastStore);
         let mut runs = joined(in_memory.map(|access| (access.space, access.cells.clone())).collect());
         for run in &mut runs {
@@ -141,6 +129,40 @@ impl MemoryCells {
     }
 }
 
+/// Returns the number of a program's own integers and reals.
+fn own_cells(program: &Program) -> [u32; 2] {
+    let (ints, reals) = program.flow().layout().static_cells();
+    [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Returns reals that a sweep stores before its end, if no operation of either sweep reaches them by a computed address.
+pub(super) fn promotable(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> Vec<SpacedCell> {
+    let found = all_accesses(sweeps, own_cells(program), rows);
+    let (early, others): (Vec<&MemoryAccess>, Vec<&MemoryAccess>) =
+        found.iter().partition(|access| access.kind == AccessKind::EarlyStore);
+    let computed = others.iter().filter(|access| access.kind != AccessKind::LastStore);
+    let runs = joined(computed.map(|access| (access.space, access.cells.clone())).collect());
+    let reals = early.into_iter().filter(|access| access.space == Space::Reals);
+    let mut cells: Vec<SpacedCell> = reals.map(|access| (access.space, access.cells.start)).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells.retain(|&(space, cell)| !runs.iter().any(|run| run.space == space && run.cells.contains(&cell)));
+    cells
+}
+
+/// Finds what two sweeps load and store, apart from loads at literal addresses. The program has `own` integers and reals.
+fn all_accesses(sweeps: [&SsaForm; 2], own: [u32; 2], rows: AdjointRows) -> Vec<MemoryAccess> {
+    // Out-of-line calls may open any number of frames.
+    let frames = |of: fn(&SsaForm) -> u32| {
+        let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
+        sweeps.iter().map(cells).max().unwrap_or(0)
+    };
+    let ints = own[0].saturating_add(frames(|form| form.demands.frame_ints));
+    let reals = own[1].saturating_add(frames(|form| form.demands.frame_reals));
+    let adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { reals };
+    sweeps.iter().flat_map(|form| accesses(form, [ints, reals, adjoints])).collect()
+}
+
 /// Merges ranges of cells that overlap or touch.
 fn joined(mut cells: Vec<(Space, Range<u32>)>) -> Vec<MemoryRun> {
     cells.sort_by_key(|(space, cells)| (*space, cells.start));
@@ -165,8 +187,10 @@ struct MemoryAccess {
 enum AccessKind {
     /// A load at a computed address.
     Load,
-    /// A store at a computed address, or before the end of a sweep.
+    /// A store at a computed address.
     Store,
+    /// A store at a known address before the end of a sweep.
+    EarlyStore,
     /// A store at a known address where a sweep ends.
     LastStore,
 }
@@ -191,7 +215,7 @@ fn accesses(form: &SsaForm, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAcce
             let (cells, kind) = match (literal_address(form, op), op.operands.first()) {
                 (Some(_), _) if !is_store => continue,
                 (Some(cell), _) if is_last => (cell..cell.saturating_add(1), AccessKind::LastStore),
-                (Some(cell), _) => (cell..cell.saturating_add(1), AccessKind::Store),
+                (Some(cell), _) => (cell..cell.saturating_add(1), AccessKind::EarlyStore),
                 (None, Some(&address)) => {
                     let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
                     (clipped(range_where_it_counts(form, address), count), kind)

@@ -17,6 +17,7 @@ mod finite;
 mod gradient;
 mod join;
 mod memory;
+mod promote;
 mod verify;
 
 pub(crate) use gradient::renew;
@@ -101,7 +102,7 @@ impl GradientFunction {
     pub fn join(
         program: &Program,
         task: GradientTask,
-        [primal, reverse]: [SsaForm; 2],
+        [mut primal, reverse]: [SsaForm; 2],
         scan: LargestScan,
     ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
@@ -110,7 +111,14 @@ impl GradientFunction {
         }
         let reals = u32::try_from(program.flow().layout().static_cells().1).ok()?;
         let rows = AdjointRows { count: task.rows, stride: reals.checked_add(demands.frame_reals)? };
-        let reverse = with_rows(reverse, rows)?;
+        let mut reverse = with_rows(reverse, rows)?;
+        // Without verification, the reverse sweep restores no real that partial derivatives don't need. As values, such reals are dead. In
+        // checked code all of them are needed, and a processor has registers for a few only.
+        if !task.level.is_checked() && demands.record == 0 {
+            let cells = memory::promotable([&primal, &reverse], program, rows);
+            promote::promote(&mut primal, &cells);
+            promote::promote(&mut reverse, &cells);
+        }
         let memory = MemoryCells::of([&primal, &reverse], program, rows);
         let sweeps = [&primal, &reverse].map(SweepCalls::of);
         let slack = SLACK.saturating_add(reverse.first_steps);

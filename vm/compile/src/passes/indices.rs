@@ -5,7 +5,7 @@
 //! A loop that counts up from 0 has one iteration for each number below n, but at least one. A loop that counts down
 //! from n has one for each number down to 0. So all indices are below a length if the index max(n, 1) - 1, or n - 1,
 //! is. The hoisted check fails only if the check of an iteration would. That matters for C text, which has no
-//! interpreter to decide.
+//! interpreter to decide. An index that is the same in all iterations is checked before the loop too.
 
 use std::collections::HashMap;
 
@@ -23,11 +23,26 @@ pub(super) fn look_once(form: &mut SsaForm) {
     let mut replacements = Replacements::of(form);
     for header in 0..form.blocks.len() as u32 {
         let Some(found) = SmallLoop::at(form, &entries, header) else { continue };
+        hoist_invariant(form, &found);
         if let Some(counter) = Counter::of(form, &found) {
             counter.look_once(form, &found, &mut replacements);
         }
     }
     replacements.apply(form);
+}
+
+/// Moves checks of loop-invariant indices before a loop. Its body is executed at least once.
+fn hoist_invariant(form: &mut SsaForm, found: &SmallLoop) {
+    let body = form.blocks.get(found.body as usize).map(|block| block.ops.as_slice()).unwrap_or_default();
+    let is_invariant = |value: &SsaValue| {
+        let op = plain(form, *value).filter(|op| matches!(op.kind, OpKind::Index { .. }));
+        op.is_some_and(|op| !op.operands.iter().any(|&operand| is_made_in(form, found, operand)))
+    };
+    let (hoisted, kept): (Vec<SsaValue>, Vec<SsaValue>) = body.iter().copied().partition(is_invariant);
+    if !hoisted.is_empty() {
+        edit(form, found.body, |block| block.ops = kept);
+        edit(form, found.before, |block| block.ops.extend(hoisted));
+    }
 }
 
 /// Loop counter that takes each value from 0 to a bound - 1 once, in ascending or descending order.

@@ -21,6 +21,7 @@ mod small_loop;
 mod straighten;
 mod sums;
 mod unused;
+mod zero_adjoints;
 
 use crate::form::SsaForm;
 use crate::op::SsaValue;
@@ -31,7 +32,7 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// Passes in order of execution. `exits` relies on an entry block that only loads variables, so it must precede
 /// `straighten`.
-pub const PASSES: [FormPass; 18] = [
+pub const PASSES: [FormPass; 19] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
@@ -40,6 +41,7 @@ pub const PASSES: [FormPass; 18] = [
     ("choices", choices::drop_needless),
     ("numbering again", numbering::number),
     ("memory again", memory::forward),
+    ("zero adjoints", zero_adjoints::fold),
     ("numbering a third time", numbering::number),
     ("exits", exits::drop_unchanged),
     ("unused", unused::drop_unused),

@@ -1,0 +1,397 @@
+//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. A procedure that is run backward computes its
+//! ancillas first, while none of them has an adjoint yet, so half of that work propagates zeros.
+//!
+//! Frames of inlined calls are divided into *regions* where the ranges of stores begin and end. A forward data-flow analysis finds, for
+//! each point, the regions in which every adjoint is +0, and the values that are +0 or ±0. It starts with the assumption that all are, and
+//! withdraws what an operation contradicts. With z = ±0 and a finite f:
+//!
+//! | | holds where |
+//! |---|---|
+//! | z·f = ±0 | always |
+//! | (+0) + z = +0, (+0) - z = +0 | always |
+//! | s + z = s, s - z = s | s is never -0 |
+//!
+//! The interpreter evaluates no product with an adjoint of 0. A check that vanishes with such a product must not be the reason why another
+//! check was dropped. So its factor is a cell's content, or was checked before, or has no other use.
+
+use std::collections::HashSet;
+
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::facts::is_finite_literal;
+use super::ranges::{FormRanges, KnownRanges};
+use super::replacing::Replacements;
+use super::signs::never_negative_zero;
+use crate::form::{Definition, SsaBlock, SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::order::reached;
+use crate::range::IntRange;
+
+/// Upper bound on regions: one bit each of a [`RegionSet`].
+const MOST_REGIONS: usize = 128;
+/// Upper bound on the depth of operations of a factor.
+const MOST_DEPTH: u32 = 4;
+
+/// A set of regions, by their numbers.
+type RegionSet = u128;
+
+/// Folds operations on adjoints that are 0 in every run.
+pub(super) fn fold(form: &mut SsaForm) {
+    let is_float = !matches!(form.numbers.system, RealSystem::Fixed(_));
+    // Frames of inlined calls are 0 at entry only if the function begins outside of them.
+    if !form.version.gradient || !is_float || !form.is_plain() {
+        return;
+    }
+    let order: Vec<u32> = reached(form).into_iter().rev().collect();
+    let zeroing = zeroing_loops(form, &order);
+    let Some(regions) = Regions::of(form, &order, &zeroing) else { return };
+    let mut analysis = ZeroAnalysis {
+        zeros: vec![Zero::Positive; form.definitions.len()],
+        uses: uses(form),
+        at_start: vec![None; form.blocks.len()],
+        form,
+        regions,
+        zeroing,
+    };
+    analysis.at_start[0] = Some(RegionSet::MAX);
+    while order.iter().fold(false, |has_changed, &block| analysis.block(block) | has_changed) {}
+    let ZeroAnalysis { zeros, at_start, regions, .. } = analysis;
+    rewrite(form, &order, &Found { zeros, at_start, regions });
+}
+
+/// The knowledge about a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Zero {
+    /// +0.
+    Positive,
+    /// +0 or -0.
+    Either,
+    Unknown,
+}
+
+/// A loop of one block that stores +0 to the adjoints of a range.
+struct ZeroingLoop {
+    block: u32,
+    behind: u32,
+    stores: Vec<(SsaValue, IntRange)>,
+}
+
+/// Finds loops that zero ranges of adjoints.
+fn zeroing_loops(form: &SsaForm, order: &[u32]) -> Vec<ZeroingLoop> {
+    order.iter().filter_map(|&number| zeroing_loop(form, order, number)).collect()
+}
+
+fn zeroing_loop(form: &SsaForm, order: &[u32], number: u32) -> Option<ZeroingLoop> {
+    let block = form.blocks.get(number as usize)?;
+    let SsaEnd::Branch { condition, yes, no } = &block.end else { return None };
+    if yes.to != number || no.to == number {
+        return None;
+    }
+    let int = |value: SsaValue| match form.op(value)?.kind {
+        OpKind::Int(literal) => Some(literal),
+        _ => None,
+    };
+    let test = form.op(*condition).filter(|op| op.kind == OpKind::IntTest(Order::Lt))?;
+    let &[next, end] = test.operands.as_slice() else { return None };
+    let end = int(end)?;
+    let index = yes.arguments.iter().position(|&argument| argument == next)?;
+    let &counter = block.parameters.get(index)?;
+    let step = form.op(next).filter(|op| op.kind == OpKind::Place)?;
+    let &[base, by, stride] = step.operands.as_slice() else { return None };
+    if base != counter || int(by) != Some(1) || int(stride) != Some(1) {
+        return None;
+    }
+    let before = order.iter().filter(|&&from| from != number);
+    let jumps = before.filter_map(|&from| form.blocks.get(from as usize)).flat_map(|block| block.end.jumps());
+    let firsts = jumps.filter(|jump| jump.to == number).map(|jump| int(*jump.arguments.get(index)?));
+    let first = firsts.reduce(|a, b| if a == b { a } else { None })??;
+    let stored = |&value: &SsaValue| {
+        let op = form.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
+        let &[address, zero] = op.operands.as_slice() else { return None };
+        let place = form.op(address).filter(|op| op.kind == OpKind::Place)?;
+        let &[base, index, stride] = place.operands.as_slice() else { return None };
+        let is_each = index == counter && int(stride) == Some(1);
+        let base =
+            int(base).filter(|_| is_each && form.op(zero).is_some_and(|op| op.kind == OpKind::Real(0)))?;
+        Some((
+            value,
+            IntRange { low: base.checked_add(first)?, high: base.checked_add(end)?.checked_sub(1)? },
+        ))
+    };
+    let stores: Vec<(SsaValue, IntRange)> = block.ops.iter().filter_map(stored).collect();
+    (!stores.is_empty()).then_some(ZeroingLoop { block: number, behind: no.to, stores })
+}
+
+/// Returns the address and the value of a store of an adjoint.
+fn store(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, SsaValue)> {
+    let op = form.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
+    match op.operands.as_slice() {
+        &[address, stored] => Some((address, stored)),
+        _ => None,
+    }
+}
+
+/// The regions of frames of inlined calls, in ascending order. They adjoin each other.
+struct Regions(Vec<IntRange>);
+
+impl Regions {
+    /// Divides the frames where stores begin and end. Without frames, or with too many regions, returns `None`.
+    fn of(form: &SsaForm, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
+        let first = i64::from(form.cells.reals.checked_sub(form.demands.frame_reals)?);
+        let frames = IntRange { low: first, high: i64::from(form.cells.reals) - 1 };
+        let blocks = order.iter().filter_map(|&block| form.blocks.get(block as usize));
+        let stores = blocks.flat_map(|block| &block.ops).filter_map(|&value| store(form, value));
+        let stored = stores.map(|(address, _)| FormRanges(form).range(address));
+        let zeroed = zeroing.iter().flat_map(|found| &found.stores).map(|(_, range)| *range);
+        let ranges: Vec<IntRange> = stored.chain(zeroed).filter(|range| !range.is_apart(frames)).collect();
+        let divided = |ranges: &mut dyn Iterator<Item = &IntRange>| {
+            let ends = ranges.map(|range| range.common(frames)).flat_map(|range| [range.low, range.high + 1]);
+            let mut ends: Vec<i64> = ends.chain([frames.low, frames.high + 1]).collect();
+            ends.sort_unstable();
+            ends.dedup();
+            ends.windows(2)
+                .map(|ends| IntRange { low: ends[0], high: ends[1] - 1 })
+                .collect::<Vec<IntRange>>()
+        };
+        let mut regions = divided(&mut ranges.iter());
+        if regions.len() > MOST_REGIONS {
+            regions = divided(&mut ranges.iter().filter(|range| range.low < range.high));
+        }
+        (!ranges.is_empty() && regions.len() <= MOST_REGIONS).then_some(Regions(regions))
+    }
+
+    /// Returns the regions for which a condition holds.
+    fn which(&self, holds: impl Fn(IntRange) -> bool) -> RegionSet {
+        let regions = (0..).zip(&self.0).filter(|(_, region)| holds(**region));
+        regions.fold(0, |set, (number, _): (u32, _)| set | 1 << number)
+    }
+
+    /// Returns the regions that have a cell in a range.
+    fn met(&self, range: IntRange) -> RegionSet {
+        self.which(|region| !region.is_apart(range))
+    }
+
+    /// Returns true if all adjoints in a range are +0 when those of a set are.
+    fn are_zero(&self, range: IntRange, now: RegionSet) -> bool {
+        let ends = self.0.first().zip(self.0.last());
+        let is_inside = ends.is_some_and(|(first, last)| range.is_within(first.hull(*last)));
+        is_inside && self.met(range) & !now == 0
+    }
+
+    /// Returns the regions that are +0 after a store to a range of addresses.
+    fn stored(&self, range: IntRange, zero: Zero, now: RegionSet) -> RegionSet {
+        match zero {
+            // A store at a literal address covers its region.
+            Zero::Positive if range.low == range.high => now | self.which(|region| region == range),
+            Zero::Positive => now,
+            Zero::Either | Zero::Unknown => now & !self.met(range),
+        }
+    }
+}
+
+struct ZeroAnalysis<'f> {
+    form: &'f SsaForm,
+    regions: Regions,
+    zeroing: Vec<ZeroingLoop>,
+    zeros: Vec<Zero>,
+    /// The number of uses of each value.
+    uses: Vec<u32>,
+    /// For each block, the regions that are +0 at its start; `None` until it is reached.
+    at_start: Vec<Option<RegionSet>>,
+}
+
+impl ZeroAnalysis<'_> {
+    /// Transfers the facts over a block and along its edges. Returns true if a fact was withdrawn, or a block reached.
+    fn block(&mut self, number: u32) -> bool {
+        let Some(Some(mut now)) = self.at_start.get(number as usize).copied() else { return false };
+        let form = self.form;
+        let Some(block) = form.blocks.get(number as usize) else { return false };
+        let mut has_changed = false;
+        let mut checked = HashSet::new();
+        for &value in &block.ops {
+            let Some(op) = form.op(value) else { continue };
+            if op.kind.facts().gives == Some(Class::Real) {
+                let zero = if op.guard.is_some() { Zero::Unknown } else { self.zero(op, now, &checked) };
+                has_changed |= self.weaken(value, zero);
+            }
+            note_check(op, &mut checked);
+            now = after(form, &self.regions, &self.zeros, value, now);
+        }
+        for jump in block.end.jumps() {
+            let zeroed = self.zeroing.iter().filter(|found| (found.block, found.behind) == (number, jump.to));
+            let zeroed = zeroed.flat_map(|found| &found.stores);
+            let zeroed =
+                zeroed.fold(0, |set, (_, range)| set | self.regions.which(|region| region.is_within(*range)));
+            let slot = &mut self.at_start[jump.to as usize];
+            let there = slot.map_or(now | zeroed, |there| there & (now | zeroed));
+            has_changed |= slot.replace(there) != Some(there);
+            let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+            for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
+                has_changed |= self.weaken(parameter, self.zeros[argument.0 as usize]);
+            }
+        }
+        has_changed
+    }
+
+    /// Withdraws what is assumed of a value, down to `zero`.
+    fn weaken(&mut self, value: SsaValue, zero: Zero) -> bool {
+        let Some(slot) = self.zeros.get_mut(value.0 as usize) else { return false };
+        let now = zero.max(*slot);
+        std::mem::replace(slot, now) != now
+    }
+
+    /// Returns what is known of an operation's result. `checked` has the values that checks of the block found finite.
+    fn zero(&self, op: &SsaOp, now: RegionSet, checked: &HashSet<SsaValue>) -> Zero {
+        let of = |value: SsaValue| self.zeros.get(value.0 as usize).copied().unwrap_or(Zero::Unknown);
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Real(0), _) => Zero::Positive,
+            (OpKind::Load(Space::Adjoints), &[address]) => {
+                let are_zero = self.regions.are_zero(FormRanges(self.form).range(address), now);
+                if are_zero { Zero::Positive } else { Zero::Unknown }
+            }
+            (OpKind::Neg, &[a]) => of(a).max(Zero::Either),
+            (OpKind::Mul, &[a, b]) => {
+                let is_zero = |zero: SsaValue, factor: SsaValue| {
+                    of(zero) != Zero::Unknown
+                        && (of(factor) != Zero::Unknown || self.can_vanish(factor, checked, MOST_DEPTH))
+                };
+                if is_zero(a, b) || is_zero(b, a) { Zero::Either } else { Zero::Unknown }
+            }
+            (OpKind::Add, &[a, b]) => match (of(a), of(b)) {
+                (Zero::Unknown, _) | (_, Zero::Unknown) => Zero::Unknown,
+                (a, b) => a.min(b),
+            },
+            (OpKind::Sub, &[a, b]) => match (of(a), of(b)) {
+                (Zero::Unknown, _) | (_, Zero::Unknown) => Zero::Unknown,
+                (a, _) => a,
+            },
+            (OpKind::Choose, &[_, yes, no]) => of(yes).max(of(no)),
+            _ => Zero::Unknown,
+        }
+    }
+}
+
+impl ZeroAnalysis<'_> {
+    /// Returns true if no dropped check depends on a product with this factor.
+    fn can_vanish(&self, factor: SsaValue, checked: &HashSet<SsaValue>, depth: u32) -> bool {
+        let form = self.form;
+        let Some(op) = form.op(factor) else {
+            return matches!(form.definition(factor), Some(Definition::Parameter(_)));
+        };
+        let is_cell = matches!(op.kind, OpKind::Load(Space::Reals | Space::Adjoints | Space::StartReals));
+        if is_cell || checked.contains(&factor) || is_finite_literal(form, factor) {
+            return true;
+        }
+        let is_sole =
+            self.uses.get(factor.0 as usize) == Some(&1) && op.guard.is_none() && !op.kind.facts().is_placed;
+        let mut operands = op.operands.iter().zip(op.kind.facts().operands);
+        is_sole
+            && depth > 0
+            && operands
+                .all(|(&value, &class)| class == Class::Int || self.can_vanish(value, checked, depth - 1))
+    }
+}
+
+/// Notes a real that a check finds finite.
+fn note_check(op: &SsaOp, checked: &mut HashSet<SsaValue>) {
+    if let (OpKind::RequireAdmitted, &[real], None) = (op.kind, op.operands.as_slice(), op.guard) {
+        checked.insert(real);
+    }
+}
+
+/// Returns the regions that are +0 after an operation.
+fn after(form: &SsaForm, regions: &Regions, zeros: &[Zero], value: SsaValue, now: RegionSet) -> RegionSet {
+    let Some((address, stored)) = store(form, value) else { return now };
+    let zero = zeros.get(stored.0 as usize).copied().unwrap_or(Zero::Unknown);
+    regions.stored(FormRanges(form).range(address), zero, now)
+}
+
+/// Returns the number of uses of each value, apart from finiteness checks.
+fn uses(form: &SsaForm) -> Vec<u32> {
+    let mut uses = vec![0_u32; form.definitions.len()];
+    let mut note = |value: SsaValue| uses.get_mut(value.0 as usize).into_iter().for_each(|uses| *uses += 1);
+    for block in &form.blocks {
+        let ops = block.ops.iter().filter_map(|&value| form.op(value));
+        for op in ops.filter(|op| op.kind != OpKind::RequireAdmitted) {
+            op.operands.iter().chain(&op.guard).for_each(|&value| note(value));
+        }
+        block.end.value().into_iter().for_each(&mut note);
+        block.end.jumps().flat_map(|jump| &jump.arguments).for_each(|&value| note(value));
+    }
+    uses
+}
+
+/// The result of the analysis.
+struct Found {
+    zeros: Vec<Zero>,
+    at_start: Vec<Option<RegionSet>>,
+    regions: Regions,
+}
+
+/// Returns true if a sum was replaced by the content of a cell.
+fn is_cell(form: &SsaForm, sum: SsaValue, by: SsaValue) -> bool {
+    sum != by && form.op(by).is_some_and(|op| op.kind == OpKind::Load(Space::Adjoints))
+}
+
+/// Replaces values that are +0 by a literal, and folds sums with zeros. Drops stores of +0 where there is +0, and checks of zeros.
+fn rewrite(form: &mut SsaForm, order: &[u32], found: &Found) {
+    let is_never_negative_zero = never_negative_zero(form);
+    let is_never_negative = |value: SsaValue| is_never_negative_zero.get(value.0 as usize) == Some(&true);
+    let zero = |value: SsaValue| found.zeros.get(value.0 as usize).copied().unwrap_or(Zero::Unknown);
+    let [literal, no] = [OpKind::Real(0), OpKind::Int(0)].map(|kind| form.define(kind, &[]));
+    let mut replacements = Replacements::of(form);
+    for &number in order {
+        let Some(mut now) = found.at_start.get(number as usize).copied().flatten() else { continue };
+        let SsaBlock { ops, parameters, .. } = &mut form.blocks[number as usize];
+        let (ops, parameters) = (std::mem::take(ops), parameters.clone());
+        for value in parameters.into_iter().filter(|&value| form.class(value) == Some(Class::Real)) {
+            if zero(value) == Zero::Positive {
+                replacements.replace(value, literal);
+            }
+        }
+        let mut kept = Vec::with_capacity(ops.len());
+        for value in ops {
+            let before = now;
+            now = after(form, &found.regions, &found.zeros, value, now);
+            let Some(op) = form.op(value) else { continue };
+            let by = match (op.kind, op.operands.as_slice()) {
+                (OpKind::Real(_), _) => None,
+                (kind, _) if kind.facts().gives == Some(Class::Real) && zero(value) == Zero::Positive => {
+                    Some(literal)
+                }
+                (OpKind::Add | OpKind::Sub, &[a, b]) if zero(b) != Zero::Unknown && is_never_negative(a) => {
+                    Some(a)
+                }
+                (OpKind::Add, &[a, b]) if zero(a) != Zero::Unknown && is_never_negative(b) => Some(b),
+                (OpKind::Test(Order::Ne), &[a, b])
+                    if [a, b].iter().all(|&value| zero(value) != Zero::Unknown) =>
+                {
+                    Some(no)
+                }
+                (OpKind::RequireAdmitted, &[real]) if zero(real) != Zero::Unknown => continue,
+                // Of a cell's content plus 0 nothing has to be checked.
+                (OpKind::RequireAdmitted, &[real]) if is_cell(form, real, replacements.find(real)) => {
+                    continue;
+                }
+                (OpKind::Store(Space::Adjoints), &[address, stored]) if zero(stored) == Zero::Positive => {
+                    if found.regions.are_zero(FormRanges(form).range(address), before) {
+                        continue;
+                    }
+                    None
+                }
+                _ => None,
+            };
+            match by.filter(|_| form.op(value).is_some_and(|op| op.guard.is_none())) {
+                Some(by) => replacements.replace(value, by),
+                None => kept.push(value),
+            }
+        }
+        form.blocks[number as usize].ops = kept;
+    }
+    if let Some(entry) = form.blocks.first_mut() {
+        entry.ops.splice(0..0, [literal, no]);
+    }
+    replacements.apply(form);
+}
