@@ -470,7 +470,7 @@ fn scripts_that_carry_one_another_out_are_bounded() {
 
     write("itself", format!("step\n{}", source("itself")));
     let found = fails(&path("itself"));
-    assert!(found.contains("is being carried out already: it would never end"), "{found}");
+    assert!(found.contains("is already being executed, so it would never end"), "{found}");
     assert_eq!(found.matches("line 2").count(), 1, "the first time round: {found}");
 
     write("one", source("two"));
@@ -481,7 +481,7 @@ fn scripts_that_carry_one_another_out_are_bounded() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(path("itself"), path("link")).unwrap();
-        assert!(fails(&path("link")).contains("is being carried out already"));
+        assert!(fails(&path("link")).contains("is already being executed"));
     }
 
     write("script-0", "print a\n".into());
@@ -502,7 +502,7 @@ fn scripts_within_scripts_come_to_an_end() {
     std::fs::write(folder.join("0"), "info marks\n".repeat(100)).unwrap();
     (1..=3).for_each(|n| std::fs::write(folder.join(n.to_string()), source(n - 1).repeat(100)).unwrap());
     let found = fails(&folder.join("3"));
-    assert!(found.contains("have carried out 100000 commands"), "{found}");
+    assert!(found.contains("have executed 100000 commands"), "{found}");
     // A script that isn't nested may have any number of lines.
     let long = folder.join("long");
     std::fs::write(&long, "info marks\n".repeat(100_001)).unwrap();

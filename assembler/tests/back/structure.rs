@@ -138,7 +138,7 @@ const LIES: &[Lie] = &[
         inner.seams[1].start = seam.end;
         inner.seams[1].end = seam.end;
     }),
-    ("a block stands in a file", |s| s.blocks[0].seams[0].place.file = 1),
+    ("a block is in a file", |s| s.blocks[0].seams[0].place.file = 1),
     ("a recorded condition is no condition", |s| if_parts(s).push(PredicatePart::And)),
     ("a recorded condition is no condition", |s| if_parts(s).clear()),
     ("a recorded condition compares what", |s| {
