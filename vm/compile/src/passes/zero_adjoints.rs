@@ -141,6 +141,9 @@ impl Regions {
     fn of(form: &SsaForm, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
         let first = i64::from(form.cells.reals.checked_sub(form.demands.frame_reals)?);
         let frames = IntRange { low: first, high: i64::from(form.cells.reals) - 1 };
+        if frames.low > frames.high {
+            return None;
+        }
         let blocks = order.iter().filter_map(|&block| form.blocks.get(block as usize));
         let stores = blocks.flat_map(|block| &block.ops).filter_map(|&value| store(form, value));
         let stored = stores.map(|(address, _)| FormRanges(form).range(address));
