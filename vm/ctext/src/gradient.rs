@@ -1,129 +1,14 @@
-//! The gradient of a C text: the results that have seeds, and the function for callers.
+//! The gradient of a C text: its description, and the function for callers.
 
 use std::fmt::Write as _;
 
 use reviver_compile::call::GradientFunction;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Shape;
 use reviver_isa::number::literal_bits;
-use reviver_vm::Program;
 
-use crate::error::NoText;
 use crate::interface::{CFunction, Interface};
 use crate::memory::ProgramCells;
-
-/// The gradient that a text includes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CGradient<'n> {
-    /// The gradient of a real cell, such as `y`, `A[3]` or `M[1,2]`.
-    Loss(&'n str),
-    /// The gradient of Σ seed·value over all cells of these real variables (a vector–Jacobian product). The caller passes the seeds.
-    Seeds(&'n [String]),
-}
-
-/// The cells that have seeds.
-#[derive(Clone, Debug)]
-pub(crate) enum SeededResults {
-    /// One cell, by its name and its address among the reals. Its seed is 1.
-    Loss { name: String, cell: u32 },
-    /// Variables whose cells have seeds that the caller passes.
-    Seeds(Vec<SeededGlobal>),
-}
-
-/// A variable whose cells have seeds.
-#[derive(Clone, Debug)]
-pub(crate) struct SeededGlobal {
-    pub name: String,
-    /// Its number among the globals.
-    pub global: usize,
-    /// The address of its first cell among the reals, and the number of its cells.
-    pub start: u32,
-    pub cells: u32,
-}
-
-impl SeededResults {
-    /// Finds the cells of a gradient.
-    pub fn of(program: &Program, gradient: CGradient) -> Result<SeededResults, NoText> {
-        let names = match gradient {
-            CGradient::Loss(name) => return loss(program, name),
-            CGradient::Seeds(names) => names,
-        };
-        let mut found: Vec<SeededGlobal> = Vec::new();
-        for name in names {
-            let unknown = || NoText::NoCell { name: name.clone() };
-            let (number, global) = program.global(name).ok_or_else(unknown)?;
-            if global.class != Class::Real {
-                return Err(NoText::NotReal { name: name.clone() });
-            }
-            if found.iter().any(|known| known.global == number) {
-                return Err(NoText::Twice { name: name.clone() });
-            }
-            let cells = program.cells(number);
-            if cells.is_empty() {
-                return Err(unknown());
-            }
-            let [start, cells] = [cells.start, cells.len()].map(u32::try_from);
-            let (start, cells) = (start.map_err(|_| unknown())?, cells.map_err(|_| unknown())?);
-            found.push(SeededGlobal { name: name.clone(), global: number, start, cells });
-        }
-        match found.is_empty() {
-            true => Err(NoText::NoCell { name: String::new() }),
-            false => Ok(SeededResults::Seeds(found)),
-        }
-    }
-
-    /// Returns the addresses of the cells, in the order of their results.
-    pub fn cells(&self) -> Vec<u32> {
-        match self {
-            SeededResults::Loss { cell, .. } => vec![*cell],
-            SeededResults::Seeds(globals) => {
-                globals.iter().flat_map(|global| global.start..global.start + global.cells).collect()
-            }
-        }
-    }
-
-    /// Returns the variables whose seeds the caller passes, each with the number of its first result.
-    pub fn globals(&self) -> impl Iterator<Item = (&SeededGlobal, u32)> {
-        let globals = match self {
-            SeededResults::Loss { .. } => &[][..],
-            SeededResults::Seeds(globals) => globals,
-        };
-        globals.iter().scan(0, |next, global| {
-            let first = *next;
-            *next += global.cells;
-            Some((global, first))
-        })
-    }
-
-    /// Returns the quoted names, for comments.
-    pub fn names(&self) -> String {
-        match self {
-            SeededResults::Loss { name, .. } => format!("`{name}`"),
-            SeededResults::Seeds(globals) => {
-                let names: Vec<String> = globals.iter().map(|global| format!("`{}`", global.name)).collect();
-                names.join(", ")
-            }
-        }
-    }
-}
-
-/// Finds the real cell with a name such as `y`, `A[3]` or `M[1,2]`.
-fn loss(program: &Program, name: &str) -> Result<SeededResults, NoText> {
-    let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
-    let base = compact.split('[').next().unwrap_or_default();
-    let unknown = || NoText::NoCell { name: name.to_owned() };
-    let (number, global) = program.global(base).ok_or_else(unknown)?;
-    let cells = program.cells(number);
-    if global.class != Class::Real {
-        return Err(NoText::NotReal { name: base.to_owned() });
-    }
-    if compact == base && global.shape != Shape::Scalar {
-        return Err(NoText::ManyCells { name: base.to_owned(), cells: cells.len() });
-    }
-    let n = (0..cells.len()).find(|&n| program.cell_name(number, n) == compact).ok_or_else(unknown)?;
-    let cell = u32::try_from(cells.start + n).map_err(|_| unknown())?;
-    Ok(SeededResults::Loss { name: compact, cell })
-}
+use crate::seeded::{SeededGlobal, SeededResults};
 
 /// Describes the guarantees of a gradient.
 pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
 
-use crate::gradient::SeededResults;
 use crate::identifiers::parameters;
 use crate::memory::ProgramCells;
+use crate::seeded::SeededResults;
 
 /// A public function of the C text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

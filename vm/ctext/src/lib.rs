@@ -38,6 +38,7 @@ mod memory;
 mod numbers;
 mod place;
 mod reading;
+mod seeded;
 mod statements;
 mod sweeps;
 pub mod text;

@@ -12,16 +12,17 @@ use reviver_vm::{CheckLevel, Program};
 use crate::body::{CheckStatus, function};
 use crate::calls::CallRoom;
 use crate::error::NoText;
-use crate::gradient::{SeededResults, gradient_function, promise};
+use crate::gradient::{gradient_function, promise};
 use crate::helpers::CHelpers;
 use crate::identifiers::{fnv, identifier};
 use crate::interface::{CFunction, Interface};
 use crate::memory::ProgramCells;
 use crate::place::deep_call;
+use crate::seeded::SeededResults;
 use crate::statements::Statements;
 use crate::{sweeps, verdict};
 
-pub use crate::gradient::CGradient;
+pub use crate::seeded::CGradient;
 
 /// The first words of every generated C file.
 pub const WRITTEN: &str = "/* written by `reviver build`";
