@@ -155,7 +155,7 @@ fn faults(block: &Block) -> Vec<(usize, String)> {
     let mut faults = Vec::new();
     if let Some((first, opening)) = block.paragraphs.first().filter(|_| block.is_doc_comment) {
         let begins = |opener: &&str| words(opening).starts_with(&format!(" {opener} "));
-        if OPENERS.iter().any(|opener| begins(&opener)) {
+        if OPENERS.iter().any(begins) {
             faults.push((*first, format!("begins without its subject: {opening}")));
         }
         let is_short = block.paragraphs.len() == 1 && opening.split_whitespace().count() < SHORTEST;
