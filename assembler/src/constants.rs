@@ -4,6 +4,8 @@
 /// A value that replaces that of a `.const` at each use of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
+    /// The name of a `.const`. A name that the text doesn't declare is refused as
+    /// [`RefusedConstant::Unknown`].
     pub name: String,
     pub(crate) value: GivenNumber,
 }
@@ -64,6 +66,7 @@ fn real(digits: &str, is_negative: bool) -> Option<GivenNumber> {
 pub enum RefusedConstant {
     /// The text has no constant of this name.
     Unknown {
+        /// The given name, which no `.const` of the text has.
         name: String,
         /// True if the name is that of a cell.
         is_cell: bool,
@@ -71,5 +74,8 @@ pub enum RefusedConstant {
         known: Vec<String>,
     },
     /// The constant in the text is an integer, and a real was given.
-    Real { name: String },
+    Real {
+        /// The name of the integer constant.
+        name: String,
+    },
 }

@@ -7,24 +7,31 @@ use crate::span::Span;
 /// The severity of a diagnostic. A text with an error isn't assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// A doubtful place in a valid text, which is assembled.
     Warning,
+    /// An invalid place; the text has no module.
     Error,
 }
 
 /// A place with a note about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
+    /// The place in a source file; it may be empty, for example at a missing word.
     pub span: Span,
+    /// The note that is printed below the place.
     pub text: String,
 }
 
 /// One error or warning about a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// The severity, which decides if the text is assembled.
     pub severity: Severity,
     /// The kind of the error. A diagnostic that only counts others has none.
     pub code: Option<ProblemCode>,
+    /// The headline: what is wrong, in one sentence without a full stop.
     pub message: String,
+    /// The place of the problem, by which diagnostics are sorted.
     pub primary: Label,
     /// Related places: the other half of a pair, the first declaration of a duplicate name, or the use of a
     /// macro with an error in its body.

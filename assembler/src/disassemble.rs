@@ -34,6 +34,7 @@ pub fn disassemble(module: &Module) -> String {
 /// A module as text, with the lines of its instructions.
 #[derive(Clone, Debug)]
 pub struct Disassembly {
+    /// The flat `.rasm` text, which assembles to the same module.
     pub text: String,
     /// The line of each instruction, counted from 1.
     pub lines: Vec<u32>,

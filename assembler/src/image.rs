@@ -34,6 +34,7 @@ const ENTRY: usize = 20;
 
 /// The reason for rejecting bytes as an image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum LoadError {
     #[error("this is not a Reviver image: it does not begin with the magic bytes")]
     NotAnImage,

@@ -20,8 +20,11 @@ pub enum TokenKind {
     UnclosedText,
     /// A comment: from `;` to the end of the line.
     Comment,
+    /// A line end, `\n` or `\r\n`. A carriage return alone is [`TokenKind::Unknown`].
     Newline,
+    /// The sign `,` between operands, declarations and subscripts.
     Comma,
+    /// The sign `:` after a label, or before a class.
     Colon,
     /// The sign `=`
     Assign,
@@ -31,28 +34,51 @@ pub enum TokenKind {
     Prime,
     /// The sign `..`
     Range,
+    /// The sign `(` of calls, functions and groups.
     ParenOpen,
+    /// The sign `)` that closes a `(`.
     ParenClose,
+    /// The sign `[` before lengths or subscripts.
     BracketOpen,
+    /// The sign `]` that closes a `[`.
     BracketClose,
+    /// The sign `{` before a list of initial values.
     BraceOpen,
+    /// The sign `}` that closes a `{`.
     BraceClose,
+    /// The sign `+`, a binary operator.
     Plus,
+    /// The sign `-`, a unary or a binary operator.
     Minus,
+    /// The sign `*`, the operator of products.
     Star,
+    /// The sign `/`, the operator of quotients.
     Slash,
+    /// The sign `%`, the operator of remainders.
     Percent,
+    /// The sign `~`, the unary operator of bitwise complements.
     Tilde,
+    /// The sign `<<`, the operator of left shifts.
     ShiftLeft,
+    /// The sign `>>`, the operator of right shifts.
     ShiftRight,
+    /// The sign `&`, bitwise and. Conditions are joined by the word `and`.
     Ampersand,
+    /// The sign `^`, bitwise exclusive or.
     Caret,
+    /// The sign `|`, bitwise or. Conditions are joined by the word `or`.
     Bar,
+    /// The comparison sign `==`
     Equal,
+    /// The comparison sign `!=`
     NotEqual,
+    /// The comparison sign `<`
     Less,
+    /// The comparison sign `<=`
     LessEqual,
+    /// The comparison sign `>`
     Greater,
+    /// The comparison sign `>=`
     GreaterEqual,
     /// Characters that begin no token.
     Unknown,
@@ -63,8 +89,11 @@ pub enum TokenKind {
 /// A token: its kind and the bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
+    /// The kind, which depends on the characters only: keywords are words.
     pub kind: TokenKind,
+    /// The index of the first byte, from 0.
     pub start: u32,
+    /// The index after the last byte; equal to `start` at the end of the text.
     pub end: u32,
 }
 

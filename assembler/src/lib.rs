@@ -57,6 +57,8 @@
 //! assert!(flat.contains("br ") && flat.contains("from "), "{flat}");
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod assemble;
 pub mod below;
 pub mod certain;

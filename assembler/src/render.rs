@@ -39,11 +39,15 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> Str
 pub struct RunReport<'r> {
     /// The word in the place of `error` in a diagnostic.
     pub what: &'r str,
+    /// The headline of the report, printed after `what`.
     pub message: &'r str,
+    /// The place of the report, such as the instruction that trapped, with a note.
     pub primary: Label,
+    /// Related places with notes, such as the other half of a branch pair.
     pub related: Vec<Label>,
     /// The notes after the excerpts.
     pub notes: Vec<String>,
+    /// The suggestion after all notes, or `None` without one.
     pub help: Option<&'r str>,
 }
 

@@ -20,7 +20,9 @@ pub const LONGEST_LINE: usize = 1 << 20;
 /// A line and a column for messages. Both are counted from 1, and columns are counted in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
+    /// The line number, from 1.
     pub line: usize,
+    /// The column in characters, from 1; a tab is one character.
     pub column: usize,
 }
 

@@ -9,8 +9,11 @@ pub struct FileId(pub u32);
 /// A range of bytes in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
+    /// The file that contains the bytes.
     pub file: FileId,
+    /// The index of the first byte, from 0.
     pub start: u32,
+    /// The index after the last byte; equal to `start` in an empty span.
     pub end: u32,
 }
 
@@ -34,6 +37,8 @@ impl Span {
 /// A line of a source file, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
+    /// The file that contains the line.
     pub file: FileId,
+    /// The line number, from 1.
     pub line: u32,
 }

@@ -22,7 +22,9 @@ use crate::source::Span;
 /// An identifier as written in the text.
 #[derive(Clone, Debug)]
 pub struct Name {
+    /// The identifier itself, without the colon of a label or the `'` of an adjoint.
     pub text: CompactString,
+    /// The place of the identifier in its file.
     pub span: Span,
 }
 
@@ -37,9 +39,12 @@ pub type Body = Vec<StatementNode>;
 pub struct StatementNode {
     /// The `label:` before the statement.
     pub label: Option<Box<Name>>,
+    /// The statement on the line, or the block that begins on the line.
     pub statement: Statement,
     /// The comment at the end of the line, without its semicolon. In a block it is that of the first line.
     pub comment: Option<Comment>,
+    /// The place from the label to the end of the statement, or to the end of the block. It excludes the
+    /// comment.
     pub span: Span,
 }
 
@@ -48,23 +53,38 @@ pub struct StatementNode {
 pub enum Statement {
     /// A line without a statement; it may have a comment or a label.
     Empty,
+    /// A line that begins with a dot, except `.proc` and `.macro`.
     Directive(Directive),
+    /// A flat instruction: an update with its operands, such as `add.mul y, a, b`.
     Instruction(InstructionNode),
     /// The use of a macro: `name a, b`, or `undo name a, b` for the inverse of its body.
     MacroUse {
+        /// The name of the macro that is expanded.
         name: Box<Name>,
+        /// The arguments, in the order of the macro's parameters.
         arguments: Box<[Expression]>,
+        /// True for `undo`: the inverse of the body is used.
         undo: bool,
     },
+    /// The block `if … else … fi`, which branches and joins by two conditions.
     If(Box<If>),
+    /// The block `from … loop … until`, a loop with a condition at each end.
     Loop(Box<Loop>),
+    /// The block `for … rof`, a loop over a counter.
     For(Box<For>),
+    /// The block `compute … apply … uncompute`, which undoes its first body after the second.
     Compute(Box<Compute>),
+    /// The statement `par` or `unpar`: calls that may run in parallel.
     Tasks(Box<Tasks>),
+    /// The statement `callvia` or `uncallvia`: a call of the procedure that a cell selects.
     CallVia(Box<CallVia>),
+    /// The statement `local`, which opens a variable with its initial value.
     Local(Box<Local>),
+    /// The statement `delocal`, which uncomputes the value of a variable and closes the variable.
     Delocal(Box<Local>),
+    /// The definition of a procedure, `.proc … .end`.
     Procedure(Box<ProcedureNode>),
+    /// The definition of a macro, `.macro … .endm`.
     Macro(Box<Macro>),
 }
 
@@ -113,32 +133,49 @@ impl Statement {
 pub enum Directive {
     /// The directives `.in`, `.out`, `.inout`, `.var` and `.garbage`, which declare globals.
     Globals {
+        /// The role that all these globals have.
         role: Role,
+        /// The declared globals in the order of the text, at least one.
         declarations: Vec<DeclarationNode>,
     },
     /// The directive `.ancilla`, which declares variables of the current procedure's frame.
     Ancillas(Vec<DeclarationNode>),
+    /// The directive `.const name = value`, which names a constant.
     Const {
+        /// The name of the constant, visible in the whole program.
         name: Box<Name>,
+        /// The value, which lowering evaluates: it must be constant.
         value: Box<Expression>,
     },
+    /// The directive `.real`, which selects the number system of reals.
     Real {
+        /// The number system. `fixed` without a number has the default number of fraction bits.
         system: RealSystem,
     },
+    /// The directive `.word`, which sets the width of integers.
     Word {
+        /// The width of integers: 8, 16, 32 or 64 bits.
         word: Word,
     },
     /// The directive `.inverse`, which marks the program as the inverse of another one.
     Inverse,
+    /// The directive `.tolerance`: floats up to this magnitude count as vacant.
     Tolerance {
+        /// The tolerance, a constant expression. Lowering refuses negative and infinite values.
         value: Box<Expression>,
     },
+    /// The directive `.limit`, which bounds a resource of the running program.
     Limit {
+        /// The resource that is limited.
         what: Limit,
+        /// The limit, a constant expression. Lowering refuses values below 0 or above the maximum.
         value: Box<Expression>,
     },
+    /// The directive `.include "path"`, which inserts the statements of another file.
     Include {
+        /// The path without its quotes, relative to the file that includes it.
         path: Box<str>,
+        /// The place of the path, including its quotes.
         path_span: Span,
     },
     /// The directive `.lines` of a disassembly: the source line of each instruction. Several of these
@@ -151,7 +188,9 @@ pub enum Directive {
     Path(String),
     /// The directive `.file start number` of a disassembly: the file of the lines from an instruction on.
     File {
+        /// The index in `Module::code` of the first instruction from the file.
         start: u32,
+        /// The number of the file: 0 is the program's own file.
         file: u32,
     },
     /// The directive `.block …` of a disassembly: a statement and its instructions.
@@ -165,36 +204,50 @@ pub enum Directive {
 /// The content of `.block undone word start..end (place) …, word …`: the seams of a block in order.
 #[derive(Clone, Debug)]
 pub struct RecordedBlock {
+    /// True if the instructions run the text of the statement from its end to its beginning.
     pub undone: bool,
+    /// The seams in the order of the code, at least one. Lowering checks that their words match.
     pub seams: Box<[RecordedSeam]>,
 }
 
 /// A seam `word start..end (line, first, last, file)`, followed by the word's details.
 #[derive(Clone, Debug)]
 pub struct RecordedSeam {
+    /// The word of the seam, such as `if`, `else`, `macro` or `end`.
     pub word: Name,
+    /// The index in `Module::code` of the first instruction.
     pub start: u32,
+    /// The index after the last instruction; equal to `start` if the word has no instructions.
     pub end: u32,
+    /// The position of the word in the original text.
     pub place: TextPlace,
+    /// The details of the word, such as the condition of an `if`.
     pub about: About,
 }
 
 /// The details after the place of a seam.
 #[derive(Clone, Debug)]
 pub enum About {
+    /// No details, as for `else`, `rof`, `local` and `end`.
     Nothing,
     /// The condition of `if`, `fi`, `from` and `until`.
     Condition(Condition),
     /// The counting of `for`: `i in from..to step s reversed`.
     Counting {
+        /// The name of the frame variable that counts.
         counter: Name,
+        /// The bounds, lower and upper; the upper one is exclusive.
         bounds: Box<[Expression; 2]>,
+        /// The distance between consecutive values; 1 if the text omits it.
         step: u32,
+        /// True if the loop counts from the last value down to the first.
         reversed: bool,
     },
     /// The use of a macro: `name`, or `undo name`.
     Use {
+        /// The name of the macro in the original text.
         name: Name,
+        /// True if the original text undid the macro.
         undo: bool,
     },
 }
@@ -202,29 +255,43 @@ pub enum About {
 /// A name of the original text, and the variable that it denotes.
 #[derive(Clone, Debug)]
 pub struct RecordedScope {
+    /// The name as written in the original text.
     pub name: Name,
+    /// The name of the variable in the procedure's frame, which no other variable has.
     pub variable: Name,
+    /// The index in `Module::code` of the first instruction in the scope.
     pub start: u32,
+    /// The index after the last instruction in the scope.
     pub end: u32,
+    /// The position of the declaration in the original text.
     pub place: TextPlace,
 }
 
 /// The quantity limited by `.limit`: open calls, entries of each stack, or entries of each tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
+    /// The number of open calls, `.limit depth`.
     Depth,
+    /// The number of entries of each stack, `.limit stack`.
     Stack,
+    /// The number of entries of each tape, `.limit tape`.
     Tape,
 }
 
 /// A declaration `name[shape]: class = initial shared default given`.
 #[derive(Clone, Debug)]
 pub struct DeclarationNode {
+    /// The name of the cell, array or stack.
     pub name: Name,
+    /// The lengths, or the empty brackets of a stack.
     pub shape: ShapeNode,
+    /// The class after the colon; `None` means `int`.
     pub class: Option<Class>,
+    /// The values after `=`; `None` means 0 in every cell.
     pub initial: Option<Initial>,
+    /// True for `shared`: all lanes of a batch get the same value.
     pub is_shared: bool,
+    /// The start values of an input that isn't given; `None` means its initial values.
     pub default: Option<Initial>,
 }
 
@@ -260,7 +327,9 @@ pub enum Initial {
 /// valid operands. The span of an operator's expression includes the parentheses around it.
 #[derive(Clone, Debug)]
 pub struct Expression {
+    /// The form of the expression, with its parts.
     pub kind: ExpressionKind,
+    /// The place in the text, at which diagnostics show the expression.
     pub span: Span,
 }
 
@@ -270,59 +339,82 @@ pub enum ExpressionKind {
     /// An integer literal. `pattern` is true in base 2, 8 or 16, where a literal may denote a bit pattern up
     /// to 2^width - 1.
     Int {
+        /// The magnitude, since a sign is an operator. Lowering checks it against the word.
         value: u64,
+        /// True for a literal with `0x`, `0o` or `0b`.
         pattern: bool,
     },
     /// An integer literal above 2^64 - 1, which is valid as a real or as a part of a constant.
     LongInt {
+        /// The magnitude, from 2^64 to 2^127 - 1; boxed to keep the node small.
         value: Box<i128>,
+        /// True for a literal with `0x`, `0o` or `0b`.
         pattern: bool,
     },
+    /// A real literal, which is finite.
     Real(f64),
     /// A constant, a scalar, a whole array, or a macro parameter. All uses in a file share the text.
     Name {
+        /// The name without the `'` of an adjoint; `mode` and `pi` are names here.
         name: Rc<CompactString>,
+        /// True for `name'`, which denotes the adjoint.
         adjoint: bool,
     },
+    /// An element or a part of an array, selected by subscripts.
     Element(Box<Element>),
+    /// An application of `-` or `~` to its operand.
     Unary(UnaryOperator, Box<Expression>),
+    /// An application of a binary operator to its left and right operands.
     Binary(BinaryOperator, Box<[Expression; 2]>),
+    /// An application of a named function, such as `sin(x)`.
     Apply(Box<Application>),
+    /// The length of an array, which an array parameter has only at run time.
     Length(Box<LengthOf>),
 }
 
 /// The length `len(name)`, or `len(name, dimension)` for a matrix.
 #[derive(Clone, Debug)]
 pub struct LengthOf {
+    /// The name of the array or array parameter.
     pub name: Rc<CompactString>,
+    /// The dimension, a constant: 0 for rows, 1 for columns. `None` requires a vector.
     pub dimension: Option<Expression>,
 }
 
 /// The application `function(sources)` of a function.
 #[derive(Clone, Debug)]
 pub struct Application {
+    /// The function, which takes at least one source.
     pub function: Function,
+    /// The sources in order; as many as the function takes.
     pub sources: Vec<Expression>,
 }
 
 /// An element or a part of an array: `name[subscripts]`, or `name'[subscripts]` of its adjoints.
 #[derive(Clone, Debug)]
 pub struct Element {
+    /// The name of the array, without the `'` of an adjoint.
     pub name: Rc<CompactString>,
+    /// True for `name'[…]`, which denotes adjoints.
     pub adjoint: bool,
+    /// The subscripts in the order of the dimensions, one or two.
     pub subscripts: Vec<Subscript>,
 }
 
 /// One dimension between the brackets after a name.
 #[derive(Clone, Debug)]
 pub enum Subscript {
+    /// A single index, which counts from 0.
     At(Expression),
     /// The whole dimension, `..`
     All,
     /// The range `from..to step s`; `to` is exclusive.
     Span {
+        /// The first index of the range.
         from: Expression,
+        /// The end of the range, which is not part of it.
         to: Expression,
+        /// The distance between consecutive indices; `None` means 1.
         step: Option<Expression>,
     },
 }
@@ -330,35 +422,48 @@ pub enum Subscript {
 /// The unary operators, `-` and `~`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOperator {
+    /// The operator `-`, which changes the sign.
     Negate,
+    /// The operator `~`, which complements all bits.
     Complement,
 }
 
 /// A condition of `if`, `until`, `br` and other statements. The span includes the parentheses of a group.
 #[derive(Clone, Debug)]
 pub struct Condition {
+    /// The form of the condition, with its parts.
     pub kind: ConditionKind,
+    /// The place in the text, at which diagnostics show the condition.
     pub span: Span,
 }
 
 /// The kind of a condition, with its parts.
 #[derive(Clone, Debug)]
 pub enum ConditionKind {
+    /// The word `always`, a condition that always holds.
     Always,
     /// A join that doesn't record which branch was taken.
     Forgotten,
+    /// A comparison of the first expression with the second, such as `a < b`.
     Compare(Order, Box<Expression>, Box<Expression>),
+    /// The negation of a condition, `not a`.
     Not(Box<Condition>),
+    /// The condition `a and b`; `b` is evaluated only if `a` holds.
     And(Box<Condition>, Box<Condition>),
+    /// The condition `a or b`; `b` is evaluated only if `a` doesn't hold.
     Or(Box<Condition>, Box<Condition>),
 }
 
 /// An update with its function and operands, which becomes one instruction.
 #[derive(Clone, Debug)]
 pub struct InstructionNode {
+    /// The update, which the mnemonic names before its dot.
     pub update: Update,
+    /// The function, which the mnemonic names after its dot; `Function::Copy` without a dot.
     pub function: Function,
+    /// The place of the mnemonic in the text.
     pub mnemonic: Span,
+    /// The operands, in the form that the update takes.
     pub operands: Operands,
 }
 
@@ -370,7 +475,12 @@ pub enum Operands {
     /// The condition of `assert condition`.
     Condition(Box<Condition>),
     /// The operands of `br partner, condition` and `from partner, condition`.
-    Branch { partner: Box<Name>, condition: Box<Condition> },
+    Branch {
+        /// The label of the other half of the pair.
+        partner: Box<Name>,
+        /// The condition: `br` jumps if it holds, and `from` checks that it holds exactly after that jump.
+        condition: Box<Condition>,
+    },
     /// The call of `call p(…)` or `uncall p(…)`.
     Call(Box<CallNode>),
 }
@@ -379,15 +489,20 @@ pub enum Operands {
 /// arguments.
 #[derive(Clone, Debug)]
 pub struct CallVia {
+    /// True for `uncallvia`, which undoes the call.
     pub undo: bool,
+    /// The cell that holds the procedure's number.
     pub cell: Expression,
+    /// The arguments, in the order of the parameters.
     pub arguments: Vec<Expression>,
 }
 
 /// The statement `par …`, or its inverse `unpar …`.
 #[derive(Clone, Debug)]
 pub struct Tasks {
+    /// True for `unpar`, which undoes the calls.
     pub undo: bool,
+    /// The calls themselves: a list, or a loop.
     pub kind: TaskKind,
 }
 
@@ -446,7 +561,9 @@ impl Tasks {
 /// A procedure and its arguments.
 #[derive(Clone, Debug)]
 pub struct CallNode {
+    /// The name of the procedure that is called.
     pub procedure: Name,
+    /// The arguments, in the order of the parameters.
     pub arguments: Vec<Expression>,
     /// The span from the name to the closing parenthesis.
     pub span: Span,
@@ -455,13 +572,19 @@ pub struct CallNode {
 /// The statement `if entry … else … fi exit`.
 #[derive(Clone, Debug)]
 pub struct If {
+    /// The condition at `if`: the first body runs if it holds.
     pub entry: Condition,
+    /// The first body, which runs if `entry` holds.
     pub then: Body,
+    /// The second body, which runs if `entry` doesn't hold; `None` without `else`.
     pub otherwise: Option<Body>,
     /// True for `else if`: the second body is an `if` that begins on the line of the `else`.
     pub chained: bool,
+    /// The condition at `fi`, which must hold exactly if the first body ran.
     pub exit: Condition,
+    /// The comment on the line of `else`, if there is one.
     pub else_comment: Option<Comment>,
+    /// The comment on the line of `fi`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the word `else`, or of the word in its place.
     pub middle: Span,
@@ -481,13 +604,17 @@ impl If {
 /// The statement `from entry … loop … until exit`.
 #[derive(Clone, Debug)]
 pub struct Loop {
+    /// The condition at `from`, which must hold exactly before the first iteration.
     pub entry: Condition,
     /// The body that runs at least once, before each test of the exit.
     pub first: Body,
     /// The body that runs between two iterations; `None` without `loop`.
     pub again: Option<Body>,
+    /// The condition at `until`: the loop ends when it holds.
     pub exit: Condition,
+    /// The comment on the line of `loop`, if there is one.
     pub loop_comment: Option<Comment>,
+    /// The comment on the line of `until`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the word `loop`, or of the word in its place.
     pub middle: Span,
@@ -496,12 +623,19 @@ pub struct Loop {
 /// The statement `for i in from..to step s reversed … rof`.
 #[derive(Clone, Debug)]
 pub struct For {
+    /// The counter, an integer variable that exists in this loop only.
     pub counter: Name,
+    /// The lower bound: the first value of the counter, or the last one in a reversed loop.
     pub from: Expression,
+    /// The upper bound, exclusive. Its distance from the lower bound must be a multiple of the step.
     pub to: Expression,
+    /// The distance between consecutive values, a constant of at least 1; `None` means 1.
     pub step: Option<Expression>,
+    /// True if the loop counts from the last value down to the first.
     pub reversed: bool,
+    /// The statements of one iteration, which may not change the counter or the bounds.
     pub body: Body,
+    /// The comment on the line of `rof`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the line with `rof`.
     pub end: Span,
@@ -510,11 +644,15 @@ pub struct For {
 /// The statement `compute … apply … uncompute`.
 #[derive(Clone, Debug)]
 pub struct Compute {
+    /// The statements before `apply`, which `uncompute` undoes.
     pub body: Body,
     /// The span of the word `apply`, or of the word in its place.
     pub middle: Span,
+    /// The statements after `apply`, which remain in effect.
     pub apply: Body,
+    /// The comment on the line of `apply`, if there is one.
     pub apply_comment: Option<Comment>,
+    /// The comment on the line of `uncompute`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the line with `uncompute`.
     pub end: Span,
@@ -524,21 +662,30 @@ pub struct Compute {
 /// value is `copy`. Without a value there are no sources, and the variable is 0.
 #[derive(Clone, Debug)]
 pub struct Local {
+    /// The name of the variable that is opened or closed.
     pub name: Name,
     /// The lengths: none for a scalar, one or two for an array.
     pub shape: Vec<Expression>,
+    /// The class after the colon; `None` means the class of the value.
     pub class: Option<Class>,
+    /// The function that computes the value from its sources.
     pub function: Function,
+    /// The sources of the function; empty if the variable is 0.
     pub sources: Vec<Expression>,
 }
 
 /// The definition of a procedure: `.proc name(parameters) rule other … .end`.
 #[derive(Clone, Debug)]
 pub struct ProcedureNode {
+    /// The name by which the procedure is called.
     pub name: Name,
+    /// The parameters, in the order of a call's arguments.
     pub parameters: Vec<ParameterNode>,
+    /// The procedure that propagates this one's adjoints in the reverse sweep; `None` without `rule`.
     pub rule: Option<Name>,
+    /// The statements between the head and `.end`.
     pub body: Body,
+    /// The comment on the line of `.end`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the line with `.end`.
     pub end: Span,
@@ -547,18 +694,26 @@ pub struct ProcedureNode {
 /// A parameter `in name: class`, `inout name[]: class` or `in name[,]: class`.
 #[derive(Clone, Debug)]
 pub struct ParameterNode {
+    /// The passing mode: `in` for read only, or `inout`.
     pub passing: Passing,
+    /// The name of the parameter inside the procedure.
     pub name: Name,
+    /// The number of dimensions, given by the brackets after the name.
     pub rank: Rank,
+    /// The class after the colon; `None` means `int`.
     pub class: Option<Class>,
 }
 
 /// The definition of a macro: `.macro name(parameters) … .endm`.
 #[derive(Clone, Debug)]
 pub struct Macro {
+    /// The name by which a line uses the macro.
     pub name: Name,
+    /// The parameters, which each use replaces by its arguments.
     pub parameters: Vec<Name>,
+    /// The statements to which each use expands.
     pub body: Body,
+    /// The comment on the line of `.endm`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the line with `.endm`.
     pub end: Span,

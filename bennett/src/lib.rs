@@ -30,6 +30,8 @@
 //! assert!(made.text.unwrap().contains("push"));
 //! ```
 
+#![deny(missing_docs)]
+
 mod class;
 mod constant;
 mod cut;

@@ -26,11 +26,14 @@ impl Default for SegmentPlan {
 /// A requested plan, or the space that saved states may take.
 #[derive(Clone, Copy, Debug)]
 pub enum WantedPlan {
+    /// The given plan, without a limit on the space of saved states.
     Exact(SegmentPlan),
     /// The plan with the fewest segment runs for which the saved states fit into `bytes`. A segment has
     /// `rounds` rounds.
     Space {
+        /// The maximum size of all states in bytes, including the initial and the current one.
         bytes: u64,
+        /// The number of rounds in a segment, as in [`SegmentPlan::rounds`].
         rounds: Option<u32>,
     },
 }

@@ -30,14 +30,19 @@ pub struct Answer {
 /// A row of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
+    /// Nesting level of the row; 0 is a top-level row.
     pub depth: usize,
     /// The cell that the row is about; empty if there is none.
     pub name: String,
+    /// The value of `name` as text; empty if the row has none.
     pub value: String,
+    /// The instruction that wrote the value, or a remark.
     pub text: String,
     /// The line of the instruction and the step after it.
     pub place: String,
+    /// The destination of the row; `None` if there is none.
     pub leads: Option<AnswerLead>,
+    /// State of the rows below, one level deeper.
     pub fold: Fold,
 }
 
@@ -53,8 +58,11 @@ pub enum AnswerLead {
 /// State of the rows below a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fold {
+    /// There are no rows below.
     Nothing,
+    /// The rows below are hidden.
     Closed,
+    /// The rows below are shown.
     Open,
     /// A question that hasn't been asked yet.
     Unasked(OpenQuestion),

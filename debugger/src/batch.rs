@@ -19,9 +19,15 @@ pub enum BatchEnding {
     /// Every command succeeded, or one of them was `quit`.
     Fine,
     /// The command on this line (counted from 1) failed; its error message has been written.
-    Failed { line: usize },
+    Failed {
+        /// Number of the failed line in the script.
+        line: usize,
+    },
     /// The command on this line (counted from 1) reached the session's step limit.
-    Limited { line: usize },
+    Limited {
+        /// Number of the line that was cut short.
+        line: usize,
+    },
 }
 
 /// Executes a script and writes the transcript to `output`.

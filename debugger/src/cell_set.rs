@@ -17,7 +17,9 @@ pub struct CellSet {
 /// One dimension of a set: the number of cells and their distance in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
+    /// Number of cells along the dimension.
     pub count: u32,
+    /// Distance between neighbouring cells, in cells; 0 for a dimension of length 1.
     pub stride: u32,
 }
 
@@ -58,6 +60,7 @@ impl CellSet {
         CellSet { first, rows: Axis::NONE, columns: Axis { count, stride } }
     }
 
+    /// Returns the cell with the lowest offset.
     pub fn first(&self) -> Target {
         self.first
     }
@@ -112,6 +115,7 @@ pub struct ResolvedSet {
 }
 
 impl ResolvedSet {
+    /// Returns true if the cell is in the set. A value and its adjoint are different cells.
     pub fn contains(&self, cell: Cell) -> bool {
         let Some(distance) = cell.offset.checked_sub(self.first.offset) else { return false };
         let is_kin = cell.class == self.first.class && cell.adjoint == self.first.adjoint;
@@ -120,6 +124,7 @@ impl ResolvedSet {
         is_kin && left == 0
     }
 
+    /// Returns the cell with the lowest offset.
     pub fn first(&self) -> Cell {
         self.first
     }

@@ -40,6 +40,8 @@
 //! assert_eq!(session.evaluate("a + 10*b").unwrap().1, "23");
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod access;
 pub mod answer;
 pub mod batch;

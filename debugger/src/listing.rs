@@ -33,6 +33,7 @@ pub enum OpenError {
     /// The image is damaged, or the machine rejects the program.
     #[error("{0}")]
     Refused(String),
+    /// There is no memory for the program.
     #[error("{0} for the program")]
     NoMemory(#[from] OutOfMemory),
 }
@@ -40,7 +41,9 @@ pub enum OpenError {
 /// A program with its source text.
 #[derive(Clone, Debug)]
 pub struct OpenedProgram {
+    /// The verified program, shared with machines.
     pub program: Arc<Program>,
+    /// The source text, with the mapping between lines and instructions.
     pub listing: Listing,
     /// Rendered warnings of the assembler.
     pub warnings: String,
@@ -162,7 +165,9 @@ fn diagnostics(assembly: &Assembly) -> String {
 /// A source file of the program.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
+    /// The path of the file, as messages show it.
     pub name: String,
+    /// The lines of the text, without line ends.
     pub lines: Vec<String>,
 }
 
@@ -171,6 +176,7 @@ pub struct SourceFile {
 pub struct Line {
     /// Index into [`Listing::files`].
     pub file: u32,
+    /// Number of the line in the file.
     pub line: u32,
 }
 
@@ -217,6 +223,7 @@ impl Listing {
         Listing { files, lines, instructions, origins, inverse }
     }
 
+    /// Returns the source files: the main file first, then included files.
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }

@@ -17,7 +17,9 @@ use reviver_vm::{Program, Travel, explain};
 /// The address of a cell of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
+    /// The class of the cell: integer or real.
     pub class: Class,
+    /// Index among the cells of the class in a state.
     pub offset: u32,
     /// True for the adjoint of the real cell at `offset`, false for the cell itself.
     pub adjoint: bool,
@@ -27,6 +29,7 @@ pub struct Cell {
 pub const MODE_BIT: Cell = Cell { class: Class::Int, offset: MODE as u32, adjoint: false };
 
 impl Cell {
+    /// Creates the address of a cell itself, not of its adjoint.
     pub fn new(class: Class, offset: u32) -> Cell {
         Cell { class, offset, adjoint: false }
     }
@@ -80,10 +83,12 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Returns the class that all cells have.
     pub fn class(&self) -> Class {
         self.cells.class
     }
 
+    /// Returns the declared shape: scalar, vector, matrix or stack.
     pub fn shape(&self) -> Shape {
         self.cells.shape
     }
@@ -135,9 +140,19 @@ impl Storage {
 pub enum Target {
     /// A cell of a global or of the frame of main.
     Static(Cell),
-    /// A cell of the frame of `procedure` at call depth `depth`, `relative` cells after the start of the
-    /// frame.
-    Frame { procedure: usize, depth: usize, class: Class, relative: u32, adjoint: bool },
+    /// A cell of the frame of a procedure that is open at a call depth.
+    Frame {
+        /// Number of the procedure in the module.
+        procedure: usize,
+        /// Call depth of the frame; 0 is main.
+        depth: usize,
+        /// The class of the cell.
+        class: Class,
+        /// Distance from the start of the frame, in cells.
+        relative: u32,
+        /// True for the adjoint of the cell, false for the cell itself.
+        adjoint: bool,
+    },
 }
 
 impl Target {
@@ -164,7 +179,9 @@ impl Target {
 /// A frame identified independently of a state, by its procedure and its call depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
+    /// Number of the procedure in the module.
     pub procedure: usize,
+    /// Call depth of the frame; 0 is main.
     pub depth: usize,
 }
 
@@ -175,10 +192,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Creates the table of a program's names.
     pub fn new(program: Arc<Program>) -> Memory {
         Memory { program }
     }
 
+    /// Returns the program whose names are looked up.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }

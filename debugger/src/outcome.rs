@@ -14,9 +14,13 @@ use crate::timeline::Moment;
 /// A movement through time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
+    /// The time point at which the motion began.
     pub from: Moment,
+    /// The time point at which the motion ended.
     pub to: Moment,
+    /// The direction of the motion.
     pub travel: Travel,
+    /// The reason for stopping at `to`.
     pub reason: Reason,
     /// The requested step, if the run has no such step.
     pub beyond: Option<i64>,
@@ -56,9 +60,11 @@ pub enum Reason {
 pub struct NoWrite {
     /// The cells as the program names them.
     pub cells: String,
+    /// True if the search had a condition, so only writes for which it holds count.
     pub has_condition: bool,
-    /// The last step of the search, and the reason why the search ended there.
+    /// The last step of the search.
     pub step: i64,
+    /// The reason for the end of the search at `step`.
     pub end: StopKind,
 }
 
@@ -95,19 +101,30 @@ impl Reason {
 /// The kinds of reasons to stop, as scripts name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopKind {
+    /// Kind of [`Reason::Arrived`]: the destination, or all requested steps.
     Arrived,
+    /// Kind of [`Reason::HistoryBegin`]: the beginning of the history.
     Begin,
+    /// Kind of [`Reason::Points`] if the first hit is a breakpoint's.
     Breakpoint,
+    /// Kind of [`Reason::HistoryEnd`]: the end of the history.
     End,
+    /// Kind of [`Reason::Fence`]: a fence.
     Fence,
+    /// Kind of [`Reason::Interrupted`]: an interrupt by the user.
     Interrupted,
+    /// Kind of [`Reason::NoWrite`]: a search that found no write.
     NoWrite,
+    /// Kind of [`Reason::StepLimit`]: the session's limit of steps.
     StepLimit,
+    /// Kind of [`Reason::Trap`]: a step that can't be executed.
     Trap,
+    /// Kind of [`Reason::Points`] if the first hit is a watchpoint's.
     Watchpoint,
 }
 
 impl StopKind {
+    /// All kinds, in the alphabetical order of their names.
     pub const ALL: [StopKind; 10] = [
         StopKind::Arrived,
         StopKind::Begin,
@@ -121,6 +138,7 @@ impl StopKind {
         StopKind::Watchpoint,
     ];
 
+    /// Returns the word for `expect-stop` in scripts.
     pub const fn name(self) -> &'static str {
         match self {
             StopKind::Arrived => "arrived",
@@ -140,22 +158,31 @@ impl StopKind {
 /// A point that stopped a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
+    /// The number of the point, or [`UNNUMBERED`](crate::points::UNNUMBERED).
     pub id: u32,
+    /// True if the stop deleted the point.
     pub temporary: bool,
+    /// Number of hits of the point, this one included.
     pub hits: u64,
+    /// The event that triggered the point.
     pub what: HitKind,
     /// The reason why the point's condition has no value here.
     pub condition_error: Option<String>,
 }
 
+/// The event that triggered a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HitKind {
+    /// A breakpoint's location was reached.
     Break {
+        /// The location as the user wrote it.
         text: String,
     },
     /// The effect of the step on each watched cell, or on the value of the watched expression.
     Watch {
+        /// The kind of access that the watchpoint waits for.
         watch: WatchMode,
+        /// The effects on the watched cells; one entry for an expression.
         touches: Vec<Touch>,
     },
 }
@@ -168,15 +195,21 @@ pub struct Touch {
     pub cell: Option<Cell>,
     /// The name of the cell as the program writes it, or the expression.
     pub name: String,
+    /// The value before the step, as text.
     pub before: String,
+    /// The value after the step, as text.
     pub after: String,
+    /// True if the step writes the cell, also with an equal value; always true for an expression.
     pub written: bool,
+    /// True if the step reads the cell; always false for an expression.
     pub read: bool,
     /// The step number before the instruction.
     pub step: i64,
-    /// The instruction, its text in the direction of time, and its line.
+    /// Number of the instruction in the module's code.
     pub at: u32,
+    /// The instruction in the direction of time: inverted if the machine runs inverted.
     pub instruction: String,
+    /// The source line of the instruction.
     pub line: Line,
 }
 
@@ -207,6 +240,7 @@ impl Printed {
     /// Maximum number of lines kept for one movement. Further lines are only counted.
     pub const MOST: usize = 1_000_000;
 
+    /// Appends a line, or only counts it if [`Printed::MOST`] lines are kept.
     pub fn add(&mut self, line: Print) {
         match self.lines.len() < Printed::MOST {
             true => self.lines.push(line),
@@ -220,6 +254,7 @@ impl Printed {
         self.left_out += later.left_out;
     }
 
+    /// Returns the kept lines, in the order of printing.
     pub fn lines(&self) -> &[Print] {
         &self.lines
     }
@@ -237,8 +272,11 @@ pub struct ValueOrigin {
     pub parent: Option<usize>,
     /// Distance of this link from the question, in links.
     pub depth: usize,
+    /// The name of the cell as the program writes it, or a constant as it was asked about.
     pub cell: String,
+    /// The value as text.
     pub value: String,
+    /// The origin of the value, or the reason why it isn't known.
     pub cause: OriginCause,
 }
 
@@ -256,13 +294,30 @@ impl ValueOrigin {
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
     /// An instruction wrote the value, computed from these cells and their values, or took it from a store.
-    Written { write: Touch, role: WriteRole, sources: Vec<(String, String)>, store: Option<ValueStore> },
+    Written {
+        /// The write, with the values before and after it.
+        write: Touch,
+        /// The write's effect: it computed the value, or only moved it.
+        role: WriteRole,
+        /// Names of the cells that the write read, with their values.
+        sources: Vec<(String, String)>,
+        /// The stack or tape that the value was taken from; `None` for a value computed from cells.
+        store: Option<ValueStore>,
+    },
     /// The value existed at this step: the start of the branch or of the frame, or the limit of the search.
-    Initial { step: i64 },
+    Initial {
+        /// The step at which the value existed already.
+        step: i64,
+    },
     /// The value is a constant, which nothing can write.
     Constant,
     /// The value existed at this step, where the search was stopped.
-    Stopped { step: i64, reason: Reason },
+    Stopped {
+        /// The step at which the search was stopped.
+        step: i64,
+        /// The reason for the stop.
+        reason: Reason,
+    },
     /// The chain continues but isn't part of this answer; the question asks for the rest.
     Deeper(PastQuestion),
 }
@@ -306,6 +361,7 @@ pub fn way_of_value(chain: &[ValueOrigin], link: usize) -> ValueWay {
 /// The values of a cell over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
+    /// The name of the cell, array or slice.
     pub cell: String,
     /// The writes, in the order of time.
     pub writes: Vec<Touch>,
@@ -324,7 +380,9 @@ pub struct Trace {
     pub place: String,
     /// The expressions as they were written.
     pub columns: Vec<String>,
+    /// The condition of the rows as it was written; `None` if there is none.
     pub condition: Option<String>,
+    /// The time points with their values, in the order of time.
     pub rows: Vec<TraceRow>,
     /// True if there are more rows.
     pub is_cut: bool,
@@ -337,6 +395,7 @@ pub struct Trace {
 /// One time point of a [`Trace`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceRow {
+    /// The time point of the visit.
     pub at: Moment,
     /// The values of the expressions, or the errors of those without a value.
     pub values: Vec<Result<String, String>>,
@@ -345,8 +404,11 @@ pub struct TraceRow {
 /// Differences between two time points, in the order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MomentDifference {
+    /// The earlier time point.
     pub from: Moment,
+    /// The later time point.
     pub to: Moment,
+    /// The cells with different values, up to the requested number.
     pub cells: Vec<CellDifference>,
     /// Number of further cells that differ.
     pub left_out: usize,
@@ -366,8 +428,11 @@ pub struct MomentDifference {
 /// A cell with different values at two time points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellDifference {
+    /// The name of the cell at the later time point.
     pub cell: String,
+    /// The value at the earlier time point, as text.
     pub before: String,
+    /// The value at the later time point, as text.
     pub after: String,
     /// The last write to the cell; `None` if it wasn't found.
     pub writer: Option<Touch>,
@@ -376,8 +441,11 @@ pub struct CellDifference {
 /// The effect of `set` on a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
+    /// The name of the cell as the program writes it.
     pub cell: String,
+    /// The value before the edit, as text.
     pub before: String,
+    /// The value after the edit, as text.
     pub after: String,
     /// True if the value changed. Otherwise no branch was created.
     pub is_change: bool,
@@ -386,8 +454,9 @@ pub struct Edit {
 /// The start of a gradient computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// The adjoint of the loss and its value.
+    /// The name of the loss's adjoint: `y'`.
     pub adjoint: String,
+    /// The value of that adjoint, as text: 1 in the program's number system.
     pub value: String,
     /// Number of other adjoints that were set to 0.
     pub cleared: usize,
@@ -398,6 +467,7 @@ pub struct Seed {
 /// Result of a round trip over the whole branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundTripCheck {
+    /// Number of steps one way, from the origin of the branch to the end of the run.
     pub steps: u64,
     /// The reason why the round trip ended.
     pub stop: Reason,
@@ -406,6 +476,7 @@ pub struct RoundTripCheck {
     /// True if running backward without a history restores the initial state bit for bit.
     /// `None` if a bound wasn't reached, or the run back was interrupted.
     pub restored: Option<bool>,
+    /// Number of bits that `overwrite` and `erase` have discarded at the end of the run.
     pub erased_bits: u64,
 }
 

@@ -25,12 +25,14 @@ pub enum WatchMode {
     Change,
     /// Any write, also of an equal value.
     Write,
+    /// A read of the value.
     Read,
     /// A read or any write.
     Access,
 }
 
 impl WatchMode {
+    /// Returns the command that sets such a watchpoint, for messages.
     pub fn name(self) -> &'static str {
         match self {
             WatchMode::Change => "watch",
@@ -54,10 +56,13 @@ impl WatchMode {
 /// A location at which a breakpoint stops. A line may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakPlace {
+    /// An instruction by its number in the module's code, in either direction.
     Instruction(u32),
     /// An instruction, if the machine runs in the given direction.
     Entry {
+        /// Number of the instruction in the module's code.
         at: u32,
+        /// The direction: true if the machine must run inverted.
         inverted: bool,
     },
     /// The start of a procedure, in the machine's direction; the field is the procedure number.
@@ -69,8 +74,11 @@ pub enum BreakPlace {
 pub enum Trigger {
     /// Arrival at any of these locations.
     Break(Vec<BreakPlace>),
+    /// An access to watched cells, or a change of a watched value.
     Watch {
+        /// The cells or the expression that is watched.
         watched: WatchedPlace,
+        /// The kind of access that triggers the point.
         watch: WatchMode,
         /// The frame in which the watchpoint was set.
         scope: Option<Scope>,
@@ -80,6 +88,7 @@ pub enum Trigger {
 /// The object of a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WatchedPlace {
+    /// The cells of a name, or of a slice.
     Cells(CellSet),
     /// The value of an expression, which can change with the cells that it reads.
     Value(Box<BoundExpression>),
@@ -101,10 +110,13 @@ pub const UNNUMBERED: u32 = 0;
 /// A breakpoint or a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// The number shown to the user, counted from 1, or [`UNNUMBERED`].
     pub id: u32,
+    /// The event that the point waits for.
     pub trigger: Trigger,
     /// The location or cell as the user wrote it.
     pub text: String,
+    /// False while the point is switched off: it has no effect then.
     pub enabled: bool,
     /// True if the point is deleted after its first stop.
     pub temporary: bool,
@@ -112,6 +124,7 @@ pub struct Point {
     pub condition: Option<ConsoleExpression>,
     /// Number of remaining hits that are counted without stopping.
     pub ignore: u64,
+    /// Number of hits so far, ignored ones included.
     pub hits: u64,
     /// Message that is printed instead of stopping.
     pub log: Option<LogMessage>,
@@ -122,6 +135,7 @@ pub struct Point {
 pub enum PointVerdict {
     /// The condition doesn't hold, so the point has no effect.
     Passes,
+    /// The point was hit; the hit is counted.
     Counts {
         /// The reason why the condition has no value.
         condition_error: Option<String>,

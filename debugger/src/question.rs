@@ -10,12 +10,16 @@ use crate::timeline::Moment;
 /// A store for values outside cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStore {
+    /// The stack for values of one class, used by `push` and `pop`.
     Stack(Class),
+    /// The tape with the program's input.
     InputTape,
+    /// The tape with the program's output.
     OutputTape,
 }
 
 impl ValueStore {
+    /// Returns the name with its article, for sentences.
     pub fn name(self) -> &'static str {
         match self {
             ValueStore::Stack(Class::Int) => "the integer stack",
@@ -29,17 +33,22 @@ impl ValueStore {
 /// An entry of a stack or a tape. `index` is the number of entries before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreEntry {
+    /// The stack or tape that holds the entry.
     pub store: ValueStore,
+    /// Number of entries before this one in the stack or tape.
     pub index: usize,
 }
 
 /// A location that holds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
+    /// Cells by their addresses.
     Cells(CellSet),
     /// An entry of a stack or a tape, or the adjoint of the entry, which moves with it.
     Entry {
+        /// The entry that holds the value.
         entry: StoreEntry,
+        /// True for the adjoint of the entry, false for its value.
         adjoint: bool,
     },
 }
@@ -47,7 +56,9 @@ pub enum Holder {
 /// The direction in which the past of a value is found, and the step at which that past begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastOfCell {
+    /// Direction of travel into the past: backward for values, either one for adjoints.
     pub way: Travel,
+    /// The step at which the past begins; `i64::MIN` if there is no bound.
     pub bound: i64,
 }
 
@@ -66,7 +77,10 @@ impl PastOfCell {
 /// The question for the last writes to a location before a time point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastQuestion {
+    /// The location that is written.
     pub holder: Holder,
+    /// The steps that belong to the location's past.
     pub past: PastOfCell,
+    /// The time point at which the value is known.
     pub at: Moment,
 }

@@ -52,6 +52,7 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// Creates an observer that shares the interrupt flag of the session.
     pub fn new(console: &Console) -> Observer {
         let interrupt = console.session.interrupt();
         Observer { lines: Arc::default(), waits: Arc::default(), ends: Arc::default(), interrupt }

@@ -12,13 +12,16 @@ pub struct AssessedLine {
     pub line: usize,
     /// The text of the line, without the `;!`.
     pub text: String,
+    /// The verdict on this line.
     pub assessment: Assessment,
+    /// The time spent on the line. For a property it is about 0, because the runs of other lines check it.
     pub took: Duration,
 }
 
 /// The verdict on an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assessment {
+    /// The expectation holds, without any difference.
     Met,
     /// The expectation isn't met, with the differences.
     Missed(Vec<Mismatch>),
@@ -38,6 +41,7 @@ pub enum MissReason {
     Memory,
     /// An input or an expected cell isn't declared, or isn't declared as needed.
     MissingCell,
+    /// A trap that the line doesn't expect.
     Trap,
     /// A different value, or a different end of the run.
     #[default]
@@ -47,8 +51,11 @@ pub enum MissReason {
 /// A difference between the expected and the actual outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mismatch {
+    /// The kind of the difference; [`MissReason::Value`] unless another one is set.
     pub reason: MissReason,
+    /// The expected outcome as text, such as `a = 55`.
     pub expected: String,
+    /// The actual outcome as text, such as `a = 54`.
     pub found: String,
     /// The inputs of the run, unless the line itself contains them.
     pub on: Option<String>,
@@ -60,6 +67,7 @@ pub struct Mismatch {
 pub const NO_GARBAGE: &str = "no garbage";
 
 impl Mismatch {
+    /// Returns a difference of the kind [`MissReason::Value`], without inputs and without a trap.
     pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
         Mismatch { expected: expected.into(), found: found.into(), ..Mismatch::default() }
     }
@@ -96,10 +104,12 @@ impl Assessment {
 }
 
 impl AssessedLine {
+    /// Returns true if the expectation was checked and holds.
     pub fn is_met(&self) -> bool {
         self.assessment == Assessment::Met
     }
 
+    /// Returns true if the expectation was checked and doesn't hold.
     pub fn is_missed(&self) -> bool {
         matches!(self.assessment, Assessment::Missed(_))
     }

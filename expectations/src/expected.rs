@@ -17,6 +17,7 @@ pub fn unmarked(text: &str) -> &str {
 pub struct Expectations {
     /// The name of the file; paths of references are relative to it.
     pub name: String,
+    /// The lines with the mark, in order of the text. Valid lines `points N` are applied and left out.
     pub lines: Vec<ExpectedLine>,
 }
 
@@ -39,6 +40,7 @@ pub struct ExpectedLine {
     pub text: String,
     /// The weight of the line in grading: that of the last line `;! points N` above it, or 1.
     pub points: u32,
+    /// The parsed expectation, or the syntax error of the line.
     pub read: Result<Expectation, GrammarError>,
 }
 

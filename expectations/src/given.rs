@@ -19,18 +19,25 @@ use crate::settings::{TestLimits, TestSettings};
 /// The reason for which a run can't be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoStart {
+    /// Rules that the module violates in the requested number system, with one message each.
     #[error("{}", .0.join("; "))]
     Rules(Vec<String>),
+    /// A name on the line that no global of the program has.
     #[error("no cell `{0}`")]
     NoCell(String),
+    /// A cell without a default that a backward run, or an inverse program, requires the line to set.
     #[error("`{0}` isn't given")]
     Missing(String),
+    /// A value or a number of values that the cell can't take.
     #[error(transparent)]
     Value(#[from] ValueError),
+    /// Cells of the start state that exceed the memory limit. The number is that limit in bytes.
     #[error("the program's cells take more than {}", sized(*.0))]
     TooLarge(u64),
+    /// A request for memory that the system refused.
     #[error(transparent)]
     NoMemory(#[from] OutOfMemory),
+    /// An engine that isn't available, with its message.
     #[error("{0}")]
     Engine(String),
 }
@@ -55,9 +62,12 @@ impl NoStart {
 
 /// A program in the number system that a line requests, and the engine that executes it.
 pub struct ReadyProgram {
+    /// The verified program, in the number system of the line.
     pub program: Arc<Program>,
+    /// The engine of the program; `None` means the interpreter.
     pub runner: Option<Arc<dyn Runner>>,
     limits: TestLimits,
+    /// A flag that stops runs when it is set; `None` if nothing stops them.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 

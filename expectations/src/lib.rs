@@ -31,6 +31,8 @@
 //! assert!(lines[1].misses().is_empty());
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod assessment;
 mod bounded;
 mod derivatives;

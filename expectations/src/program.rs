@@ -13,6 +13,7 @@ use reviver_isa::Module;
 /// The result of assembling a text under test.
 #[derive(Debug)]
 pub struct ProgramUnderTest {
+    /// The text and its includes, to which the places in diagnostics refer.
     pub sources: Sources,
     /// The errors and warnings of the assembly.
     pub diagnostics: Vec<Diagnostic>,

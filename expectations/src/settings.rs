@@ -35,8 +35,11 @@ impl Default for TestLimits {
 /// The engine, the limits, and an additional check of gradients.
 #[derive(Clone, Copy)]
 pub struct TestSettings<'a> {
+    /// The function that prepares the engine of each program.
     pub prepare: &'a PrepareRunner<'a>,
+    /// The additional check of each gradient that a `grad` line computes.
     pub gradients: &'a JudgeGradient<'a>,
+    /// The limits on the steps and the memory of each run.
     pub limits: TestLimits,
     /// A flag that stops runs when it is set. Lines that aren't finished then get no verdict.
     pub interrupt: Option<&'a Arc<AtomicBool>>,

@@ -9,11 +9,17 @@ use crate::fault::Eval;
 /// The six orderings of comparisons and conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
+    /// Equal: `a == b`. The float zeros 0 and -0 are equal.
     Eq,
+    /// Not equal: `a != b`.
     Ne,
+    /// Less: `a < b`. Integers are compared as signed numbers.
     Lt,
+    /// Less or equal: `a <= b`.
     Le,
+    /// Greater: `a > b`.
     Gt,
+    /// Greater or equal: `a >= b`.
     Ge,
 }
 
@@ -48,28 +54,48 @@ impl Order {
 /// The unary elementary functions that each number system implements itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elementary {
+    /// The square root, for arguments of at least 0.
     Sqrt,
+    /// e to the power of the argument.
     Exp,
+    /// The natural logarithm, for arguments above 0.
     Log,
+    /// The sine of an angle in radians.
     Sin,
+    /// The cosine of an angle in radians.
     Cos,
+    /// The tangent of an angle in radians.
     Tan,
+    /// The angle in [-π/2, π/2] whose sine is the argument, for arguments in [-1, 1].
     Asin,
+    /// The angle in [0, π] whose cosine is the argument, for arguments in [-1, 1].
     Acos,
+    /// The angle in (-π/2, π/2) whose tangent is the argument.
     Atan,
+    /// The hyperbolic sine: (e^x - e^-x)/2.
     Sinh,
+    /// The hyperbolic cosine: (e^x + e^-x)/2.
     Cosh,
+    /// The hyperbolic tangent: sinh x/cosh x.
     Tanh,
+    /// The greatest whole number that isn't above the argument.
     Floor,
+    /// The nearest whole number, ties to even.
     Round,
+    /// e^x - 1, with all digits where x is near 0.
     ExpM1,
+    /// ln(1 + x) for x above -1, with all digits where x is near 0.
     Ln1p,
+    /// The logistic function: 1/(1 + e^-x).
     Sigmoid,
+    /// The cube root; that of a negative number is negative.
     Cbrt,
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the argument.
     Erf,
     /// The derivative of [`Elementary::Erf`]. A separate function, because computing it from a square may
     /// overflow or lose digits.
     ErfSlope,
+    /// The logarithm of the gamma function, for arguments above 0.
     LogGamma,
     /// The derivative of [`Elementary::LogGamma`].
     Digamma,
@@ -110,15 +136,20 @@ impl Elementary {
 /// Integer operations wrap in two's complement unless they document a fault. Real operations return the
 /// result of the number system. The machine checks finiteness once, on the final value of the target.
 pub trait Arith {
+    /// An integer of the reading: a word, the name of a value, or a formula.
     type Int: Copy;
+    /// A real of the reading: a number, the name of a value, or a formula.
     type Real: Copy;
 
     /// Returns an integer literal.
     fn int(&self, value: i64) -> Self::Int;
+    /// Adds two integers, modulo 2^width.
     fn int_add(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Subtracts `b` from `a`, modulo 2^width.
     fn int_sub(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     /// Negates an integer; MIN stays MIN.
     fn int_neg(&self, a: Self::Int) -> Self::Int;
+    /// Multiplies two integers, modulo 2^width.
     fn int_mul(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     /// Truncating division; `MIN / -1` wraps. Faults on a zero divisor.
     fn int_div(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
@@ -126,9 +157,13 @@ pub trait Arith {
     fn int_rem(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
     /// Wrapping power; 0⁰ = 1. Faults on a negative exponent.
     fn int_pow(&self, a: Self::Int, exponent: Self::Int) -> Eval<Self::Int>;
+    /// Bitwise and of two integers.
     fn int_and(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Bitwise or of two integers.
     fn int_or(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Bitwise exclusive or of two integers.
     fn int_xor(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Flips all bits of an integer: -1 - a.
     fn int_not(&self, a: Self::Int) -> Self::Int;
     /// Rotates the bits of `a` left by the amount modulo the width.
     fn int_rol(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
@@ -147,10 +182,16 @@ pub trait Arith {
 
     /// Returns a real literal: the f64 value, rounded to even into the number system.
     fn real(&self, value: f64) -> Eval<Self::Real>;
+    /// Adds two reals. Fixed point faults if the sum is out of range.
     fn add(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// Subtracts `b` from `a`. Fixed point faults if the difference is out of range.
     fn sub(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// Multiplies two reals, to nearest, ties to even. Fixed point faults if the product is out of range.
     fn mul(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// Divides `a` by `b`, to nearest, ties to even. Fixed point faults on a zero divisor or a quotient out
+    /// of range.
     fn div(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// Negates a real. Fixed point faults for its least number, the negation of which is out of range.
     fn neg(&self, a: Self::Real) -> Eval<Self::Real>;
     /// Raises `a` to a real power; 0⁰ = 1.
     fn pow(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
@@ -160,6 +201,8 @@ pub trait Arith {
     fn atan2(&self, y: Self::Real, x: Self::Real) -> Eval<Self::Real>;
     /// The length of the vector (a, b).
     fn hypot(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// Evaluates a unary function. Outside its domain or range, fixed point faults, and floats yield NaN or
+    /// an infinity.
     fn elementary(&self, function: Elementary, a: Self::Real) -> Eval<Self::Real>;
     /// Rotates the point (x, y) by an angle in radians: (x·cos - y·sin, x·sin + y·cos).
     fn rotate(&self, point: (Self::Real, Self::Real), angle: Self::Real) -> Eval<(Self::Real, Self::Real)>;

@@ -19,6 +19,7 @@ use lines::Lines;
 /// The role of an operand on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermRole {
+    /// A cell. If it is real, the card shows the changes of its adjoint.
     Cell,
     /// The adjoint of a cell. An instruction that names one doesn't propagate adjoints.
     Adjoint,
@@ -29,6 +30,7 @@ pub enum TermRole {
 /// The known contents of an operand before or after the instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
+    /// The value as text; `None` if it is unknown.
     pub value: Option<String>,
     /// The adjoint of the cell, in gradient mode.
     pub adjoint: Option<String>,
@@ -39,13 +41,18 @@ pub struct Held {
 pub struct CardTerm {
     /// The spelling in source text: `x`, `A[i]`, `3`.
     pub name: String,
+    /// The class of the operand; that of an adjoint is real.
     pub class: Class,
+    /// The role, which decides on the lines about adjoints: constants have none.
     pub role: TermRole,
+    /// The contents before the instruction; all parts are `None` if unknown.
     pub before: Held,
+    /// The contents after the instruction; all parts are `None` if unknown.
     pub after: Held,
 }
 
 impl CardTerm {
+    /// Returns a cell of unknown contents, for example `A[i]`.
     pub fn cell(name: impl Into<String>, class: Class) -> CardTerm {
         CardTerm {
             name: name.into(),
@@ -56,10 +63,12 @@ impl CardTerm {
         }
     }
 
+    /// Returns an operand that is an adjoint, given its full name (`x'`). Its contents are unknown.
     pub fn adjoint(name: impl Into<String>) -> CardTerm {
         CardTerm { role: TermRole::Adjoint, ..CardTerm::cell(name, Class::Real) }
     }
 
+    /// Returns an immediate or the mode bit. Its text is its name, and its value before and after.
     pub fn constant(text: impl Into<String>, class: Class) -> CardTerm {
         let text = text.into();
         CardTerm { role: TermRole::Constant, ..CardTerm::cell(text.clone(), class).with_values(&text, &text) }
@@ -120,6 +129,7 @@ pub struct CardWay {
 /// The description of one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
+    /// The effect of the instruction on values and, in gradient mode, on adjoints.
     pub does: CardWay,
     /// The effect of the inverse; `None` for an irreversible instruction.
     pub undone: Option<CardWay>,

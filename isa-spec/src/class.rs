@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The two classes of cells. Cells of different classes never alias.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Ord, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
+    /// A signed integer of the module's width, 8 to 64 bits.
     Int,
+    /// A real of the module's number system. Only reals have adjoints.
     Real,
 }
 

@@ -92,7 +92,10 @@ pub struct Formulas {
 /// A formula as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
+    /// The text without enclosing parentheses: `a + b`.
     pub text: String,
+    /// The precedence of the outermost operation. [`Formula::within`] adds parentheses if the context has a
+    /// higher one.
     pub binding: Binding,
 }
 

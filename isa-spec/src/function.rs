@@ -26,6 +26,7 @@ pub enum Form {
 }
 
 impl Form {
+    /// Returns the class of the function's value. A target has the same class.
     pub const fn result(self) -> Class {
         match self {
             Form::Int | Form::RealsToInt => Class::Int,
@@ -45,11 +46,15 @@ impl Form {
 /// The chapter of the manual that a function belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
+    /// Arithmetic of integers and reals, with powers and functions such as `min` and `abs`.
     Arithmetic,
+    /// Roots, exponentials, trigonometric and other elementary functions; reals only.
     Elementary,
+    /// Bitwise functions, shifts and unsigned comparisons; integers only.
     Bits,
     /// Also usable as the condition of `br`, `from` and `assert`.
     Comparison,
+    /// Conversions between integers and reals.
     Conversion,
 }
 
@@ -188,6 +193,7 @@ macro_rules! functions {
                 match self { $( Function::$Name => $edges, )+ }
             }
 
+            /// Returns the chapter of the manual that describes the function.
             pub fn group(self) -> Group {
                 match self { $( Function::$Name => Group::$group, )+ }
             }

@@ -26,13 +26,16 @@ pub enum Base {
 pub struct Term {
     /// The integer scalar that is read, if any.
     pub cell: Option<Base>,
+    /// The constant added to the cell's value; the whole index if there is no cell.
     pub offset: i64,
 }
 
 /// The indices after an array's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Index {
+    /// The index of a vector's element, from 0: `A[i]`.
     One(Term),
+    /// The row and the column of a matrix's element, from 0: `M[i, j]`.
     Two(Term, Term),
 }
 
@@ -50,6 +53,7 @@ impl Index {
 /// A cell, identified by its declaration and index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
+    /// The declaration that contains the cell: a scalar or an array.
     pub base: Base,
     /// True for the adjoint of the cell (`x'`) instead of its value.
     pub adjoint: bool,
@@ -73,13 +77,16 @@ pub enum Operand {
     Real(f64),
     /// The gradient mode bit, an integer; only as a source.
     Mode,
+    /// A cell or its adjoint, the only operand that can be a target.
     Place(Place),
 }
 
 /// Part of an array, passed by reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slice {
+    /// The array, which may be a parameter of the current procedure.
     pub base: Base,
+    /// The elements of the array that the callee receives.
     pub range: Range,
 }
 
@@ -89,7 +96,14 @@ pub enum Range {
     /// All elements, in row-major order.
     Whole,
     /// `A[from..to step s]` of a vector: the elements from, from+s, … below `to`.
-    Span { from: Term, to: Term, step: u32 },
+    Span {
+        /// The index of the first element.
+        from: Term,
+        /// The upper bound of the indices, exclusive.
+        to: Term,
+        /// The distance between indices, at least 1.
+        step: u32,
+    },
     /// `M[i, ..]` of a matrix.
     Row(Term),
     /// `M[.., j]` of a matrix.
@@ -99,7 +113,9 @@ pub enum Range {
 /// The argument of a call for one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Argument {
+    /// A cell or, for an `in` parameter, an immediate; for a scalar parameter.
     Scalar(Operand),
+    /// An array or a part of one, for a vector or matrix parameter.
     Slice(Slice),
 }
 
@@ -108,12 +124,14 @@ pub enum Argument {
 pub struct Call {
     /// The callee's number in `Module::procedures`.
     pub procedure: u32,
+    /// The arguments, one for each parameter of the callee, in the same order.
     pub arguments: Vec<Argument>,
 }
 
 /// A reference of an instruction to other code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Link {
+    /// No reference: the instruction is neither a branch half nor a call.
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
@@ -125,11 +143,13 @@ pub enum Link {
 /// An update applied to a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
+    /// The update row: the effect on the targets.
     pub update: Update,
     /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
     /// The targets, followed by the sources.
     pub operands: ArrayVec<Operand, 3>,
+    /// The other code that a branch half or a call refers to.
     pub link: Link,
 }
 

@@ -4,9 +4,11 @@
 /// A manual page about words that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
+    /// The words that the page describes, such as `if`, `else` and `fi`.
     pub words: &'static [&'static str],
     /// The syntax of the words.
     pub usage: &'static str,
+    /// The effect of the words, in one or more sentences.
     pub meaning: &'static str,
     /// The inverse; empty if there is nothing to undo.
     pub inverse: &'static str,

@@ -49,6 +49,8 @@
 //! assert!(page.contains("x, y ← y, x"));
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod arith;
 mod asked;
 pub mod card;

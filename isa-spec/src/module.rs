@@ -11,15 +11,21 @@ pub use crate::structure::Structure;
 /// The width of integers, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Word {
+    /// 8-bit integers, from -128 to 127.
     W8,
+    /// 16-bit integers, from -32,768 to 32,767.
     W16,
+    /// 32-bit integers, from -2³¹ to 2³¹ - 1.
     W32,
+    /// 64-bit integers, the default, from -2⁶³ to 2⁶³ - 1.
     W64,
 }
 
 impl Word {
+    /// Every width, in ascending order.
     pub const ALL: [Word; 4] = [Word::W8, Word::W16, Word::W32, Word::W64];
 
+    /// Returns the width in bits: 8, 16, 32 or 64.
     pub fn bits(self) -> u32 {
         match self {
             Word::W8 => 8,
@@ -40,6 +46,7 @@ impl Word {
         (pattern << unused) as i64 >> unused
     }
 
+    /// Returns the width with this number of bits, or `None` if there is none.
     pub fn from_bits(bits: u32) -> Option<Word> {
         Word::ALL.into_iter().find(|w| w.bits() == bits)
     }
@@ -54,7 +61,9 @@ impl Word {
 /// The number system of all reals of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RealSystem {
+    /// The binary64 format of IEEE 754 (double precision), the default.
     F64,
+    /// The binary32 format of IEEE 754 (single precision).
     F32,
     /// 64-bit fixed point with this many fraction bits, 16 to 56.
     Fixed(u8),
@@ -132,6 +141,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role, each exactly once.
     pub const ALL: [Role; 5] = [Role::Private, Role::In, Role::Out, Role::InOut, Role::Garbage];
 
     /// Returns the directive that declares this role.
@@ -168,7 +178,9 @@ impl Role {
 /// The declared shape of a name. Indices start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Shape {
+    /// A single cell, named without an index.
     Scalar,
+    /// A vector with this number of elements.
     Vector(u32),
     /// Rows and columns; stored in row-major order.
     Matrix(u32, u32),
@@ -192,6 +204,7 @@ impl Shape {
 /// Initial values: one for each cell, or an empty list if all are 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Values {
+    /// Integers, in the order of the cells.
     Ints(Vec<i64>),
     /// Reals as written, not yet rounded to the number system.
     Reals(Vec<f64>),
@@ -206,6 +219,7 @@ impl Values {
         }
     }
 
+    /// Returns the class of the cells that the values initialize.
     pub fn class(&self) -> Class {
         match self {
             Values::Ints(_) => Class::Int,
@@ -213,6 +227,7 @@ impl Values {
         }
     }
 
+    /// Returns the number of listed values; 0 if all cells start at 0.
     pub fn len(&self) -> usize {
         match self {
             Values::Ints(v) => v.len(),
@@ -220,6 +235,7 @@ impl Values {
         }
     }
 
+    /// Returns true if no values are listed, so that all cells start at 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -228,9 +244,13 @@ impl Values {
 /// A named scalar, register or array that lives as long as the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Global {
+    /// The name, by which source text, inputs and results refer to the global.
     pub name: String,
+    /// The class of all cells of the global.
     pub class: Class,
+    /// The role in the program's interface: input, result, both or neither.
     pub role: Role,
+    /// The number of cells and their arrangement.
     pub shape: Shape,
     /// The values at the start of a forward run and, unless the global is a result, at the end.
     pub initial: Values,
@@ -246,6 +266,7 @@ pub struct Global {
 pub enum Passing {
     /// Read only: the parameter is never a target.
     In,
+    /// Read and write: the argument must be a cell that the caller may change.
     InOut,
 }
 
@@ -274,13 +295,18 @@ impl Rank {
 /// A parameter, passed by reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
+    /// The name in the procedure's source text; for lengths see [`Parameter::is_length`].
     pub name: String,
+    /// The class of the cells that an argument must have.
     pub class: Class,
+    /// The permission of the procedure: read only, or read and write.
     pub passing: Passing,
+    /// The number of indices, which decides on the arguments that fit.
     pub rank: Rank,
 }
 
 impl Parameter {
+    /// Returns the extent: one cell, or an array of a size known at the call.
     pub fn extent(&self) -> Extent {
         match self.rank {
             Rank::Scalar => Extent::Cells(Shape::Scalar),
@@ -299,16 +325,22 @@ impl Parameter {
 /// An ancilla of a procedure: vacant at its entry and at its exit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameVariable {
+    /// The name within the procedure. The text may use another one: see [`crate::structure::NameScope`].
     pub name: String,
+    /// The class of all cells of the variable.
     pub class: Class,
+    /// The number of cells and their arrangement.
     pub shape: Shape,
 }
 
 /// A procedure, with one entry and one exit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Procedure {
+    /// The name that calls in source text use.
     pub name: String,
+    /// The parameters, in the order of a call's arguments. [`Base::Parameter`] is an index in this list.
     pub parameters: Vec<Parameter>,
+    /// The variables of each call's frame. [`Base::Frame`] is an index in this list.
     pub frame: Vec<FrameVariable>,
     /// Index of its `enter` in `Module::code`.
     pub entry: u32,
@@ -321,24 +353,31 @@ pub struct Procedure {
 /// A whole program, not yet verified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Module {
+    /// The width of all integers in the program.
     pub word: Word,
+    /// The number system of all reals in the program.
     pub real: RealSystem,
+    /// The capacities of the call stack, the stacks and the tapes.
     pub limits: Limits,
     /// The magnitude below which a float counts as vacant; `None` for the default of the number system.
     pub tolerance: Option<f64>,
     /// True if the program is declared by `.inverse` as the inverse of another. Then every input must be
     /// given, and its tapes are listed in the other program's order.
     pub inverse: bool,
+    /// The globals. [`Base::Global`] is an index in this list.
     pub globals: Vec<Global>,
     /// The procedures; the first is main.
     pub procedures: Vec<Procedure>,
+    /// The instructions of all procedures, in the order of the procedures.
     pub code: Vec<Instruction>,
+    /// Debug information about the source text, not needed to run.
     pub structure: Structure,
 }
 
 /// The extent of a declaration: a shape, or an array of a size known only at the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
+    /// A fixed number of cells in this shape.
     Cells(Shape),
     /// A vector parameter: its length is known at the call.
     Slice,
@@ -356,8 +395,11 @@ impl Extent {
 /// The declaration that a [`Base`] refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'a> {
+    /// The declared name, for messages.
     pub name: &'a str,
+    /// The class of all its cells.
     pub class: Class,
+    /// The number of cells and their arrangement, as far as they are known before a run.
     pub extent: Extent,
     /// True if an instruction may change it.
     pub writable: bool,

@@ -49,6 +49,7 @@ macro_rules! rules {
         pub enum Rule { $( $(#[doc = $doc])+ $Name, )+ }
 
         impl Rule {
+            /// Every rule, in the order of their declarations.
             pub const ALL: &'static [Rule] = &[ $( Rule::$Name, )+ ];
         }
     };

@@ -6,15 +6,25 @@ use crate::function::Function;
 /// A binary operator of expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOperator {
+    /// `a + b`: the function `sum`.
     Add,
+    /// `a - b`: the function `diff`. A negation `-a` is `0 - a`.
     Subtract,
+    /// `a * b`: the function `mul`.
     Multiply,
+    /// `a / b`: the function `div`; integers truncate toward zero.
     Divide,
+    /// `a % b`: the function `rem` of integers, with the sign of `a`.
     Remainder,
+    /// `a << b`: the function `shl` of integers.
     ShiftLeft,
+    /// `a >> b`: the function `sar` of integers, which keeps the sign.
     ShiftRight,
+    /// `a & b`: the bitwise function `and` of integers.
     And,
+    /// `a ^ b`: the bitwise function `xor` of integers.
     Xor,
+    /// `a | b`: the bitwise function `or` of integers.
     Or,
 }
 

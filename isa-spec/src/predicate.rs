@@ -14,8 +14,9 @@ pub enum PredicatePart {
     Compare(Function, Operand, Operand),
     /// The negation of the preceding predicate.
     Not,
-    /// A connective of the two preceding predicates.
+    /// The conjunction of the two preceding predicates.
     And,
+    /// The disjunction of the two preceding predicates.
     Or,
     /// A condition that is no longer known. Always the only part of its predicate.
     Forgotten,
@@ -48,6 +49,7 @@ impl PredicatePart {
 /// nested for a decoder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Predicate {
+    /// The parts in postfix order. The last one combines all others.
     pub parts: Vec<PredicatePart>,
 }
 

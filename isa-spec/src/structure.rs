@@ -15,9 +15,11 @@ use crate::predicate::Predicate;
 pub struct TextPlace {
     /// The file's number: 0 for the program's own file, n for the n-th path of [`Structure::paths`].
     pub file: u32,
+    /// The number of the line; 0 in the default value, which means no position.
     pub line: u32,
-    /// The first and the last column, in characters; both are 0 if only the line is known.
+    /// The first column, in characters; 0 if only the line is known.
     pub first: u32,
+    /// The last column, inclusive; 0 if only the line is known.
     pub last: u32,
 }
 
@@ -32,12 +34,16 @@ impl TextPlace {
 /// `start..end` of `Module::code`, possibly none. The bodies of the block are between its seams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seam {
+    /// The index of the word's first instruction.
     pub start: u32,
+    /// The index after the word's last instruction.
     pub end: u32,
+    /// The position of the word in the source text.
     pub place: TextPlace,
 }
 
 impl Seam {
+    /// Returns true if the instruction with index `at` was generated for the word.
     pub fn contains(&self, at: u32) -> bool {
         (self.start..self.end).contains(&at)
     }
@@ -50,7 +56,9 @@ pub struct Counting {
     pub counter: u32,
     /// The first bound: a constant, a cell, or the temporary of an expression.
     pub from: Operand,
+    /// The second bound, which the counter doesn't reach; of the same kinds as `from`.
     pub to: Operand,
+    /// The distance between two values of the counter, at least 1.
     pub step: u32,
     /// True if the loop counts from the last value down to the first.
     pub reversed: bool,
@@ -61,9 +69,19 @@ pub struct Counting {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Two seams, or three with `else`. The first tests `entry` by a `br`, the last `exit` by a `from`.
-    If { entry: Predicate, exit: Predicate },
+    If {
+        /// The condition before the bodies, which selects the one to execute.
+        entry: Predicate,
+        /// The condition after the bodies; its value must be that of `entry` before them.
+        exit: Predicate,
+    },
     /// Two seams, or three with `loop`. The first tests `entry` by a `from`, the next `exit` by a `br`.
-    Loop { entry: Predicate, exit: Predicate },
+    Loop {
+        /// The condition that is true when the loop is entered, and false at each later iteration.
+        entry: Predicate,
+        /// The condition that ends the loop when it is true.
+        exit: Predicate,
+    },
     /// Two seams. The first ends with the `from` that starts an iteration; in a reversed loop, the counter's
     /// update follows it. The last begins with the `br` that jumps back, in a loop that isn't reversed with
     /// the counter's update before it.
@@ -75,11 +93,18 @@ pub enum BlockKind {
     /// Four seams without instructions: `compute`, `apply`, `uncompute`, and the end of the undone
     /// instructions.
     Compute,
-    /// Two seams without instructions: the beginning and the end of a macro's expansion. `undo` is true if
-    /// the text undoes the macro.
-    Macro { name: String, undo: bool },
+    /// Two seams without instructions: the beginning and the end of a macro's expansion.
+    Macro {
+        /// The name of the macro.
+        name: String,
+        /// True for `undo name`, false for `name`.
+        undo: bool,
+    },
     /// One seam: an `assert` of several comparisons, which tests a flag that the comparisons raise and clear.
-    Assert { condition: Predicate },
+    Assert {
+        /// The comparisons with their connectives.
+        condition: Predicate,
+    },
     /// Two seams: the first computes temporaries of expressions, the second uncomputes them in opposite
     /// order. The instructions that use the temporaries are in between.
     Temporaries,
@@ -88,13 +113,16 @@ pub enum BlockKind {
 /// One of the two conditions of an `if` or a loop, in the order of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
+    /// The condition that is tested first, at the first seam.
     Entry,
+    /// The condition that is tested at the end of an `if`, or after the first body of a loop.
     Exit,
 }
 
 /// A statement of the text that isn't a single instruction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
+    /// The statement, with its conditions or names.
     pub kind: BlockKind,
     /// True if the instructions run the text from its end to its beginning: in `uncompute`, and in a macro
     /// that is undone.
@@ -169,6 +197,7 @@ pub struct NameScope {
     pub name: String,
     /// The name is in scope in the instructions `start..end`.
     pub start: u32,
+    /// The index after the last instruction of the scope.
     pub end: u32,
     /// The position of the declaration.
     pub place: TextPlace,
@@ -186,6 +215,7 @@ pub struct Temporary {
     /// The function that is computed, of one source or two. A source that is a temporary itself has a smaller
     /// index.
     pub function: Function,
+    /// The sources of the function: constants, cells or other temporaries.
     pub sources: ArrayVec<Operand, 2>,
 }
 

@@ -31,11 +31,22 @@ impl TaskStretch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MisplacedBound {
     /// A `fork` while another one is still open.
-    ForkInFork { at: u32, open: u32 },
+    ForkInFork {
+        /// Index of the second `fork` in the code.
+        at: u32,
+        /// Index of the `fork` that is still open.
+        open: u32,
+    },
     /// A `join` without a `fork`.
-    JoinAlone { at: u32 },
+    JoinAlone {
+        /// Index of the `join` in the code.
+        at: u32,
+    },
     /// A `fork` without a `join`.
-    ForkAlone { at: u32 },
+    ForkAlone {
+        /// Index of the `fork` in the code.
+        at: u32,
+    },
 }
 
 /// Finds the fork–join regions of a procedure's code. `start` is the index of its first instruction.

@@ -35,7 +35,9 @@ impl FormulaSpelling {
 /// temporaries may be cyclic.
 #[derive(Clone, Copy)]
 pub struct Speller<'a> {
+    /// The module in which names, callees and temporaries are looked up.
     pub module: &'a Module,
+    /// The procedure of that module whose parameters and frame the operands refer to.
     pub procedure: &'a Procedure,
 }
 

@@ -75,21 +75,27 @@ pub enum Action {
 pub enum Store {
     /// The stack of the cell's class.
     Stack,
+    /// The input tape; each entry has the class of the cell that it fits.
     Input,
+    /// The output tape, with entries of both classes.
     Output,
 }
 
 /// The direction in which a procedure runs, relative to its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
+    /// The direction of the caller: `call`.
     Forward,
+    /// The opposite of the caller's direction: `uncall`.
     Backward,
 }
 
 /// The bounds of a region of calls that may run concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TaskBound {
+    /// The first bound of the region in the direction of execution: `fork`.
     Opens,
+    /// The last bound of the region in the direction of execution: `join`.
     Closes,
 }
 
@@ -103,6 +109,7 @@ pub enum Sense {
 }
 
 impl Sense {
+    /// Returns the sign for the inverse update.
     pub fn opposite(self) -> Sense {
         match self {
             Sense::Takes => Sense::Gives,
@@ -190,6 +197,7 @@ impl OperandShape {
 /// The number systems over which an update is a bijection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Over {
+    /// Integers of every width; sums and rotations wrap.
     Integers,
     /// Reals with addition as the group operation: f64, f32, fixed point.
     AdditiveReals,

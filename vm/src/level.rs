@@ -16,6 +16,7 @@ pub enum CheckLevel {
 }
 
 impl CheckLevel {
+    /// All levels, the default first.
     pub const ALL: [CheckLevel; 2] = [CheckLevel::Checked, CheckLevel::Unchecked];
 
     /// Returns the name of the level: `checked` or `unchecked`.

@@ -65,6 +65,8 @@
 //! assert_eq!(f64::from_bits(x.origin.adjoint(&found.adjoints)), 6.0);
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod codes;
 pub mod differentiate;
 pub mod explain;

@@ -154,10 +154,12 @@ impl<B: Interpreted> Machine<B> {
         self.reports.watch = Some(Watch::default());
     }
 
+    /// Returns the program that the machine executes.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
+    /// Returns the current state, which is between two steps.
     pub fn state(&self) -> &State<B> {
         &self.state
     }
@@ -224,6 +226,7 @@ impl<B: Interpreted> Machine<B> {
         self.reports.note(at, loss, size);
     }
 
+    /// Returns the history; none if the machine keeps none.
     pub fn residues(&self) -> Option<&Residues<B>> {
         self.residues.as_ref()
     }

@@ -20,8 +20,9 @@ use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
 use crate::state::notation::Notation;
 use crate::state::{CallRecord, Part};
 
-/// Indices of a program's code for each direction.
+/// Index of the forward direction in a program's code.
 pub const FORWARD: usize = 0;
+/// Index of the backward direction in a program's code.
 pub const BACKWARD: usize = 1;
 
 /// A program that can be executed.

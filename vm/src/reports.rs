@@ -62,6 +62,7 @@ impl Loss {
 /// The number of losses of one kind at one instruction, and the largest of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
+    /// The number of losses, counted each time that the instruction is executed.
     pub count: u64,
     /// The greatest magnitude of a lost adjoint or tangent.
     pub largest: f64,
@@ -170,6 +171,7 @@ impl Reports {
         self.tallies.keys().map(|(at, _)| *at).chain(freed).all(|at| (at as usize) < instructions)
     }
 
+    /// Returns true if no loss of derivative information is reported. The watch doesn't count.
     pub fn is_empty(&self) -> bool {
         self.tallies.is_empty()
     }

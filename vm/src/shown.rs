@@ -14,6 +14,7 @@ use crate::state::values::Value;
 pub struct ShownValue {
     /// The index of the `show` instruction.
     pub at: u32,
+    /// The value of the operand when the `show` was executed.
     pub value: Value,
 }
 

@@ -15,6 +15,7 @@ use crate::travel::Travel;
 /// together determine which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
+    /// The index of the instruction after the position.
     pub position: u32,
     /// True if the next step undoes the instruction before the position.
     pub backward: bool,

@@ -12,6 +12,7 @@ use crate::room::Room;
 pub struct Trap {
     /// The index of the instruction in the code.
     pub at: u32,
+    /// The reason, with the cells or numbers involved.
     pub cause: Cause,
 }
 
@@ -34,7 +35,9 @@ pub enum Cause {
     Fault(Fault),
     /// The function has a value, but no representable derivative with respect to one of its sources (0 or 1).
     NoDerivative {
+        /// The number of the source without a derivative: 0 or 1.
         source: u8,
+        /// The reason why the derivative has no value.
         fault: Fault,
     },
     /// An adjoint, or a tangent of a dual number, exceeds the number system.
@@ -45,80 +48,112 @@ pub enum Cause {
     UnexpectedFall,
     /// A branch was taken, although the condition of its partner says that it wasn't.
     UnexpectedJump {
+        /// The index of the partner instruction.
         partner: u32,
     },
-    /// An index is out of bounds: the operand, the dimension of the index (0 or 1), its value, and the
-    /// array's length.
+    /// An index is out of bounds.
     Index {
+        /// The number of the operand, or of the argument if the instruction is a call, from 0.
         operand: u32,
+        /// The number of the dimension, 0 or 1.
         dimension: u32,
+        /// The value of the index, which may be negative.
         index: i64,
+        /// The array's length in this dimension.
         length: u32,
     },
     /// The target is also a source, or an index of the instruction.
     Alias {
+        /// The number of the operand, from 0, that names the same cell or has it as an index.
         operand: u32,
     },
     /// A cell that must be vacant isn't. The address of an adjoint has its highest bit set.
     NotVacant {
+        /// The class that the cell belongs to.
         class: Class,
+        /// The offset of the cell in its class.
         cell: u32,
     },
     /// A cell of a frame isn't vacant at the procedure's end.
     FrameNotVacant {
+        /// The class that the cell belongs to.
         class: Class,
+        /// The offset of the cell in its class.
         cell: u32,
     },
     /// At the end of a call, an argument refers to other cells than at its start.
     ReferenceChanged {
+        /// The number of the argument, from 0.
         argument: u32,
     },
     /// Two arguments share cells, and not both are `in`.
     ArgumentsOverlap {
+        /// The number of one argument, from 0.
         first: u32,
+        /// The number of the other argument, from 0.
         second: u32,
     },
     /// Two tasks share cells that one of them may change.
     TasksShare {
+        /// The access of one of the two tasks.
         first: TaskArgument,
+        /// The access of the other task.
         second: TaskArgument,
     },
     /// The bounds of a slice argument are outside of its array, or in the wrong order.
     SliceBounds {
+        /// The number of the argument, from 0.
         argument: u32,
+        /// The lower bound of the slice, inclusive.
         from: i64,
+        /// The upper bound of the slice, exclusive.
         to: i64,
+        /// The number of elements of the array.
         length: u32,
     },
+    /// A value was to be taken from an empty stack.
     StackEmpty {
+        /// The class of the stack's values.
         class: Class,
     },
+    /// The stack already holds as many values as the program's limit allows.
     StackFull {
+        /// The limit in values, set by `.limit stack`.
         limit: u32,
     },
+    /// A call would exceed the limit on open calls.
     DepthExceeded {
+        /// The limit in open calls, set by `.limit depth`.
         limit: u32,
     },
     /// The cells in open frames exceed the limit of a program.
     FramesFull,
     /// There is no memory left for this purpose.
     NoMemory(Room),
+    /// A value was to be taken from an empty tape.
     TapeEmpty {
+        /// True for the output tape, false for the input tape.
         output: bool,
     },
+    /// The tape already holds as many values as the program's limit allows.
     TapeFull {
+        /// True for the output tape, false for the input tape.
         output: bool,
+        /// The limit in values, set by `.limit tape`.
         limit: u32,
     },
     /// The tape holds a value of the other class.
     TapeClass {
+        /// True for the output tape, false for the input tape.
         output: bool,
+        /// The class of the cell that the value was to move to.
         wanted: Class,
     },
     /// An irreversible instruction was to be undone without a record of it.
     Irreversible,
     /// Gradient mode was to be switched to the state that it already has.
     ModeIs {
+        /// The state of the mode: true if it is on.
         on: bool,
     },
 }

@@ -6,7 +6,9 @@ use reviver_isa::instruction::Class;
 /// The user's direction of travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Travel {
+    /// From the beginning of the program to its end.
     Forward,
+    /// From the end of the program to its beginning, by inverse steps.
     Backward,
 }
 
@@ -37,6 +39,7 @@ impl Travel {
 /// A direction and a number of steps to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Leg {
+    /// The direction of all steps.
     pub travel: Travel,
     /// Maximum number of steps.
     pub budget: u64,
@@ -51,8 +54,15 @@ pub enum Stop {
     Interrupted,
     /// The run reached the end of the program in this direction.
     Bound,
-    /// A `show` was executed for the first time: the instruction's index and the value.
-    Shown { at: u32, class: Class, bits: u64 },
+    /// A `show` was executed for the first time.
+    Shown {
+        /// The index of the `show` instruction.
+        at: u32,
+        /// The class of the shown value.
+        class: Class,
+        /// The value as bits; for an integer, its two's complement.
+        bits: u64,
+    },
 }
 
 /// The track that a step is numbered on. Derivative rules run in gradient mode only, so their steps are
@@ -60,14 +70,18 @@ pub enum Stop {
 /// records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Track {
+    /// The steps outside of derivative rules, numbered by [`crate::State::own_steps`].
     Program,
+    /// The steps of derivative rules, numbered by [`crate::State::rule_steps`].
     Rules,
 }
 
 /// The interval that a step crosses, between two step numbers of a track. Interval n is between n and n + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
+    /// The track whose steps are numbered.
     pub track: Track,
+    /// The smaller of the two step numbers; negative before the start.
     pub number: i64,
 }
 

@@ -84,6 +84,7 @@ impl Rounding {
 pub struct Freed {
     /// The index of the instruction.
     pub at: u32,
+    /// The signed content, converted to binary64.
     pub value: f64,
 }
 
@@ -253,9 +254,11 @@ impl<'w> Watcher<'w> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct FreedSoFar {
+    /// The greatest magnitude of a freed value so far.
     pub largest: f64,
     /// Mask of the binary64 bits that are set only in numbers that rounding doesn't explain.
     pub long: u64,
+    /// The sum of |value·adjoint| over the freed values so far.
     pub error: f64,
 }
 

@@ -28,16 +28,40 @@ use self::state::{KnownAtEntry, KnownState, KnownValue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A global that must end with its initial value always ends with another value.
-    Ends { global: u32, value: i64 },
+    Ends {
+        /// The index of the global in `Module::globals`.
+        global: u32,
+        /// The value at the end, which differs from the initial value.
+        value: i64,
+    },
     /// A global that must end with its initial value ends with the input value of a global plus a number.
     /// That is correct for at most one input.
-    EndsAsGiven { global: u32, given: u32, plus: i64 },
+    EndsAsGiven {
+        /// The index of the global that ends with a wrong value.
+        global: u32,
+        /// The index of the global with the input value; it may be the same global.
+        given: u32,
+        /// The number that is added to the input value, wrapped to a word of the program.
+        plus: i64,
+    },
     /// Falling into this `from` always finds its condition true, and traps. `left` is the value of the
     /// condition's left side, if known.
-    Falls { from: u32, left: Option<i64> },
+    Falls {
+        /// The index of the `from` in `Module::code`.
+        from: u32,
+        /// The value of the condition's left side, or `None` if the analysis doesn't know it.
+        left: Option<i64>,
+    },
     /// Jumping by this `br` always finds the condition of its `from` false, and traps. `left` is the value of
     /// the condition's left side, if known.
-    Jumps { br: u32, from: u32, left: Option<i64> },
+    Jumps {
+        /// The index of the `br` in `Module::code`.
+        br: u32,
+        /// The index of the `from` to which the `br` jumps.
+        from: u32,
+        /// The value of the condition's left side, or `None` if the analysis doesn't know it.
+        left: Option<i64>,
+    },
 }
 
 /// The maximum work of the whole analysis: instructions, and cells copied at branches.

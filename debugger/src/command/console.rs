@@ -28,23 +28,31 @@ use crate::view::timeline::Events;
 /// The kind of an argument, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
+    /// No argument, or free text without completion.
     None,
+    /// A number of repetitions or entries, without completion.
     Count,
     /// A step, a percentage, `start`, `end` or a mark.
     Step,
     /// A line, a label or a procedure.
     Place,
+    /// The name of a procedure.
     Procedure,
+    /// The name of a cell, an array or a slice.
     Cell,
+    /// An expression over cells.
     Expression,
     /// The number of a breakpoint or watchpoint.
     Point,
+    /// The name of a command, for `help`.
     Command,
     /// A topic of `info`, which may have an argument itself.
     Topic,
+    /// The name of a mark.
     Mark,
     /// An error code or its words, as in the brackets of a message.
     Code,
+    /// A path of a file, without completion.
     File,
     /// A pane of the screen.
     Pane,
@@ -66,18 +74,28 @@ pub enum CommandAction {
 /// The subject of a command: its heading in lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandGroup {
+    /// Motions through time: `step`, `continue`, `goto`.
     Travel,
+    /// Marks, fences, breakpoints and watchpoints.
     Points,
+    /// Printing, plotting and explaining values.
     Values,
+    /// Source text, instructions and frames.
     Program,
+    /// Edits, gradients and branches of the timeline.
     Changes,
+    /// Scripts, files, help, and the end of the session.
     Scripts,
+    /// The topics of `info`.
     Topics,
+    /// Actions on panes: focus, cursor, search, zoom.
     Panes,
+    /// Actions on the whole screen: help, tour, mouse, redraw.
     Screen,
 }
 
 impl CommandGroup {
+    /// All groups in the order of the help.
     pub const ALL: [CommandGroup; 9] = [
         CommandGroup::Travel,
         CommandGroup::Points,
@@ -90,6 +108,7 @@ impl CommandGroup {
         CommandGroup::Screen,
     ];
 
+    /// Returns the heading of the group in help texts.
     pub fn title(self) -> &'static str {
         match self {
             CommandGroup::Travel => "Travel",
@@ -107,17 +126,23 @@ impl CommandGroup {
 
 /// A row of the command table.
 pub struct Command {
+    /// The heading under which help lists the command.
     pub group: CommandGroup,
+    /// The full name, as completion inserts it. A prefix suffices if it is unambiguous.
     pub name: &'static str,
+    /// Other names with the same meaning. Unlike a prefix of `name`, a prefix of an alias is no command.
     pub aliases: &'static [&'static str],
+    /// The arguments as the help prints them after the name; empty if there are none.
     pub usage: &'static str,
     /// A short label for the key bar: ` S back ←`.
     pub word: &'static str,
+    /// One or more sentences for the help; the first one is the summary.
     pub help: &'static str,
     /// Help for first arguments with a separate effect, without a full stop.
     pub forms: &'static [(&'static str, &'static str)],
     /// The kind of the first argument.
     pub argument: ArgumentKind,
+    /// The function that executes the command.
     pub action: CommandAction,
 }
 
@@ -194,6 +219,7 @@ pub(super) const fn first(words: &[&'static str]) -> &'static str {
 /// A machine instruction and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionLine {
+    /// Number of the instruction in the module's code.
     pub at: u32,
     /// The disassembled instruction: `add.mul value$1, m[i], x`.
     pub text: String,
@@ -202,70 +228,108 @@ pub struct InstructionLine {
     /// The part of the source statement that the instruction implements, if the statement isn't a single
     /// instruction: `compute m[i] * x`.
     pub words: Option<String>,
+    /// True for the next instruction in the direction of time.
     pub is_next: bool,
 }
 
 /// The outcome of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
+    /// A motion through time, with its stop.
     Motion(Motion),
     /// Expressions and their values, or the reasons why they have none.
     Values(Vec<(String, Result<String, String>)>),
+    /// Elements of an array.
     Array(ArrayView),
+    /// A breakpoint or watchpoint that was set or changed.
     PointSet(Box<Point>),
+    /// Points that were listed or switched on or off.
     Points(Vec<Point>),
+    /// Number of deleted points.
     Deleted(usize),
     /// The origin of a value. If `all` is true, writes that only moved the value are listed too.
     Origins {
+        /// The links of the chain; each has a higher index than its parent.
         chain: Vec<ValueOrigin>,
+        /// True to list moves too.
         all: bool,
     },
+    /// The writes to a cell, an array or a slice.
     History(CellHistory),
+    /// The differences between two time points.
     Difference(Box<MomentDifference>),
+    /// A table of values at each arrival at a place.
     Trace(Trace),
     /// A cell was set; the session is on this branch now.
     Edited {
+        /// The cell with its old and new value.
         edit: Edit,
+        /// The branch of the session after the edit.
         branch: BranchNumber,
     },
     /// A gradient was begun; it is propagated backward on this branch.
     Seeded {
+        /// The seeded adjoint and the number of cleared ones.
         seed: Seed,
+        /// The branch of the session after the seed.
         branch: BranchNumber,
     },
+    /// The round trip over the whole branch.
     Check(RoundTripCheck),
+    /// Source lines around a place.
     Code(CodePane),
     /// Lines with their execution counts.
     Counts(Vec<CodeLine>),
+    /// Disassembled instructions around a place.
     Instructions(Vec<InstructionLine>),
     /// A source line and its instructions.
     Line {
+        /// The name of the line: `line 12`, or with its file.
         name: String,
+        /// The instructions of the line, in the order of the code.
         instructions: Vec<InstructionLine>,
     },
     /// The selected frame after a selection.
     Frame(FrameView),
+    /// Open procedures, innermost first.
     Frames(Vec<FrameView>),
+    /// The cells of the program and of the selected frame.
     Cells(CellsPane),
+    /// Stacks and tapes, each as a row of values.
     Rows(Vec<ValueRow>),
+    /// The instruction card of the current step.
     Card(CardView),
+    /// Position, directions and costs of the session.
     Status(Box<Status>),
+    /// Marks with their time points, in alphabetical order.
     Marks(Vec<(String, Moment)>),
+    /// The current time point was given a name.
     Marked {
+        /// The name that `goto` accepts.
         name: String,
+        /// The marked time point.
         at: Moment,
     },
+    /// The events of the current branch.
     Events(Events),
+    /// The steps of the branch's fences, in ascending order.
     Fences(Vec<i64>),
+    /// A fence was set or removed.
     Fence {
+        /// The time point of the fence.
         at: Moment,
+        /// True if the fence was set, false if it was removed.
         is_set: bool,
     },
+    /// All branches of the timeline.
     Forks(Vec<Fork>),
+    /// The lines of the inverse program.
     Inverse(Vec<String>),
+    /// A plot of one cell over the known steps.
     Plot(Plot),
     /// The cells that are still plotted.
     Unplotted(Vec<String>),
+    /// Commands or topics to explain.
     Help(Vec<&'static Command>),
     /// The explanation of an error code.
     Explained(&'static CodeEntry),
@@ -273,14 +337,17 @@ pub enum Outcome {
     All(Vec<(String, Outcome)>),
     /// A file was written.
     Saved(String),
+    /// The session is to end.
     Quit,
     /// No item matches the request.
     Empty,
+    /// The command succeeded without output.
     Nothing,
 }
 
 /// The reason why a line is no command, or why a command failed.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum CommandError {
     #[error("there is no {what} `{word}`")]
     Unknown { what: &'static str, word: String, near: Option<&'static str> },
@@ -432,6 +499,7 @@ pub trait Painter: std::fmt::Debug + Send {
 /// A session controlled by lines of text.
 #[derive(Debug)]
 pub struct Console {
+    /// The debugged program with its timeline and points.
     pub session: Session,
     /// The files that the session has read and written.
     pub(super) files: UsedFiles,

@@ -13,6 +13,10 @@ pub const DRAWN: &str = "<!-- a picture of the reviver debugger -->";
 pub static PICTURE: FileKind =
     FileKind { name: "a picture of the debugger", is: |bytes| bytes.starts_with(DRAWN.as_bytes()) };
 
+/// Draws the screen into an SVG file: the command `picture`.
+///
+/// # Errors
+/// The options are invalid, the file can't be written, or an existing file isn't such a picture.
 pub fn picture(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (path, options) = split_word(row.something(rest, "a file")?);
     let picture = console.painter.picture(console, row, options)?;

@@ -12,6 +12,10 @@ pub const MOST_PLOTS: usize = 4;
 /// Number of columns of a plot: more than the line mode draws, so that a screen can use the samples too.
 const COLUMNS: usize = 240;
 
+/// Plots a cell over the known steps: the command `plot`.
+///
+/// # Errors
+/// There is no such cell, no memory for the samples, or [`MOST_PLOTS`] other cells are plotted already.
 pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let name = row.something(rest, "a cell")?;
     let target = target(console, name)?;
@@ -30,6 +34,10 @@ pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     Ok(Outcome::Plot(Plot { name: name.to_owned(), number, samples }))
 }
 
+/// Stops plotting a cell, or all cells if no name is given: the command `unplot`.
+///
+/// # Errors
+/// The named cell isn't plotted.
 pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let before = console.plots.len();
     if rest.is_empty() {

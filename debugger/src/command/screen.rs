@@ -7,7 +7,9 @@ use reviver_vm::Travel;
 pub enum ScreenAction {
     /// Play in a direction, or pause. `None` means the last direction.
     Play(Option<Travel>),
+    /// Doubles the speed of playback.
     Faster,
+    /// Halves the speed of playback.
     Slower,
     /// Travel by a part of the known history.
     Scrub(Travel),
@@ -17,28 +19,40 @@ pub enum ScreenAction {
     Ask(String),
     /// Open the prompt for a search.
     AskSearch,
+    /// Searches for this text in the focused pane.
     Search(String),
+    /// Repeats the last search.
     SearchAgain {
+        /// True for the next match, false for the previous one.
         further: bool,
     },
     /// Scroll to the machine's position.
     Here,
     /// Switch the selected cell between value and adjoint.
     Adjoint,
+    /// Moves the focus to another pane.
     Focus(FocusTarget),
+    /// Shows the focused pane alone, or all panes again.
     Zoom,
     /// Show another part of the branch on the timeline bar.
     ZoomTime(TimeZoom),
+    /// Moves the cursor of the focused pane.
     Cursor(CursorMove),
+    /// Selects the array of the arrays pane.
     Array(ArrayChoice),
     /// Open the item under the cursor.
     Open,
     /// Close the answer pane.
     Close,
+    /// Shows the keys and their commands.
     Keys,
+    /// Begins the tour, or turns its pages.
     Tour(TourTurn),
+    /// Switches mouse capture on or off.
     Mouse,
+    /// Draws the whole screen again.
     Redraw,
+    /// Returns to the shell until the process is continued.
     Suspend,
     /// End the session, or ask for confirmation.
     Leave,
@@ -47,9 +61,13 @@ pub enum ScreenAction {
 /// Navigation within the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TourTurn {
+    /// Starts the tour at its first page.
     Begin,
+    /// Shows the next page, or the first one if there is no tour.
     Next,
+    /// Shows the previous page of the tour.
     Back,
+    /// Ends the tour and gives its rows back to the panes.
     Leave,
 }
 
@@ -58,46 +76,67 @@ pub enum TourTurn {
 pub enum TimeZoom {
     /// From a step (or the first) to another (or the last).
     Range(Option<i64>, Option<i64>),
+    /// Fewer steps, around the current one.
     In,
+    /// More steps, around the current one.
     Out,
+    /// All known steps of the branch.
     Whole,
 }
 
 /// Items that can be set and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toggled {
+    /// A breakpoint at a place.
     Break,
+    /// A watchpoint on a cell.
     Watch,
+    /// A plot of a cell.
     Plot,
+    /// A fence at the current step.
     Fence,
 }
 
 /// The pane that receives the focus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FocusTarget {
+    /// The next pane in the order of the focus.
     Next,
+    /// The previous pane in the order of the focus.
     Previous,
+    /// The pane with this name, as on its tab.
     Pane(String),
 }
 
 /// The array that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayChoice {
+    /// The array after the current one, cyclically.
     Next,
+    /// The array before the current one, cyclically.
     Previous,
+    /// The array with this name.
     Named(String),
 }
 
 /// Movement of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorMove {
+    /// Moves up by one row.
     Up,
+    /// Moves down by one row.
     Down,
+    /// Moves left; in an answer, folds a row or goes to its parent.
     Left,
+    /// Moves right; in an answer, unfolds a row.
     Right,
+    /// Moves up by one page.
     PageUp,
+    /// Moves down by one page.
     PageDown,
+    /// Moves to the first row.
     Top,
+    /// Moves to the last row.
     Bottom,
 }
 

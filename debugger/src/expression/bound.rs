@@ -63,6 +63,7 @@ impl BoundExpression {
         }
     }
 
+    /// Returns the expression as it was written.
     pub fn text(&self) -> &str {
         self.expression.text()
     }

@@ -39,6 +39,7 @@ pub const WRITTEN: [&str; 2] = ["$old", "$new"];
 
 /// The reason why a text is no expression, or has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ExpressionError {
     #[error("an expression is missing at the end")]
     Missing,
@@ -99,8 +100,13 @@ pub enum ExpressionError {
 pub enum Hint {
     /// A name with a similar spelling.
     Near(String),
-    /// An open procedure that declares the name, `outward` calls further out, or further in if negative.
-    Frame { procedure: String, outward: isize },
+    /// An open procedure that declares the name.
+    Frame {
+        /// The name of the procedure that declares the name.
+        procedure: String,
+        /// Distance of its frame from the selected one, in calls; negative for a frame further in.
+        outward: isize,
+    },
 }
 
 /// A parsed expression with unresolved names.
@@ -149,13 +155,16 @@ enum Special {
 /// The watched value before and after a step, in program order; `None` where it had no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WrittenValues {
+    /// The value before the step: `$old`.
     pub old: Option<Computed>,
+    /// The value after the step: `$new`.
     pub new: Option<Computed>,
 }
 
 /// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Computed {
+    /// An integer, or the result of a comparison: 1 or 0.
     Int(i64),
     /// A value computed in f64.
     Float(f64),
@@ -185,7 +194,9 @@ impl Computed {
 /// The context in which expressions are evaluated.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
+    /// The names of the program and their cells.
     pub memory: &'a Memory,
+    /// The state from which cells are read.
     pub state: &'a State,
     /// The value of `$step`: the timeline's step, not the state's.
     pub step: i64,

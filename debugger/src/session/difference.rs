@@ -19,12 +19,17 @@ const FEW: usize = 4;
 /// A time point as users name it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MomentName {
+    /// The current time point of the session.
     Here,
+    /// The first step of the branch.
     Start,
+    /// The end of the branch; the session runs there if necessary.
     End,
+    /// A step of the current branch, by its number.
     Step(i64),
     /// Position in the whole branch, from 0 to 100.
     Percent(f64),
+    /// A mark, by its name.
     Mark(String),
 }
 

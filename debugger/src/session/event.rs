@@ -7,7 +7,9 @@ use crate::timeline::BranchNumber;
 /// The reason for a stop at a time point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// The point with this number stopped a run.
     Point(u32),
+    /// A run ended with a trap.
     Trap,
 }
 
@@ -16,15 +18,20 @@ pub enum Event {
 pub enum EventKind {
     /// A breakpoint or a watchpoint stopped a run.
     Stop,
+    /// The machine couldn't execute the next step.
     Trap,
+    /// A time point was named with `mark`.
     Mark,
+    /// A step that motions don't pass.
     Fence,
+    /// A branch begins at this step.
     Fork,
     /// A call was entered or left.
     Call,
 }
 
 impl EventKind {
+    /// All kinds, in the order in which the screen explains their signs.
     pub const ALL: [EventKind; 6] = [
         EventKind::Stop,
         EventKind::Trap,
@@ -34,6 +41,7 @@ impl EventKind {
         EventKind::Call,
     ];
 
+    /// Returns the word that scripts and `next-event` use.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::Stop => "stop",
@@ -45,6 +53,7 @@ impl EventKind {
         }
     }
 
+    /// Parses the word of a kind; `None` for any other word.
     pub fn named(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -58,6 +58,7 @@ use crate::timeline::{BranchNumber, LongRuns, Moment, Timeline, TimelineLimits};
 
 /// The reason why a command can't be executed.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
@@ -247,18 +248,22 @@ impl Session {
         Session::new(subject, machine.into_state(), TimelineLimits::default())
     }
 
+    /// Returns the debugged program, with its flow and code.
     pub fn program(&self) -> &Arc<Program> {
         self.memory.program()
     }
 
+    /// Returns the source text of the program.
     pub fn listing(&self) -> &Listing {
         &self.listing
     }
 
+    /// Returns the names of the program and their cells.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
+    /// Returns the branches and the current position.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -273,10 +278,12 @@ impl Session {
         self.timeline.moment().step
     }
 
+    /// Returns the breakpoints and watchpoints, oldest first.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
+    /// Returns the marks: names and their time points.
     pub fn marks(&self) -> &BTreeMap<String, Moment> {
         &self.marks
     }

@@ -13,6 +13,7 @@ use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, WatchedPl
 /// Options of a new point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointOptions {
+    /// True to delete the point after its first stop.
     pub temporary: bool,
     /// The point counts only where this expression is not 0.
     pub condition: Option<String>,

@@ -28,7 +28,9 @@ const WINDOWS: u64 = 8;
 /// Range of a cell's values in a part of the steps, rounded to f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRange {
+    /// The least value in the range.
     pub low: f64,
+    /// The greatest value in the range.
     pub high: f64,
 }
 
@@ -59,6 +61,7 @@ pub struct Sample {
 pub struct Samples {
     /// The first and the last step that the columns cover.
     pub steps: (i64, i64),
+    /// The samples, each of an equal part of the steps, in the order of time.
     pub columns: Vec<Sample>,
     /// True if every write was followed, so that the ranges cover all values.
     pub is_exact: bool,

@@ -83,16 +83,18 @@ impl Onlooker for SideNotes<'_> {
 pub enum End {
     /// The start or the end of the program.
     Bound,
+    /// A step that the machine can't execute.
     Trap(Trap),
 }
 
 /// A stretch of steps in which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallStretch {
-    /// The calls happened after step `from` and not after step `to`. In a short branch the stretch is one
-    /// step.
+    /// The last step before the stretch. In a short branch the stretch is one step.
     pub from: i64,
+    /// The last step of the stretch: every call happened by then.
     pub to: i64,
+    /// Number of calls entered and left in the stretch.
     pub calls: Calls,
 }
 

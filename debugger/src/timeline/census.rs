@@ -11,11 +11,14 @@ const MOST: usize = 4_096;
 /// Number of calls entered and left within a stretch, in the direction of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
+    /// Number of calls that were entered.
     pub entered: u64,
+    /// Number of calls that were left.
     pub left: u64,
 }
 
 impl Calls {
+    /// Returns true if no call was entered or left.
     pub fn none(self) -> bool {
         self == Calls::default()
     }

@@ -35,28 +35,37 @@ struct BranchEntry {
 /// A time point: a step of a branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
+    /// Number of the branch; 0 is the program's own.
     pub branch: BranchNumber,
+    /// Step number on the timeline; 0 is the session's initial state, and earlier steps are negative.
     pub step: i64,
 }
 
 /// Summary of a branch for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
+    /// Number of the branch, as `timeline` accepts it.
     pub branch: BranchNumber,
+    /// The branch that it left; `None` for the program's own branch.
     pub parent: Option<BranchNumber>,
     /// The step at which the branch begins.
     pub step: i64,
+    /// The edits with which the branch began, as commands that repeat them.
     pub edits: Vec<String>,
     /// The first and the last step reached on the branch.
     pub extent: (i64, i64),
+    /// True if the session is on this branch.
     pub is_current: bool,
 }
 
 /// The known range of steps of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSpan {
+    /// The first step of the branch that is known or expected.
     pub first: i64,
+    /// The last step of the branch; `end` says how certain it is.
     pub last: i64,
+    /// Meaning of `last`: the end, the furthest step reached, or an estimate.
     pub end: SpanEnd,
 }
 
@@ -72,6 +81,7 @@ pub enum SpanEnd {
 }
 
 impl StepSpan {
+    /// Returns the first and the last step.
     pub fn steps(self) -> (i64, i64) {
         (self.first, self.last)
     }

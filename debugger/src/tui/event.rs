@@ -10,9 +10,11 @@ use super::theme::Ground;
 /// An event that the application handles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputEvent {
+    /// A key press or repetition.
     Key(Key),
     /// Pasted text, which is never interpreted as keys.
     Paste(String),
+    /// A gesture of the mouse with its position.
     Mouse(Mouse),
     /// The screen size has changed.
     Resize,
@@ -25,18 +27,25 @@ pub enum InputEvent {
 /// A mouse gesture and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
+    /// The column and row under the pointer, from the screen's top left corner.
     pub place: Position,
+    /// The kind of the gesture.
     pub gesture: Gesture,
 }
 
 /// A mouse gesture with a single button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gesture {
+    /// The button was pressed.
     Press,
     /// The second press of a double click; the first press was reported as a press.
     DoublePress,
+    /// The pointer moved with the button down.
     Drag,
+    /// The button was released after a press.
     Release,
+    /// The wheel scrolled one notch up.
     ScrollUp,
+    /// The wheel scrolled one notch down.
     ScrollDown,
 }

@@ -10,6 +10,7 @@ use super::panes::PaneKind::{self, *};
 pub struct ScreenSlot {
     /// The area of the slot; its first row is the heading.
     pub area: Rect,
+    /// The panes of the slot as tabs; at least one.
     pub panes: Vec<PaneKind>,
     /// True if a border separates the slot from its left neighbour.
     pub has_border: bool,
@@ -37,14 +38,17 @@ impl ScreenSlot {
 /// The areas of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
+    /// The slots, which share the area `panes`.
     pub slots: Vec<ScreenSlot>,
     /// The area of the tour, above the panes; empty without a tour.
     pub tour: Rect,
     /// The area of all panes.
     pub panes: Rect,
-    /// The key bar, if there is room for it. The status line and the prompt or last message are below it.
+    /// The key bar; empty if there is no room for it.
     pub keys: Rect,
+    /// The status line below the key bar; empty if there is no room for it.
     pub status: Rect,
+    /// The last row: the prompt or the last message.
     pub prompt: Rect,
 }
 
@@ -61,9 +65,9 @@ const CARD_ON_TOUR: u16 = 5;
 /// The content that determines the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenContent {
-    /// Number of rows for all scalars, and estimated number of rows for all arrays; 0 if the program has
-    /// none. The numbers don't depend on the open calls, so that the layout is stable.
+    /// Number of rows for all scalars. It doesn't depend on the open calls, so that the layout is stable.
     pub cells: u16,
+    /// Estimated number of rows for all arrays; 0 if the program has none.
     pub arrays: u16,
     /// True if there are several branches, which need a row below the timeline bar.
     pub has_branches: bool,

@@ -35,8 +35,10 @@ use self::terminal::Screen;
 /// The reason why the screen can't be opened.
 #[derive(Debug, Error)]
 pub enum TuiError {
+    /// The input or the output isn't a terminal, or the terminal is `dumb`.
     #[error("this is not a terminal; `reviver repl` works without one")]
     NoTerminal,
+    /// The terminal couldn't be read, written or configured.
     #[error("the terminal failed: {0}")]
     Terminal(#[from] io::Error),
 }

@@ -6,76 +6,105 @@ use ratatui::style::{Color, Modifier, Style};
 /// A style for every role on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
+    /// The built-in theme that these styles belong to.
     pub name: ThemeName,
     /// The style below everything else.
     pub ground: Style,
+    /// Plain text in panes and overlays.
     pub text: Style,
     /// Less important text: line numbers, comments, values of no interest.
     pub dim: Style,
+    /// Names of cells and procedures, labels, and the mark of an open call.
     pub label: Style,
-    /// Headings of panes, and the heading of the focused pane.
+    /// Headings of panes without the focus.
     pub heading: Style,
+    /// The heading of the pane that has the focus.
     pub heading_focused: Style,
     /// Tabs of hidden panes.
     pub tab: Style,
+    /// Lines between panes, and frames of overlays.
     pub border: Style,
-    /// The item under the cursor, in the focused pane and in others.
+    /// The item under the cursor in the focused pane.
     pub cursor: Style,
+    /// The item under the cursor in a pane without the focus.
     pub cursor_unfocused: Style,
     /// Text that matches the search.
     pub found: Style,
-    /// The line of the next instruction, and of the one just executed.
+    /// The line of the next instruction.
     pub next: Style,
+    /// The line of the instruction just executed.
     pub executed: Style,
+    /// An active breakpoint, its hits, and a stop on the time bar.
     pub breakpoint: Style,
+    /// A breakpoint that is switched off.
     pub breakpoint_off: Style,
-    /// Brackets between a `br` and its `from`, and the bracket at the machine's position.
+    /// Brackets between a `br` and its `from`.
     pub bracket: Style,
+    /// The bracket at the machine's position.
     pub bracket_here: Style,
-    /// The effect of the last step on a cell.
+    /// The last step changed the cell's value.
     pub changed: Style,
+    /// The last step wrote the cell but left its value the same.
     pub written: Style,
+    /// The last step read the cell and didn't write it.
     pub read: Style,
+    /// Adjoints, and the mode while gradients are computed.
     pub adjoint: Style,
-    /// Directions of travel and of the machine.
+    /// Forward travel, and a machine that runs forward.
     pub forward: Style,
+    /// Backward travel, and a machine that runs inverted.
     pub backward: Style,
     /// An activity: a long run, playback, or the key that the tour asks for.
     pub active: Style,
     /// The present, in the timeline bar and in the plots below it, in a unique colour.
     pub here: Style,
-    /// The timeline bar: reached steps, and events.
+    /// Reached steps on the timeline bar, and signs of calls.
     pub bar: Style,
+    /// Marks, displayed values, and notes beside code lines.
     pub mark: Style,
+    /// A fence on the timeline bar, or a stop at one.
     pub fence: Style,
+    /// A fork on the timeline bar, and the branch number.
     pub fork: Style,
+    /// A trap: on the timeline bar, in the code, and its message.
     pub trap: Style,
     /// Plots below the timeline bar, one style for each plotted cell.
     pub plots: [Style; crate::command::plot::MOST_PLOTS],
+    /// The status line and the heading of a tour.
     pub status: Style,
+    /// The sign before the input of the prompt.
     pub prompt: Style,
+    /// Keys and typed commands in help and messages.
     pub key: Style,
+    /// Error messages, and diagnostics of a broken program.
     pub error: Style,
+    /// Warnings, and stops by a limit or an interrupt.
     pub warning: Style,
+    /// Advice in the failure pane.
     pub good: Style,
 }
 
 /// The themes, as the command line and `picture` name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeName {
+    /// Colours for a dark background.
     Dark,
+    /// Colours for a light background.
     Light,
-    /// The terminal's 16 colours, on a dark and on a light background.
+    /// The terminal's 16 colours, on a dark background.
     Sixteen,
+    /// The terminal's 16 colours, on a light background.
     SixteenLight,
     /// Attributes only, no colours.
     Plain,
 }
 
 impl ThemeName {
+    /// All themes, in the order of error messages and help.
     pub const ALL: [ThemeName; 5] =
         [ThemeName::Dark, ThemeName::Light, ThemeName::Sixteen, ThemeName::SixteenLight, ThemeName::Plain];
 
+    /// Returns the name that the command line accepts.
     pub fn name(self) -> &'static str {
         match self {
             ThemeName::Dark => "dark",
@@ -127,7 +156,9 @@ impl ThemeName {
 /// Brightness of a terminal's background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
+    /// A background darker than the text.
     Dark,
+    /// A background lighter than the text.
     Light,
 }
 
@@ -255,6 +286,7 @@ const SIXTEEN_LIGHT: Palette = Palette {
 };
 
 impl Theme {
+    /// Returns the styles of a theme.
     pub fn new(name: ThemeName) -> Theme {
         let theme = match name {
             ThemeName::Dark => Theme::coloured(&DARK),

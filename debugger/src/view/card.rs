@@ -24,7 +24,9 @@ use reviver_vm::stops::Node;
 /// The step that a card describes, with all data for the description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardView {
+    /// Number of the instruction in the module's code.
     pub at: u32,
+    /// The source line of the instruction.
     pub line: listing::Line,
     /// The instruction in the direction of time: inverted if the machine runs inverted.
     pub instruction: String,
@@ -100,10 +102,13 @@ impl TestedCondition {
 /// The subject of a line of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
+    /// The effect of the instruction on values.
     Does,
+    /// The instruction that undoes this one.
     Undone,
     /// The statement that no inverse exists.
     Lost,
+    /// The effect of the step on adjoints.
     Adjoint,
     /// The data of the step kept by the history.
     Kept,
@@ -112,6 +117,7 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// Returns the label of the line, for the card's first column.
     pub fn name(self) -> &'static str {
         match self {
             Topic::Does => "does",

@@ -11,6 +11,7 @@ use super::cells::is_register;
 /// its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellRows {
+    /// Number of rows for scalars, with the headings of sections.
     pub scalars: u64,
     /// Number of rows for arrays; 0 if the program has none.
     pub elements: u64,

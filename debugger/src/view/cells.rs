@@ -15,25 +15,34 @@ use crate::session::{Session, SessionError};
 pub struct CellsPane {
     /// Registers, such as `r0` and `f3`.
     pub registers: Vec<CellView>,
+    /// Scalar globals that aren't registers.
     pub globals: Vec<CellView>,
     /// The selected procedure, with its parameters and ancillas.
     pub procedure: String,
+    /// Scalar parameters of the selected procedure.
     pub parameters: Vec<CellView>,
+    /// Scalar variables of the selected frame, in the order of declaration.
     pub ancillas: Vec<CellView>,
+    /// Arrays of the program and the selected frame; their elements aren't included.
     pub arrays: Vec<ArrayFacts>,
 }
 
 /// A scalar, or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellView {
+    /// The name as commands accept it: `a`, `A[3]`, `M[1, 2]`.
     pub name: String,
     /// The cell in the current state.
     pub cell: Cell,
+    /// The class of the cell: integer or real.
     pub class: Class,
+    /// The current value, as text.
     pub value: String,
-    /// Flags for the last step: true if it wrote, changed or read the cell.
+    /// True if the last step wrote the cell, also with an equal value.
     pub written: bool,
+    /// True if the last step changed the value.
     pub changed: bool,
+    /// True if the last step read the cell.
     pub read: bool,
     /// The value on the other side of the last step, from which the session came, if that step changed the
     /// cell.
@@ -47,9 +56,11 @@ pub struct CellView {
 pub struct AdjointView {
     /// The name of the adjoint: `x'`, `A'[3]`.
     pub name: String,
+    /// The current value of the adjoint, as text.
     pub value: String,
-    /// True if the last step changed the adjoint; `other` is then the value on the other side of the step.
+    /// True if the last step changed the adjoint.
     pub changed: bool,
+    /// The adjoint on the other side of the last step; `None` if that step didn't change it.
     pub other: Option<String>,
 }
 
@@ -77,17 +88,22 @@ impl<'a> Look<'a> {
 /// Name, class and shape of an array. [`array`](fn@array) returns its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayFacts {
+    /// The name of the array: `A`, or `A'` for its adjoints.
     pub name: String,
+    /// The class of the elements: integer or real.
     pub class: Class,
+    /// The dimensions: a vector's length, or a matrix's rows and columns.
     pub shape: Shape,
 }
 
 /// A range of elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayView {
+    /// The array that the elements belong to.
     pub facts: ArrayFacts,
     /// Number of the first element shown, in row-major order.
     pub first: u64,
+    /// The elements in row-major order, starting with number `first`.
     pub elements: Vec<CellView>,
 }
 

@@ -11,18 +11,22 @@ use crate::session::Session;
 /// A range of lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePane {
+    /// The path of the file; empty if there is no such file.
     pub file: String,
     /// True if the file is included, false if it is the program's main file.
     pub is_included: bool,
     /// Number of lines of the whole file.
     pub total: u32,
+    /// The lines of the range, in order.
     pub lines: Vec<CodeLine>,
 }
 
 /// A source line and its marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLine {
+    /// Number of the line, counted from 1.
     pub line: u32,
+    /// The text of the line, without its line end.
     pub text: String,
     /// True if the next instruction in time is on this line.
     pub is_next: bool,
@@ -32,6 +36,7 @@ pub struct CodeLine {
     pub detail: Option<Detail>,
     /// True if the instruction just passed, in the direction of the last movement, is on this line.
     pub is_executed: bool,
+    /// The breakpoints on the line, in the order of creation.
     pub breakpoints: Vec<BreakMark>,
     /// Execution count of the line up to now, if it is known.
     pub count: Option<u64>,
@@ -42,8 +47,11 @@ pub struct CodeLine {
 /// A breakpoint on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakMark {
+    /// The number of the breakpoint, as commands accept it.
     pub id: u32,
+    /// False if the breakpoint is switched off.
     pub enabled: bool,
+    /// Number of hits so far, ignored ones included.
     pub hits: u64,
 }
 
@@ -52,6 +60,7 @@ pub struct BreakMark {
 pub struct Bracket {
     /// The column of the bracket; 0 is next to the text. Overlapping brackets have different columns.
     pub column: usize,
+    /// The part of the bracket that is on the line.
     pub piece: Piece,
     /// For a piece at an end of the bracket: true for the `br`, false for the `from`.
     pub is_br: bool,
@@ -59,10 +68,14 @@ pub struct Bracket {
     pub is_current: bool,
 }
 
+/// The part of a bracket that is on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
+    /// The first line of the bracket.
     Top,
+    /// A line between the ends of the bracket.
     Middle,
+    /// The last line of the bracket.
     Bottom,
 }
 

@@ -5,9 +5,11 @@ use crate::session::{SampleRange, Samples};
 /// A plot of one cell. The samples contain all plotted cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
+    /// The name of the cell as the user wrote it.
     pub name: String,
     /// Index of the cell among the values of a sample.
     pub number: usize,
+    /// Samples of all plotted cells, by column.
     pub samples: Samples,
 }
 

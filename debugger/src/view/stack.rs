@@ -20,14 +20,17 @@ pub struct FrameView {
     pub number: usize,
     /// True if names are resolved in this frame.
     pub is_selected: bool,
+    /// The name of the procedure.
     pub procedure: String,
     /// True if the procedure runs inverted.
     pub inverted: bool,
     /// The current instruction of the frame: the next one, or its open call.
     pub instruction: String,
+    /// The source line of the current instruction.
     pub line: Line,
     /// The line at which the procedure begins.
     pub head: Line,
+    /// The arguments of the call, in the order of the parameters.
     pub arguments: Vec<ArgumentView>,
 }
 

@@ -9,24 +9,29 @@ use crate::timeline::{BranchNumber, StepSpan};
 /// The data of the status line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
+    /// The current step of the timeline.
     pub step: i64,
     /// The range of steps of the branch.
     pub span: StepSpan,
     /// The position in the branch, in percent; `None` while the end of the branch is unknown.
     pub percent: Option<f64>,
+    /// Number of the current branch; 0 is the program's own.
     pub branch: BranchNumber,
     /// The direction of the last movement.
     pub travel: Travel,
     /// True if the machine runs inverted, inside an `uncall`.
     pub machine_inverted: bool,
+    /// Number of open calls; 0 in main.
     pub depth: usize,
     /// The reason why the last movement stopped.
     pub reason: Option<Reason>,
-    /// Memory used by residues and by checkpoints, in bytes; both are 0 for integers and fixed point.
+    /// Memory used by residues, in bytes; 0 for integers and fixed point.
     pub history_bytes: usize,
+    /// Memory used by checkpoints, in bytes; 0 for integers and fixed point.
     pub checkpoint_bytes: usize,
-    /// Bits lost so far by `erase` and `overwrite`.
+    /// Bits discarded so far by `erase` and `overwrite`.
     pub erased_bits: u64,
+    /// Bits of floats that were vacated within the tolerance but weren't 0, so far.
     pub discarded_bits: u64,
     /// True while gradient mode is on.
     pub gradient_mode: bool,
@@ -34,6 +39,7 @@ pub struct Status {
     pub drops: u64,
 }
 
+/// Collects the data of the status line at the current time point.
 pub fn status(session: &Session) -> Status {
     let (step, span) = (session.step_number(), session.timeline().span());
     let state = session.state();

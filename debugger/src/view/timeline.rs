@@ -12,6 +12,7 @@ pub struct TimelinePane {
     pub span: StepSpan,
     /// The range of steps shown by the bar: all, or a part.
     pub shown: (i64, i64),
+    /// The current step of the timeline.
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,
@@ -22,13 +23,17 @@ pub struct TimelinePane {
 /// One column of the timeline bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
+    /// True if the current step is in this column.
     pub is_here: bool,
     /// True if a step of the column was reached.
     pub is_reached: bool,
     /// Numbers of the points that stopped runs here.
     pub points: Vec<u32>,
+    /// True if a run ended in a trap here.
     pub trap: bool,
+    /// Names of the marks in this column.
     pub marks: Vec<String>,
+    /// True if a fence is in this column.
     pub fence: bool,
     /// Branches that begin here.
     pub forks: Vec<usize>,
@@ -53,7 +58,9 @@ pub struct Events {
 /// An event at one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
+    /// A mark, by its name.
     Mark(String),
+    /// A step that motions don't pass.
     Fence,
     /// A branch leaves the current one here.
     Fork(BranchNumber),

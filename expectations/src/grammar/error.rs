@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// The reason for which a line can't be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum GrammarError {
     #[error("no expectation begins with `{first}`{}", did_you_mean(near.as_deref()))]
     Unknown { first: String, near: Option<String> },

@@ -11,8 +11,11 @@ use super::GrammarError;
 pub struct GivenWords {
     /// Cells, arrays and stacks by name, with their values as text.
     pub cells: Vec<(String, Vec<String>)>,
+    /// The values of the input tape as text, or of the output tape for `back`; `None` if not given.
     pub tape: Option<Vec<String>>,
+    /// The number system that `real=` requests; `None` keeps the program's own.
     pub real: Option<RealWish>,
+    /// The width of integers that `word=` requests; `None` keeps the program's own.
     pub word: Option<Word>,
     /// True if a history keeps what floats lose and what is erased.
     pub exact: bool,
@@ -21,7 +24,9 @@ pub struct GivenWords {
 /// A number system that replaces the program's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealWish {
+    /// Floats of 64 bits, `real=f64`.
     F64,
+    /// Floats of 32 bits, `real=f32`.
     F32,
     /// Fixed point, with as many fraction bits as the program has if it is in fixed point itself.
     Fixed,

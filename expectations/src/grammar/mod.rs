@@ -20,39 +20,59 @@ pub use same_as::{DrawnInput, SameAs};
 /// An expectation in parsed form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
+    /// A run to its end, and back: `run` or `back`.
     Run(ExpectedRun),
+    /// A derivative, compared with its expected values: `grad`, `hessian` or `jacobian`.
     Derivative(ExpectedDerivative),
+    /// A comparison with another program on random inputs: `same as`.
     SameAs(SameAs),
+    /// A property of all runs or of the text, such as `restored`.
     Property(Property),
 }
 
 /// A run forward or backward: `run … -> …` or `back … -> …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedRun {
+    /// The direction of the first run: `Forward` for `run`, `Backward` for `back`.
     pub travel: Travel,
+    /// The inputs before the arrow; after `back`, these are results of the program.
     pub given: GivenWords,
+    /// The expected outcome after the first run.
     pub end: ExpectedEnd<RunResult>,
 }
 
 /// A derivative: `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedDerivative {
+    /// The kind of derivative, which decides the valid result words.
     pub kind: DerivativeKind,
+    /// The inputs at which the program is differentiated.
     pub given: GivenWords,
+    /// The expected outcome: numbers, a trap or a rejection.
     pub end: ExpectedEnd<DerivativeResult>,
 }
 
 /// The kind of a derivative, with its loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DerivativeKind {
-    Grad { loss: String },
-    Hessian { loss: String },
+    /// The first derivatives of a loss by the inputs.
+    Grad {
+        /// The name of a single cell, such as `y` or `A[3]`.
+        loss: String,
+    },
+    /// The second derivatives of a loss by pairs of inputs.
+    Hessian {
+        /// The name of a single cell, such as `y` or `A[3]`.
+        loss: String,
+    },
+    /// The first derivatives of cells, one row each, by the inputs.
     Jacobian,
 }
 
 /// The expected outcome: the part of a line after the arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedEnd<R> {
+    /// The expected results. Without any, the line only requires success.
     Results(Vec<R>),
     /// A trap with a message that contains the text, or with this code.
     Trap(String),

@@ -18,6 +18,7 @@ pub enum Property {
     Restored,
     /// Only results remain at the end; not even declared garbage does.
     NoGarbage,
+    /// No run erases a bit, for example by `overwrite`, `erase` or `fi forgotten`.
     ErasesNothing,
     /// The run can be undone without a history.
     NoHistory,

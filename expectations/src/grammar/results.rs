@@ -7,9 +7,19 @@ use super::numbers::{count, reals};
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunResult {
     /// Exact values: `a=55`, `A=1,2,3`.
-    Equals { name: String, values: String },
+    Equals {
+        /// The name of a cell, an array or a stack.
+        name: String,
+        /// The values as text, separated by commas; empty for an empty stack.
+        values: String,
+    },
     /// Values to 9 digits: `x~0.5`.
-    Near { name: String, values: Vec<f64> },
+    Near {
+        /// The name of a cell or an array.
+        name: String,
+        /// The expected values, in the order of the cells.
+        values: Vec<f64>,
+    },
     /// The resulting tape: `tape=3,2,1`.
     Tape(String),
     /// The number of erased bits: `erases=64`.
@@ -28,9 +38,21 @@ pub enum DerivativeResult {
     /// The adjoints of the tape: `tape~1,2`.
     Tape(Vec<f64>),
     /// The adjoints of an input: `x~12`, `A[3]~1`.
-    By { name: String, values: Vec<f64> },
+    By {
+        /// The name of a cell, an array, or an element such as `A[3]`.
+        name: String,
+        /// The expected adjoints, in the order of the cells.
+        values: Vec<f64>,
+    },
     /// An entry of a matrix: `y,x~2`. For arrays it is a block, row after row.
-    Entry { row: String, column: String, values: Vec<f64> },
+    Entry {
+        /// The variable of the rows: an output of a Jacobian, or an input of a Hessian.
+        row: String,
+        /// The variable of the columns, which is an input.
+        column: String,
+        /// The expected entries of the block.
+        values: Vec<f64>,
+    },
     /// The number of drops: `drops=3`.
     Drops(u64),
     /// The number of reports: `reported=1`.

@@ -10,13 +10,16 @@ pub struct SameAs {
     pub reference: String,
     /// The number of runs of both programs.
     pub count: u64,
+    /// The inputs with random values; other inputs have their defaults.
     pub inputs: Vec<DrawnInput>,
+    /// The seed of the random numbers; 1 if the line has none.
     pub seed: u64,
 }
 
 /// An input with random values; of an array, every element is random.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnInput {
+    /// The name of an input that both programs have, with the same shape.
     pub name: String,
     /// The inclusive lower bound.
     pub from: f64,

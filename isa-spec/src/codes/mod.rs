@@ -24,6 +24,7 @@ pub struct CodeEntry {
     pub code: &'static str,
     /// The name of the code: words joined by hyphens.
     pub words: &'static str,
+    /// The explanation of the code, which `reviver explain` prints.
     pub account: &'static CodeAccount,
 }
 
@@ -36,6 +37,7 @@ pub struct CodeAccount {
     pub meaning: &'static str,
     /// The remedy for the user.
     pub cure: &'static str,
+    /// An example with its correction, or the reason why there is none.
     pub evidence: CodeEvidence,
 }
 
@@ -43,7 +45,12 @@ pub struct CodeAccount {
 #[derive(Debug, PartialEq, Eq)]
 pub enum CodeEvidence {
     /// The smallest program that triggers the code, and the corrected program.
-    Programs { shown: CodeTrial, mended: CodeTrial },
+    Programs {
+        /// The smallest program that triggers the code.
+        shown: CodeTrial,
+        /// The corrected program, which doesn't trigger the code.
+        mended: CodeTrial,
+    },
     /// The reason why no program triggers the code.
     Untold(&'static str),
 }
@@ -53,6 +60,7 @@ pub enum CodeEvidence {
 pub struct CodeTrial {
     /// The arguments of `reviver`, in which `FILE` is replaced by the program's file.
     pub command: &'static str,
+    /// The source text of the program.
     pub text: &'static str,
 }
 

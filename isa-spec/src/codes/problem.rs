@@ -6,6 +6,7 @@ use crate::codes;
 
 codes! {
     /// The errors and warnings of a text or an image.
+    #[expect(missing_docs, reason = "the entry of each code explains it")]
     ProblemCode {
         UnreadableText = "E01" "unreadable-text" written::UNREADABLE_TEXT;
         UnknownCharacter = "E02" "unknown-character" written::UNKNOWN_CHARACTER;

@@ -8,7 +8,9 @@ use crate::fault::{Eval, Fault};
 /// A width of integers combined with a number system of reals.
 #[derive(Clone, Copy, Debug)]
 pub struct Arithmetic<W, R> {
+    /// The integers: wrapping words of one width.
     pub words: W,
+    /// The reals: a number system with its rounding.
     pub reals: R,
 }
 

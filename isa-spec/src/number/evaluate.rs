@@ -13,12 +13,14 @@ use crate::module::{RealSystem, Word};
 /// A value that isn't stored in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainValue {
+    /// An integer of the current word width.
     Int(i64),
     /// The bits of a real in the current number system.
     Real(u64),
 }
 
 impl PlainValue {
+    /// Returns the class of the cells that can hold the value.
     pub fn class(self) -> Class {
         match self {
             PlainValue::Int(_) => Class::Int,

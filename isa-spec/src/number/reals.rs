@@ -55,15 +55,26 @@ pub trait Reals: Copy + 'static {
     /// Returns the shortest decimal text that parses to the same bits.
     fn text(&self, a: Self::Cell) -> String;
 
+    /// Adds two numbers. Fixed-point sums are exact, and fault out of range.
     fn add(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Subtracts `b` from `a`. Fixed-point differences are exact, and fault out of range.
     fn sub(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Multiplies two numbers, to nearest, ties to even.
     fn mul(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Divides `a` by `b`, to nearest, ties to even. Fixed point faults on a zero divisor.
     fn div(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Negates a number. Fixed point faults for its least number.
     fn neg(&self, a: Self::Cell) -> Eval<Self::Cell>;
+    /// Raises `a` to a real power; 0⁰ = 1. A negative base needs a whole exponent.
     fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Raises `a` to an integer power; 0⁰ = 1.
     fn powi(&self, a: Self::Cell, exponent: i64) -> Eval<Self::Cell>;
+    /// The angle of the point (x, y), from -π to π.
     fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell>;
+    /// The length of the vector (a, b); intermediate squares don't overflow.
     fn hypot(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
+    /// Evaluates a unary function. Outside its domain or range, fixed point faults, and floats yield NaN or
+    /// an infinity.
     fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell>;
     /// Returns the real nearest to an integer.
     fn of_int(&self, a: i64) -> Eval<Self::Cell>;

@@ -4,7 +4,9 @@ use super::{Engine, Real};
 
 /// The pending new value of an adjoint.
 pub struct Change<E: Engine> {
+    /// The real cell whose adjoint changes.
     pub cell: E::Cell,
+    /// The new value of the adjoint, not its increment.
     pub value: Real<E>,
     /// True if undoing the change restores the old bits; always true if no history is kept.
     pub is_exact: bool,
@@ -34,6 +36,7 @@ impl<E: Engine> Clone for Changes<E> {
 impl<E: Engine> Copy for Changes<E> {}
 
 impl<E: Engine> Changes<E> {
+    /// Returns no changes: every slot is empty.
     #[inline(always)]
     pub fn nothing() -> Self {
         Changes { slots: [None; 3] }
@@ -51,6 +54,7 @@ impl<E: Engine> Changes<E> {
         Changes { slots: [Some(change), None, None] }
     }
 
+    /// Returns the pending changes, in order of execution.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &Change<E>> {
         self.slots.iter().flatten()
@@ -82,6 +86,7 @@ impl<E: Engine> Changes<E> {
         self.iter().all(|change| change.is_exact)
     }
 
+    /// Sets the adjoints to their pending values, in order of execution.
     #[inline(always)]
     pub fn write(&self, e: &mut E) {
         let mut write = |change: &Option<Change<E>>| {

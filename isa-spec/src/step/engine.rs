@@ -13,6 +13,7 @@ pub type Real<E> = <<E as Engine>::Numbers as Arith>::Real;
 
 /// Numbers, cells and checks of an engine. The defaults are those of an engine without history.
 pub trait Engine: Sized {
+    /// The arithmetic in which the rows are evaluated.
     type Numbers: Arith + Copy;
     /// A reference to an operand: an index, the name of a value, or a name for people.
     type Cell: Copy;
@@ -30,13 +31,20 @@ pub trait Engine: Sized {
     /// True if the engine can keep a history of a step and undo a step by its history.
     const HISTORY: bool = false;
 
+    /// Returns the arithmetic of the step: its word width and its number system.
     fn numbers(&self) -> Self::Numbers;
 
+    /// Returns the content of an integer cell.
     fn int(&self, cell: Self::Cell) -> Int<Self>;
+    /// Returns the content of a real cell.
     fn real(&self, cell: Self::Cell) -> Real<Self>;
+    /// Returns the adjoint of a real cell.
     fn adjoint(&self, cell: Self::Cell) -> Real<Self>;
+    /// Writes an integer cell, after everything in the step that can fail.
     fn set_int(&mut self, cell: Self::Cell, value: Int<Self>);
+    /// Writes a real cell, after everything in the step that can fail.
     fn set_real(&mut self, cell: Self::Cell, value: Real<Self>);
+    /// Writes the adjoint of a real cell, after everything in the step that can fail.
     fn set_adjoint(&mut self, cell: Self::Cell, value: Real<Self>);
     /// Sets a cell to the integer 0, or to the real with all bits 0.
     fn set_zero(&mut self, class: Class, cell: Self::Cell);

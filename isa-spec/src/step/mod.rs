@@ -43,6 +43,7 @@ use crate::update::{Action, Update};
 /// The description of a step, independent of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
+    /// The update to execute; in a backward step, the inverse of the instruction's update.
     pub update: Update,
     /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
@@ -54,6 +55,7 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Returns the class of the function's value. All targets have this class.
     #[inline(always)]
     pub fn class(self) -> Class {
         self.form.result()
@@ -161,7 +163,12 @@ pub enum Failed {
     Value(Fault),
     /// The function has a value, but its partial derivative with respect to a source (0 or 1) is no number
     /// that a cell can hold.
-    Partial { source: u8, fault: Fault },
+    Partial {
+        /// The number of the source, 0 or 1.
+        source: u8,
+        /// The reason why there is no derivative.
+        fault: Fault,
+    },
     /// A propagated quantity, such as an adjoint, would leave the number system.
     Carried(Fault),
     /// The condition of a test doesn't hold.

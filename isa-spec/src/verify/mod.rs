@@ -54,7 +54,9 @@ pub enum Site {
 pub struct Violation {
     /// The error code of the violation.
     pub code: ProblemCode,
+    /// The place of the fault, which the assembler maps to a position in the text.
     pub site: Site,
+    /// The fault in words, without its place.
     pub message: String,
     /// The related place, and a message about it.
     pub other: Option<(Site, String)>,

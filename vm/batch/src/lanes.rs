@@ -20,7 +20,9 @@ use crate::words::{WordRun, word_runs};
 /// A cell of a program, by its memory space and its address there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderCell {
+    /// The memory space of the cell: `Ints` or `Reals`.
     pub space: Space,
+    /// The offset of the cell within its space, as in a [`reviver_vm::State`].
     pub address: usize,
 }
 
@@ -30,8 +32,11 @@ pub enum LaneWay {
     /// A run from one end of the program to the other.
     Whole(Travel),
     /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
-    /// loss. `losses` are addresses of reals: at least one, and all final at the same place.
-    Gradient { losses: Vec<usize> },
+    /// loss.
+    Gradient {
+        /// Addresses of reals: at least one, and all final at the same place.
+        losses: Vec<usize>,
+    },
 }
 
 /// A number that is requested of each lane.
@@ -39,16 +44,26 @@ pub enum LaneWay {
 pub enum AskedNumber {
     /// The content of a cell at the end of the run.
     Cell(ShaderCell),
-    /// The adjoint of a real with respect to the loss of output `row` (row of the Jacobian).
-    Adjoint { row: usize, real: usize },
-    /// The loss of an output row.
-    Loss { row: usize },
+    /// The adjoint of a real with respect to one loss.
+    Adjoint {
+        /// The index of the loss among [`LaneWay::Gradient::losses`] (row of the Jacobian).
+        row: usize,
+        /// The address of the real.
+        real: usize,
+    },
+    /// The value of a loss at the turning point.
+    Loss {
+        /// The index of the loss among [`LaneWay::Gradient::losses`].
+        row: usize,
+    },
 }
 
 /// The request for each lane: its kind of run, inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanesRequest {
+    /// The kind of run, the same for all lanes.
     pub way: LaneWay,
+    /// The check level: unchecked lanes may omit checks that only find mistakes in a program.
     pub level: CheckLevel,
     /// The input cells, integers or reals. A lane's input words are their values, in this order.
     pub given: Vec<ShaderCell>,

@@ -18,6 +18,8 @@
 //! | `dispatch` | execution of lanes |
 //! | `error`, `no_shader` | reasons why a batch is not executed on a device |
 
+#![deny(missing_docs)]
+
 mod adapters;
 mod cells;
 mod code;

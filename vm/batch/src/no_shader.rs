@@ -4,6 +4,7 @@ use reviver_compile::Outside;
 
 /// Reason why there is no shader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "messages explain variants and fields, and `cure()` returns `cure`")]
 pub enum NoShader {
     /// The program does something that doesn't consist of operations on cells.
     #[error("{place}: devices have no `{what}`")]

@@ -18,12 +18,17 @@ pub trait Code: Debug + Send + Sync {
 /// Request of a gradient call for a SIMD group.
 #[derive(Debug)]
 pub struct GroupJob<'c> {
+    /// Integer cells of the working memory, which the code reads and writes.
     pub ints: &'c mut [InGroup<i64>],
+    /// Real cells of the working memory, as bits of binary64.
     pub reals: &'c mut [InGroup<u64>],
+    /// Adjoints of the working memory, row by row, as bits of binary64. The seeds are in them already.
     pub adjoints: &'c mut [InGroup<u64>],
-    /// Cells of the starts.
+    /// Integer cells of the lanes' start states.
     pub start_ints: &'c [InGroup<i64>],
+    /// Real cells of the lanes' start states, as bits of binary64.
     pub start_reals: &'c [InGroup<u64>],
+    /// Receives the values at the turning point, in the order of [`crate::call::GradientTask::seeded`].
     pub results: &'c mut [InGroup<u64>],
     /// Steps that the primal sweep may make: at least [`SsaForm::first_steps`].
     pub left: u64,
@@ -34,9 +39,12 @@ pub struct GroupJob<'c> {
 /// Outcome of a SIMD group's call. Its cells are defined only after [`GroupOutcome::Arrived`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
-    /// All lanes reached the end of the function. If branches are watched, `is_same_way` is true if the reverse sweep made as many
-    /// steps as the primal sweep and took the same branches.
-    Arrived { is_same_way: bool },
+    /// All lanes reached the end of the function.
+    Arrived {
+        /// False if branches are watched, and the reverse sweep made another number of steps than the primal sweep or took
+        /// other branches.
+        is_same_way: bool,
+    },
     /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
     Parted(usize),
     /// A check failed in some lane, perhaps without need.

@@ -15,6 +15,7 @@ pub struct BoundedCalls {
     pub functions: u32,
     /// Number of integer cells after those of the initial state; they must hold 0 at the start.
     pub ints: u32,
+    /// Number of real cells after those of the initial state; they must hold 0 at the start.
     pub reals: u32,
     /// Words of [`crate::op::Space::References`]; 0 if the function makes no out-of-line call.
     pub references: u32,

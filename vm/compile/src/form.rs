@@ -23,6 +23,7 @@ use crate::range::IntRange;
 pub struct Version {
     /// Position of the entry: before the instruction of this index (and after the one before it).
     pub position: u32,
+    /// Direction in which the code runs through the program.
     pub way: Way,
     /// True if steps propagate adjoints.
     pub gradient: bool,
@@ -38,6 +39,7 @@ pub struct Version {
     pub zeros: FrameZeros,
     /// Further cells with known contents at entry.
     pub known: KnownCells,
+    /// Memory that the caller reads at exits. Stores to other memory may be eliminated.
     pub observed: Observed,
 }
 
@@ -58,15 +60,20 @@ pub enum Observed {
 /// at all has an adjoint of -0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameZeros {
+    /// True if all integer and real cells of main's frame are 0.
     pub cells: bool,
+    /// True if all adjoints of main's frame are +0.
     pub adjoints: bool,
+    /// True if no cell of the program has an adjoint of -0.
     pub no_adjoint_is_negative: bool,
 }
 
 /// Position in the code together with the direction in which the run reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StopPlace {
+    /// Position between two instructions: the index of the instruction after it.
     pub position: u32,
+    /// Direction of the run; a stop concerns only runs in this direction.
     pub way: Way,
 }
 
@@ -111,7 +118,9 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
 /// program's own cells, main's frame, the constants, and the cells that the function demands after them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedCells {
+    /// Lower bound on the number of integer cells.
     pub ints: u32,
+    /// Lower bound on the number of real cells.
     pub reals: u32,
 }
 
@@ -131,7 +140,9 @@ impl FixedCells {
 /// Integer width, real number system and tolerance of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberKinds {
+    /// Width of the integers. Results of integer operations wrap to this width.
     pub word: Word,
+    /// Number system of all reals and adjoints.
     pub system: RealSystem,
     /// Largest magnitude of a vacant real.
     pub tolerance: f64,
@@ -147,6 +158,7 @@ impl NumberKinds {
 /// Definition of a value: an operation's result or a block parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
+    /// Result of an operation. Operations without a result have a definition too.
     Op(SsaOp),
     /// Block parameter of this class.
     Parameter(Class),
@@ -157,30 +169,40 @@ pub enum Definition {
 pub struct Jump {
     /// Number of the target block.
     pub to: u32,
+    /// Values of the target's parameters: as many, and of the same classes, in the same order.
     pub arguments: Vec<SsaValue>,
 }
 
 /// Terminator of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SsaEnd {
+    /// Unconditional edge to one block.
     Go(Jump),
     /// Goes to `yes` if the condition isn't 0, otherwise to `no`.
     Branch {
+        /// Integer value that decides; any value other than 0 is true.
         condition: SsaValue,
+        /// Edge that is taken if the condition isn't 0.
         yes: Jump,
+        /// Edge that is taken if the condition is 0.
         no: Jump,
     },
     /// Safepoint: at a loop header, or where steps are skipped. Goes to `stop` if fewer than `steps` steps are left in
     /// the budget. `steps` is the largest number of steps from here to the next safepoint or exit. `skipped` is the
     /// number of steps that are counted here in addition, because `uncompute` is replaced by a restore.
     Pause {
+        /// Largest number of steps up to the next safepoint or exit. The run takes `stop` if fewer are left.
         steps: u32,
+        /// Number of additional steps that are counted here; `None` if no steps are skipped.
         skipped: Option<SsaValue>,
+        /// Edge that continues the run.
         next: Jump,
+        /// Edge to the exit for an exhausted budget.
         stop: Jump,
     },
     /// Leaves the function by the [`FormExit`] of this number, with all cells in memory.
     Exit {
+        /// Index of the exit in [`SsaForm::exits`].
         exit: u32,
     },
 }
@@ -204,13 +226,15 @@ pub struct FormExit {
 /// calls that were open at the call site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormCall {
-    /// Numbers of the calling and the called procedure body: 0 is the one that contains the entry.
+    /// Number of the calling procedure body; 0 is the body that contains the entry.
     pub by: u32,
+    /// Number of the called procedure body, numbered as `by`.
     pub callee: u32,
     /// Inlined calls that are open at the call site, the outermost first, followed by the call itself.
     pub opened: Vec<OpenedCall>,
     /// Distance from the first integer cell of the caller's frame to that of the callee's; unused if main calls.
     pub further_ints: u32,
+    /// Distance from the first real cell of the caller's frame to that of the callee's; unused if main calls.
     pub further_reals: u32,
 }
 
@@ -223,17 +247,18 @@ pub struct OpenedCall {
     pub turns: bool,
     /// Number of arguments of the call.
     pub references: u32,
-    /// Number of cells in the callee's frame; integers here, reals in `frame_reals`.
+    /// Number of integer cells in the callee's frame.
     pub frame_ints: u32,
+    /// Number of real cells in the callee's frame.
     pub frame_reals: u32,
 }
 
 /// Memory that an SSA function needs in addition to the cells that it names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// Number of zeroed cells after those of the machine, for the frames of inlined calls; integers here, reals in
-    /// `frame_reals`.
+    /// Number of zeroed integer cells after those of the machine, for the frames of inlined calls.
     pub frame_ints: u32,
+    /// Number of zeroed real cells after those of the machine, for the frames of inlined calls.
     pub frame_reals: u32,
     /// Largest number of inlined calls that are open at once.
     pub depth: u32,
@@ -248,7 +273,9 @@ pub struct Demands {
 /// Upper bounds on the memory of one open out-of-line call, including the inlined calls that are open at its site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelDemands {
+    /// Number of integer cells, for the frames of these calls.
     pub ints: u32,
+    /// Number of real cells, for the frames of these calls.
     pub reals: u32,
     /// Number of calls, for the depth limit.
     pub depth: u32,
@@ -324,6 +351,7 @@ impl SsaEnd {
 /// Basic block: operations that follow each other, and a terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsaBlock {
+    /// Block parameters (φ). Each edge to the block passes an argument for each of them.
     pub parameters: Vec<SsaValue>,
     /// Operations in order of execution, each by its value. An operation without a result has a value too, which isn't
     /// an operand.
@@ -332,24 +360,32 @@ pub struct SsaBlock {
     pub steps: u32,
     /// Number of these steps that enter a call or leave one.
     pub calls: u32,
+    /// Terminator, which leads to other blocks or to an exit.
     pub end: SsaEnd,
 }
 
 /// SSA function of one specialization. Its entry is block 0, which has no predecessors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsaForm {
+    /// Specialization for which the function was built.
     pub version: Version,
+    /// Number kinds in which all operations compute.
     pub numbers: NumberKinds,
+    /// Lower bounds on the numbers of cells in memory while the code runs, for passes.
     pub cells: FixedCells,
+    /// Definition of each value, indexed by the value's number.
     pub definitions: Vec<Definition>,
     /// Instruction for which each value was made, where known; used when code is inspected.
     pub instructions: Vec<Option<u32>>,
+    /// Basic blocks, indexed by their numbers; block 0 is the entry.
     pub blocks: Vec<SsaBlock>,
     /// Ranges of block parameters, as far as passes have inferred them.
     pub ranges: BTreeMap<SsaValue, IntRange>,
+    /// Exits, indexed by the numbers in [`SsaEnd::Exit`].
     pub exits: Vec<FormExit>,
     /// Out-of-line calls. The call of number n in a record is at index n - 1.
     pub calls: Vec<FormCall>,
+    /// Memory that the caller must provide before a run.
     pub demands: Demands,
     /// Largest number of steps from the entry to an exit or to the first safepoint (without one directly at the
     /// entry). Code is run only if the budget has at least as many steps.

@@ -49,6 +49,8 @@
 //! assert!(plain.state() == driven.state());
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod backend;
 pub mod bounded;
 mod build;

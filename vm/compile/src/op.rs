@@ -13,7 +13,9 @@ pub struct SsaValue(pub u32);
 /// Address space of consecutive cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
+    /// Integer cells: globals, frames of open calls, and constants.
     Ints,
+    /// Real cells, as bits of the program's number system.
     Reals,
     /// Adjoints of reals. In the first row, an adjoint has the address of its real.
     Adjoints,
@@ -52,7 +54,9 @@ pub enum Input {
 /// Coordinate of a point in the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coordinate {
+    /// First coordinate; of a rotated point it is x·cos - y·sin.
     X,
+    /// Second coordinate; of a rotated point it is x·sin + y·cos.
     Y,
 }
 
@@ -64,51 +68,87 @@ pub enum OpKind {
     Int(i64),
     /// Literal real with these bits.
     Real(u64),
+    /// Address that the caller supplies when the code is entered.
     Input(Input),
 
     // Operations as defined by the methods of `Arith` with these names.
+    /// Wrapping sum of two integers.
     IntAdd,
+    /// Wrapping difference: the first integer minus the second.
     IntSub,
+    /// Wrapping negation of an integer; the smallest integer stays the same.
     IntNeg,
+    /// Wrapping product of two integers.
     IntMul,
+    /// Quotient, rounded toward zero. Fails if the second integer is 0.
     IntDiv,
+    /// Remainder with the dividend's sign. Fails if the second integer is 0.
     IntRem,
+    /// Wrapping power of an integer. Fails if the exponent, the second operand, is negative.
     IntPow,
+    /// Bitwise and of two integers.
     IntAnd,
+    /// Bitwise or of two integers.
     IntOr,
+    /// Bitwise exclusive or of two integers.
     IntXor,
+    /// Bitwise complement of an integer.
     IntNot,
+    /// Left rotation of a word by the second operand modulo the word's width.
     IntRol,
+    /// Right rotation of a word by the second operand modulo the word's width.
     IntRor,
+    /// Left shift by the second operand; 0 if that isn't in 0..width.
     IntShl,
+    /// Logical right shift by the second operand; 0 if that isn't in 0..width.
     IntShr,
+    /// Arithmetic right shift by the second operand; 0 or -1, by the sign, if that isn't in 0..width.
     IntSar,
+    /// Comparison of two integers: 1 if the ordering holds, otherwise 0.
     IntTest(Order),
+    /// Integer select: the second operand if the first isn't 0, otherwise the third.
     IntChoose,
+    /// Sum of two reals, rounded in the number system.
     Add,
+    /// Difference: the first real minus the second.
     Sub,
+    /// Product of two reals, rounded in the number system.
     Mul,
+    /// Quotient of two reals; in fixed point, a zero divisor fails.
     Div,
+    /// Negation of a real. In fixed point, the smallest number fails.
     Neg,
+    /// Power of two reals; the second operand is the exponent.
     Pow,
+    /// Power of a real with an integer exponent, the second operand.
     Powi,
+    /// Angle of the point (x, y) in radians. The operands are y and x, in this order.
     Atan2,
+    /// Length of the vector whose coordinates are the two operands.
     Hypot,
+    /// Elementary function of one real, such as a logarithm.
     Elementary(Elementary),
     /// Magnitude of a float, except that -0 stays -0.
     Magnitude,
     /// A coordinate of the point (x, y), rotated by an angle. If `back` is true, the angle is negated.
     Turn {
+        /// True to rotate by the negated angle.
         back: bool,
+        /// Coordinate of the rotated point that is the result.
         axis: Coordinate,
     },
+    /// Comparison of two reals: the integer 1 if the ordering holds, otherwise 0.
     Test(Order),
+    /// Real select: the second operand if the first, an integer, isn't 0; otherwise the third.
     Choose,
+    /// Real that is nearest to an integer.
     RealOf,
+    /// Integer part of a real, rounded toward zero. Fails outside of the integers' range.
     IntOf,
 
     /// Array index: an integer plus this offset. Fails unless the sum is at least 0 and less than a length.
     Index {
+        /// Constant that is added to the first operand before the check.
         offset: i64,
     },
     /// Address base + index·stride of an element.
@@ -121,6 +161,7 @@ pub enum OpKind {
     /// Clock that advances by 1 with each step. It counts the steps of finished blocks, plus `here` steps of the current
     /// block.
     Clock {
+        /// Number of steps of the current block before this operation.
         here: u32,
     },
 
@@ -144,6 +185,7 @@ pub enum OpKind {
     /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus `slack`.
     /// From here on, jumps are marked as those of a backward run.
     Turned {
+        /// Upper bound on the steps of the reverse sweep beyond those of the primal sweep.
         slack: u32,
     },
     /// End of a gradient's reverse sweep. Only verification follows.
@@ -173,6 +215,7 @@ pub struct Facts {
     pub operands: &'static [Class],
     /// Class of the result, if there is one.
     pub gives: Option<Class>,
+    /// Condition under which the operation may fail, as far as its kind determines it.
     pub fails: Fails,
     /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a check.
     pub is_placed: bool,
@@ -181,9 +224,11 @@ pub struct Facts {
 /// Condition under which an operation may fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fails {
+    /// The operation succeeds for all operands, in every number system.
     Never,
     /// Only in fixed point, if the result isn't representable. Floats have a value for each result.
     Fixed,
+    /// Failure is possible in every number system, depending on the operands.
     Maybe,
 }
 
@@ -259,7 +304,9 @@ impl OpKind {
 /// Operation with its operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SsaOp {
+    /// Kind of the operation, which determines its [`Facts`].
     pub kind: OpKind,
+    /// Operands, with the classes in [`Facts::operands`].
     pub operands: ArrayVec<SsaValue, 3>,
     /// Condition of an operation that may fail. If this integer is 0, the operation doesn't fail, and its result isn't used.
     pub guard: Option<SsaValue>,

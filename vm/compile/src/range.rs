@@ -5,13 +5,17 @@ use reviver_isa::module::Word;
 /// Closed interval of integers: both bounds are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntRange {
+    /// Smallest possible value, inclusive.
     pub low: i64,
+    /// Largest possible value, inclusive. It is at least `low`.
     pub high: i64,
 }
 
 impl IntRange {
+    /// Interval of all 64-bit integers, for values about which nothing is known.
     pub const ALL: IntRange = IntRange { low: i64::MIN, high: i64::MAX };
 
+    /// Returns the interval that contains a single value.
     pub fn only(value: i64) -> IntRange {
         IntRange { low: value, high: value }
     }
@@ -22,10 +26,12 @@ impl IntRange {
         IntRange { low: i64::MIN >> unused, high: i64::MAX >> unused }
     }
 
+    /// Returns true if no integer is in both intervals.
     pub fn is_apart(self, other: IntRange) -> bool {
         self.high < other.low || other.high < self.low
     }
 
+    /// Returns true if `other` contains every integer of this interval.
     pub fn is_within(self, other: IntRange) -> bool {
         other.low <= self.low && self.high <= other.high
     }

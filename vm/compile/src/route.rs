@@ -23,8 +23,11 @@ use crate::start::RouteStart;
 /// of [`crate::call`] join two sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutePlan {
+    /// Direction of the run, which leads from `from` to `to`.
     pub travel: Travel,
+    /// Position at which the run begins: the index of the instruction after it.
     pub from: u32,
+    /// Position at which the run ends: the program's bound, or a turning point.
     pub to: u32,
     /// True if steps propagate adjoints.
     pub gradient: bool,

@@ -12,6 +12,7 @@ use crate::range::IntRange;
 /// The layout of the adjoints of several losses, each a *row* of a Jacobian, in one space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdjointRows {
+    /// The number of rows, one for each loss.
     pub count: u32,
     /// The distance from a row's adjoint of a real to that of the next row.
     pub stride: u32,

@@ -6,14 +6,17 @@ use reviver_vm::watch::Watcher;
 /// Cells that code accesses: those of a machine's state, or of a [`crate::call::CallRoom`].
 #[derive(Debug, Default)]
 pub struct CellMemory<'c> {
+    /// Integer cells, in the order of [`reviver_vm::State::ints`].
     pub ints: &'c mut [i64],
+    /// Real cells, as bits of the number system, in the order of [`reviver_vm::State::reals`].
     pub reals: &'c mut [u64],
     /// An adjoint for each real in each row, if the function loads or stores adjoints; otherwise it may be empty.
     pub adjoints: &'c mut [u64],
     /// As many words as the function demands.
     pub references: &'c mut [i64],
-    /// Cells of the start, for the call functions of [`crate::call`]; otherwise empty.
+    /// Integer cells of the start, for the call functions of [`crate::call`]; otherwise empty.
     pub start_ints: &'c [i64],
+    /// Real cells of the start, for the call functions of [`crate::call`]; otherwise empty.
     pub start_reals: &'c [u64],
     /// Receives the results of a call function of [`crate::call`]; otherwise empty.
     pub results: &'c mut [u64],
@@ -22,8 +25,11 @@ pub struct CellMemory<'c> {
 /// Increments of a state's counters by a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Number of bits discarded by `overwrite` and `erase`.
     pub erased_bits: u64,
+    /// Number of bits of floats that were vacated within the tolerance but weren't 0.
     pub discarded_bits: u64,
+    /// Number of adjoints that weren't 0 when their cell became a constant.
     pub drops: u64,
     /// Number of steps that entered a call or left one.
     pub calls: u64,
@@ -34,6 +40,7 @@ pub struct Counts {
 pub struct Job<'c, 'w> {
     /// Inputs of the function, in the order of [`crate::form::SsaForm::inputs`].
     pub inputs: &'c [u32],
+    /// Memory on which the code works. After a failed check its contents are undefined.
     pub cells: CellMemory<'c>,
     /// Step budget: at least [`crate::form::SsaForm::first_steps`].
     pub left: u64,
@@ -46,10 +53,18 @@ pub struct Job<'c, 'w> {
 /// Outcome of a run of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
-    /// The run left the function by an exit after `steps` steps. All cells that the caller observes are as the interpreter has
-    /// them at the exit's position. `primal_steps` is the number of steps before the turning point of a gradient, if the
-    /// function has one.
-    Exit { exit: u32, steps: u64, primal_steps: u64, counts: Counts },
+    /// The run left the function by an exit. All cells that the caller observes are as the interpreter has
+    /// them at the exit's position.
+    Exit {
+        /// Index of the exit in [`crate::form::SsaForm::exits`].
+        exit: u32,
+        /// Number of steps of the run, of both sweeps for a gradient.
+        steps: u64,
+        /// Number of steps before the turning point of a gradient; 0 if the function has no turning point.
+        primal_steps: u64,
+        /// Increments of the state's counters.
+        counts: Counts,
+    },
     /// A check failed, perhaps without need. The cells are undefined, and the interpreter has to find out what happens.
     Failed,
 }

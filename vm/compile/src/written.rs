@@ -30,6 +30,7 @@ pub fn followed(end: &SsaEnd) -> Vec<&Jump> {
 }
 
 impl TextPlan {
+    /// Plans a function without further replacements or uses of values.
     pub fn of(form: &SsaForm) -> TextPlan {
         TextPlan::with(form, [], [])
     }

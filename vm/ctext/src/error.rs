@@ -4,6 +4,7 @@ use reviver_compile::Outside;
 
 /// Reason why there is no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "messages explain variants and fields, and `cure()` returns `cure`")]
 pub enum NoText {
     /// The program does something that doesn't consist of operations on cells.
     #[error("{place}: `{what}` has no C text")]

@@ -25,6 +25,8 @@
 //! assert!(text.header().contains("int sum_forward(struct sum_memory *memory, const int64_t *n_, int64_t *sum_);"));
 //! ```
 
+#![deny(missing_docs)]
+
 mod body;
 mod calls;
 pub mod error;

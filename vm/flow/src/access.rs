@@ -10,7 +10,9 @@ use crate::{Flow, Step, StepLink};
 /// The kind of access of a step to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// The slot is a source, or the cell of an index.
     Read,
+    /// The slot is a target; most targets are read too.
     Write,
 }
 

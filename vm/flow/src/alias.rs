@@ -9,15 +9,18 @@ use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slo
 /// The result of an alias query for two slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
+    /// The slots are different cells in every run.
     Never,
     /// The answer is known only when the step is executed.
     Maybe,
+    /// The slots are the same cell in every run.
     Always,
 }
 
 /// Alias queries over the table of array elements that slots refer to by number.
 #[derive(Clone, Copy)]
 pub struct Aliases<'e> {
+    /// The array elements of the flow. [`Location::Element`] is an index in this table.
     pub elements: &'e [ArrayElement],
 }
 

@@ -8,19 +8,23 @@ use crate::slot::{Anchor, ArrayElement, ArrayIndex, Matrix, Region, Slot};
 pub struct CallSite {
     /// The number of the called procedure.
     pub procedure: u32,
+    /// The arguments, one for each parameter of the callee, in the same order.
     pub arguments: Vec<Passed>,
 }
 
 /// A vector that a call passes, whole or in part. The length of a parameter is known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
+    /// The address of the first element.
     pub base: Anchor,
+    /// The number of elements; `None` for a parameter.
     pub length: Option<u32>,
 }
 
 /// An argument of a call: a reference to one or more cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
+    /// A single cell or an immediate, passed for a scalar parameter.
     Cell(Slot),
     /// All elements of a vector.
     Whole(Array),
@@ -30,17 +34,27 @@ pub enum Passed {
     Flat(Matrix),
     /// The elements `from`, `from + step`, … below `to`.
     Span {
+        /// The vector that contains the elements.
         array: Array,
+        /// The index of the first element.
         from: ArrayIndex,
+        /// The upper bound of the indices, exclusive.
         to: ArrayIndex,
+        /// The distance between indices, at least 1.
         step: u32,
     },
+    /// A row of a matrix, passed for a vector parameter.
     Row {
+        /// The matrix that contains the row.
         matrix: Matrix,
+        /// The number of the row, from 0.
         row: ArrayIndex,
     },
+    /// A column of a matrix, passed for a vector parameter.
     Column {
+        /// The matrix that contains the column.
         matrix: Matrix,
+        /// The number of the column, from 0.
         column: ArrayIndex,
     },
 }

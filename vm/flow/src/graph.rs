@@ -32,15 +32,38 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEnd {
     /// Fall-through into a join.
-    Go { next: Edge },
+    Go {
+        /// The edge to the block after the join.
+        next: Edge,
+    },
     /// A conditional branch, with the edges for a true and for a false condition.
-    Branch { at: u32, taken: Edge, next: Edge },
+    Branch {
+        /// The step that tests the condition: a `br`, or backward a `from`.
+        at: u32,
+        /// The edge for a true condition, through the partner's join.
+        taken: Edge,
+        /// The edge for a false condition: fall-through.
+        next: Edge,
+    },
     /// A call, and the edge to the block after it.
-    Call { at: u32, next: Edge },
+    Call {
+        /// The step that is the call.
+        at: u32,
+        /// The edge to the block after the call.
+        next: Edge,
+    },
     /// A switch of the gradient mode.
-    Switch { at: u32, next: Edge },
+    Switch {
+        /// The step that switches the mode.
+        at: u32,
+        /// The edge to the block after the switch.
+        next: Edge,
+    },
     /// The end of the procedure in this direction.
-    Leave { at: u32 },
+    Leave {
+        /// The step that is the procedure's `exit`, or backward its `enter`.
+        at: u32,
+    },
 }
 
 /// The basic blocks of all procedures.

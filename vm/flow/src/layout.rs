@@ -19,17 +19,21 @@ pub struct Layout {
     pub globals: Vec<u32>,
     /// The first cell of each frame variable of each procedure, relative to the frame.
     pub frames: Vec<Vec<u32>>,
-    /// The number of cells in each procedure's frame.
+    /// The number of integer cells in each procedure's frame.
     pub frame_ints: Vec<u32>,
+    /// The number of real cells in each procedure's frame.
     pub frame_reals: Vec<u32>,
-    /// The first cell of main's frame.
+    /// The first integer cell of main's frame.
     pub main_ints: u32,
+    /// The first real cell of main's frame.
     pub main_reals: u32,
-    /// The first cell of the immediates, which follow main's frame.
+    /// The first cell of the integer immediates, which follow main's frame.
     pub pool_ints_start: u32,
+    /// The first cell of the real immediates, which follow main's frame.
     pub pool_reals_start: u32,
-    /// The immediates; reals are stored as bits of the number system.
+    /// The distinct integer immediates, in the order of their cells.
     pub pool_ints: Vec<i64>,
+    /// The distinct real immediates, as bits of the number system.
     pub pool_reals: Vec<u64>,
 }
 

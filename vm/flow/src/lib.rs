@@ -35,6 +35,8 @@
 //! assert_eq!(written, [Some(flow.layout().globals[1])]);
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod access;
 pub mod activity;
 pub mod alias;

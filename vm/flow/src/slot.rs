@@ -19,13 +19,16 @@ pub enum Anchor {
 /// An array index: the value of an integer cell, if there is one, plus a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayIndex {
+    /// The integer cell that is read; `None` for a constant index.
     pub cell: Option<Anchor>,
+    /// The constant added to the cell's value; the whole index if there is no cell.
     pub offset: i64,
 }
 
 /// A matrix, stored in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrix {
+    /// The address of the first element of the first row.
     pub base: Anchor,
     /// Rows and columns; none for a parameter, because its size is known only at run time.
     pub size: Option<(u32, u32)>,
@@ -43,9 +46,23 @@ impl Matrix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArrayElement {
     /// `A[i]`. A parameter's length and the stride of its elements are known only at run time.
-    Vector { base: Anchor, length: Option<u32>, index: ArrayIndex },
+    Vector {
+        /// The address of the vector's first element.
+        base: Anchor,
+        /// The number of the vector's elements; `None` for a parameter.
+        length: Option<u32>,
+        /// The index of the element, from 0.
+        index: ArrayIndex,
+    },
     /// `M[i,j]`
-    Matrix { matrix: Matrix, row: ArrayIndex, column: ArrayIndex },
+    Matrix {
+        /// The matrix that contains the element.
+        matrix: Matrix,
+        /// The number of the row, from 0.
+        row: ArrayIndex,
+        /// The number of the column, from 0.
+        column: ArrayIndex,
+    },
 }
 
 impl ArrayElement {
@@ -71,7 +88,9 @@ impl ArrayElement {
 /// A cell with everything that is known about its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locus {
+    /// A scalar, an immediate, or an element with a constant address.
     Cell(Anchor),
+    /// An element whose address is computed when its step is executed.
     Element(ArrayElement),
 }
 
@@ -79,7 +98,9 @@ pub enum Locus {
 /// needn't be contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
+    /// The address of the first cell.
     pub anchor: Anchor,
+    /// The maximum number of cells; `u32::MAX` if it is known only at run time.
     pub length: u32,
 }
 
@@ -99,6 +120,7 @@ impl Locus {
 /// The compact form of a locus, with an element's number instead of the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
+    /// A scalar, an immediate, or an element with a constant address.
     Cell(Anchor),
     /// The number of an [`ArrayElement`] of the flow.
     Element(u32),
@@ -107,9 +129,11 @@ pub enum Location {
 /// An operand of a step, resolved as far as possible before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
+    /// The class of the cell. Addresses count the cells of one class.
     pub class: Class,
     /// True if the operand is the adjoint of the cell.
     pub adjoint: bool,
+    /// The address, as far as it is known before a run.
     pub location: Location,
 }
 

@@ -17,17 +17,20 @@ use crate::slot::{ArrayElement, Location, Slot};
 /// One instruction, in the direction of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
+    /// The operation in the direction of the code; for a backward step see [`Step::inverse`].
     pub operation: Operation,
     /// The operands: targets first, then sources.
     pub slots: ArrayVec<Slot, 3>,
     /// The pairs of slots that must not alias.
     pub guards: Guards,
+    /// The other half of a branch pair, or the call site.
     pub link: StepLink,
 }
 
 /// The step or call that a step refers to, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepLink {
+    /// No reference: the step is neither a branch half nor a call.
     None,
     /// The step that is the other half of a branch pair.
     Partner(u32),
@@ -66,14 +69,18 @@ impl Step {
 pub struct Guards(u8);
 
 impl Guards {
-    /// The first operand is not the second; the first is not the third; the second is not the third.
+    /// The first operand is not the second.
     pub const FIRST_SECOND: Guards = Guards(1);
+    /// The first operand is not the third.
     pub const FIRST_THIRD: Guards = Guards(2);
+    /// The second operand is not the third.
     pub const SECOND_THIRD: Guards = Guards(4);
-    /// The first operand (or the second) is no index cell of any operand.
+    /// The first operand is no index cell of any operand.
     pub const FIRST_NO_INDEX: Guards = Guards(8);
+    /// The second operand is no index cell of any operand.
     pub const SECOND_NO_INDEX: Guards = Guards(16);
 
+    /// Returns true if the step needs no alias check at run time.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

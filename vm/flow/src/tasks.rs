@@ -19,6 +19,7 @@ use crate::{Access, Flow, Step, StepLink};
 /// A task region: the calls between a `fork` and its `join`.
 #[derive(Clone, Debug)]
 pub struct TaskFork {
+    /// The positions of the `fork` and of its `join`.
     pub stretch: TaskStretch,
     /// The numbers of the call instructions.
     pub calls: Vec<u32>,
@@ -33,9 +34,11 @@ pub struct TaskFork {
 /// The cells of a global that a procedure names, directly or through its callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalCells {
+    /// The class of all cells of the global.
     pub class: Class,
     /// The first cell of the global, among all cells of the class.
     pub base: u32,
+    /// The number of cells of the global.
     pub length: u32,
     /// True if the procedure may change the cells.
     pub may_change: bool,

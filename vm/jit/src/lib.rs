@@ -25,6 +25,8 @@
 //! assert_eq!(machine.state().ints[program.flow().layout().globals[1] as usize], 499_999_500_000);
 //! ```
 
+#![deny(missing_docs)]
+
 mod context;
 mod functions;
 mod native;

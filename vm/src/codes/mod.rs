@@ -15,6 +15,7 @@ use crate::trap::Cause;
 
 codes! {
     /// The reason why a run can't continue.
+    #[expect(missing_docs, reason = "the entry of each code explains it")]
     TrapCode {
         DivisionByZero = "T01" "division-by-zero" numbers::DIVISION_BY_ZERO;
         NegativeExponent = "T02" "negative-exponent" numbers::NEGATIVE_EXPONENT;
@@ -50,6 +51,7 @@ codes! {
 
 codes! {
     /// An event of a gradient pass that may make derivatives wrong.
+    #[expect(missing_docs, reason = "the entry of each code explains it")]
     LossCode {
         Erased = "L01" "erased" losses::ERASED;
         Converted = "L02" "converted" losses::CONVERTED;

@@ -30,9 +30,15 @@ pub enum Astray {
     /// A freed cell held more than rounding explains.
     Freed(Freed),
     /// A number differs from its start value by more than rounding explains.
-    Missed { name: String, by: f64 },
+    Missed {
+        /// Name of the number's cell, or a description such as "a stack or a tape".
+        name: String,
+        /// Absolute difference from the start value.
+        by: f64,
+    },
     /// Differences within rounding change the loss by more than rounding does.
     Sensitive {
+        /// Error bound of the loss, see [`Trust::loss_error`](super::Trust::loss_error).
         loss_error: f64,
         /// End of the primal sweep, if the loss lost its first digits ([`Rounding::leaves`]).
         ill_conditioned: Option<u32>,
@@ -40,7 +46,10 @@ pub enum Astray {
     /// The sweep had diverged before the gradient was suspended; the resumed pass repeats it with a history.
     Before,
     /// An integer, or the number of values on a stack or tape, differs from the start.
-    Changed { name: String },
+    Changed {
+        /// Name of the cell, or a description such as "a stack or a tape".
+        name: String,
+    },
 }
 
 impl Astray {

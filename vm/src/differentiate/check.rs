@@ -39,15 +39,20 @@ const EVIDENCE: f64 = 1e-2;
 /// Number with an error bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    /// Estimated number, such as a directional derivative.
     pub value: f64,
+    /// Absolute error bound of the value; a derivative within it agrees.
     pub error: f64,
 }
 
 /// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The estimates that the verdict uses agree with the derivative within their errors.
     Verified,
+    /// An estimate that the verdict uses differs from the derivative by more than its error.
     Differs,
+    /// No estimate decides, for the given reason.
     NotVerified(Unverified),
 }
 
@@ -98,6 +103,7 @@ impl Comparison {
         (estimate.value - self.derivative).abs() <= estimate.error
     }
 
+    /// Returns the verdict of all estimates. A disagreeing tangent refutes the derivative on its own.
     pub fn verdict(&self) -> Verdict {
         let of = |agrees: bool| if agrees { Verdict::Verified } else { Verdict::Differs };
         let close = |estimate: Estimate| self.is_close(estimate);
@@ -137,6 +143,7 @@ fn is_kink([below, above]: [Estimate; 2]) -> bool {
 /// Comparisons of some derivatives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
+    /// One comparison for each checked derivative; empty if no input is real.
     pub comparisons: Vec<Comparison>,
     /// Reports of the tangent runs: freed cells and conversions that depend on an input.
     pub reports: Reports,

@@ -24,6 +24,7 @@ pub const MAX_ORDER: usize = 16;
 pub struct Taylor {
     /// Coefficients of each output, c₀ first.
     pub coefficients: Vec<Vec<f64>>,
+    /// Verification report of the run.
     pub trust: Trust,
 }
 
@@ -49,9 +50,11 @@ pub struct Jacobian {
     pub values: Vec<u64>,
     /// Derivatives: one row for each output, one column for each input.
     pub rows: Vec<Vec<f64>>,
+    /// Mode of differentiation that was used.
     pub sweep: Sweep,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
+    /// Verification report of all sweeps together.
     pub trust: Trust,
 }
 
@@ -62,9 +65,11 @@ pub struct JacobianProduct {
     pub values: Vec<u64>,
     /// Product: one component for each output.
     pub product: Vec<f64>,
+    /// Mode of differentiation that was used.
     pub sweep: Sweep,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
+    /// Verification report of all sweeps together.
     pub trust: Trust,
 }
 
@@ -73,17 +78,20 @@ pub struct JacobianProduct {
 pub struct Hessian {
     /// Values of the seeded cells, as bits.
     pub values: Vec<u64>,
+    /// First derivatives: one component for each input.
     pub gradient: Vec<f64>,
     /// Products of the Hessian, one row for each direction. With unit directions they are the Hessian itself.
     pub products: Vec<Vec<f64>>,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
     pub journeys: Option<Journeys>,
+    /// Verification report of all sweeps together.
     pub trust: Trust,
 }
 
 /// Strategy of several reverse sweeps, and their total cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Journeys {
+    /// Strategy of the sweeps, and the reason for it.
     pub taken: Taken,
     /// Total steps of the primal sweeps.
     pub steps: u64,

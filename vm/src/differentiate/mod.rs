@@ -48,6 +48,7 @@ pub use underway::{gradient, seeded_gradient};
 /// Program at a start state that is to be differentiated.
 #[derive(Clone, Debug)]
 pub struct Subject {
+    /// Verified program. Sweeps share it without a copy.
     pub program: Arc<Program>,
     /// Initial state, with all inputs set and gradient mode off.
     pub start: Arc<State>,
@@ -104,8 +105,9 @@ impl Trust {
 /// Real variable of the program's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Index of the global; `element` is the index within it.
+    /// Index of the global in the module's list of globals.
     pub global: usize,
+    /// Index of the element within the global, in row-major order; 0 for a scalar.
     pub element: usize,
     /// Location at the start.
     pub origin: Origin,
@@ -113,6 +115,7 @@ pub struct Variable {
 
 /// Reason why a program can't be differentiated.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum DifferentiateError {
     #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
     SwitchesMode,

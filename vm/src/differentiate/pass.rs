@@ -53,6 +53,7 @@ pub struct Gradient {
     pub taken: Option<Taken>,
     /// Cost of running backward.
     pub cost: CourseCost,
+    /// Verification report, including the losses of derivative information.
     pub trust: Trust,
 }
 

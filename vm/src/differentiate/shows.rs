@@ -31,6 +31,7 @@ struct ShowProgress {
 const MOST_WAITING: usize = 1 << 16;
 
 impl Shows {
+    /// Creates a receiver for one derivative, from which `sink` gets each value once.
     pub fn new(sink: Arc<dyn ShowSink>) -> Shows {
         Shows { sink, progress: Mutex::default() }
     }

@@ -24,7 +24,9 @@ use super::{DifferentiateError, Subject, Variable};
 /// Saved gradient that can be resumed.
 #[derive(Debug)]
 pub struct Underway {
+    /// State at which the gradient was suspended, in either sweep.
     pub state: State,
+    /// History of the machine; `None` if it keeps none.
     pub residues: Option<Residues>,
     /// Knowledge about the finished part; `None` for a state that a plain run has reached.
     pub so_far: Option<SoFar>,
@@ -62,6 +64,7 @@ impl SoFar {
 /// Error of a gradient, with the saved gradient if it can be resumed.
 #[derive(Debug)]
 pub struct Halted {
+    /// Reason why the gradient has no result.
     pub error: DifferentiateError,
     /// State of the gradient, if a stop request or the step limit ended it.
     pub underway: Option<Box<Underway>>,

@@ -31,11 +31,20 @@ pub struct OpenCall {
 /// The identification of a task within its task region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTask {
-    /// Call `number` of the `of` calls in the text, counted from 1. A single call may be executed several
-    /// times.
-    Listed { number: usize, of: usize },
-    /// An iteration of `par for`, with the counter's name and value.
-    Round { counter: String, value: String },
+    /// One of the calls in the text. A single call may be executed several times.
+    Listed {
+        /// The number of the call in the order of the text, from 1.
+        number: usize,
+        /// The number of calls in the task region.
+        of: usize,
+    },
+    /// An iteration of `par for`.
+    Round {
+        /// The name of the counter.
+        counter: String,
+        /// The value of the counter, formatted as in the text.
+        value: String,
+    },
 }
 
 impl OpenCall {

@@ -48,6 +48,7 @@ pub use value::Valued;
 pub struct Spot {
     /// The number of the included file, or 0 for the program's own file.
     pub number: u32,
+    /// The number of the line in its file, from 1.
     pub line: u32,
     /// The first and the last column, in characters from 1; none if the position is the whole line.
     pub columns: Option<(u32, u32)>,
@@ -58,6 +59,7 @@ pub struct Spot {
 /// Another place in the text that is related to a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherPlace {
+    /// The position of the place in the text.
     pub spot: Spot,
     /// The text at this place, such as a statement or a name.
     pub words: String,
@@ -74,18 +76,23 @@ pub struct Explanation {
     pub message: String,
     /// The statement that trapped, as in the text.
     pub instruction: String,
+    /// The cause, for callers that distinguish more than the code does.
     pub cause: Cause,
     /// The number of steps before the trap, signed as in [`State`].
     pub step: i64,
-    /// The index of the instruction, its procedure and its position in the text, if known.
+    /// The index of the instruction that trapped.
     pub at: u32,
+    /// The name of the procedure that contains the instruction.
     pub procedure: String,
+    /// The position of the statement in the text; none if the image doesn't record it.
     pub spot: Option<Spot>,
-    /// The number of open calls, and the innermost of them, from the innermost outward.
+    /// The number of open calls.
     pub depth: usize,
+    /// The innermost of the open calls, from the innermost outward.
     pub calls: Vec<OpenCall>,
     /// A short label for the position.
     pub label: String,
+    /// Other places in the text that help to understand the trap.
     pub others: Vec<OtherPlace>,
     /// The cells that the message mentions, as (name, value).
     pub values: Vec<(String, String)>,

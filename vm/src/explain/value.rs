@@ -15,7 +15,9 @@ use crate::state::{MODE, State};
 /// An evaluator for the operands of an instruction in a state.
 #[derive(Clone, Copy)]
 pub struct Valued<'a> {
+    /// The program that the operands belong to.
     pub program: &'a Program,
+    /// The state that the values are read from.
     pub state: &'a State,
     /// The number of an instruction in the procedure that is open.
     pub at: u32,

@@ -62,7 +62,9 @@ pub trait History<B>: Sized {
 /// The kinds of cells that a record can hold the content of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum KeptSlot {
+    /// The content of the integer cell with this number.
     Int,
+    /// The content of the real cell with this number.
     Real,
     /// The adjoint of the real cell with this number.
     Adjoint,
@@ -76,11 +78,15 @@ pub enum KeptSlot {
 /// A record: the old content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept<B = u64> {
+    /// The kind of the cell, which determines the meaning of `cell`.
     pub slot: KeptSlot,
+    /// The number of the cell in its class; 0 and unused for [`KeptSlot::Entry`].
     pub cell: u32,
+    /// The old content; for an integer, its two's complement.
     pub bits: B,
     /// True if the step was executed in gradient mode. Its records then hold every adjoint that it changed.
     pub gradient: bool,
+    /// The counter increments of this loss, taken back when the content is restored.
     pub cost: Cost,
 }
 
@@ -285,6 +291,7 @@ impl<B> Residues<B> {
         self.program.len() + self.rules.len()
     }
 
+    /// Returns true if there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -37,6 +37,7 @@ const HEADER: usize = CHECKSUM + 4;
 
 /// The reason why bytes aren't a usable state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum StateError {
     #[error("this is not a state file")]
     NotAState,

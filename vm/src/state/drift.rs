@@ -11,6 +11,7 @@ use crate::state::{MODE, State};
 pub struct Drift {
     /// The name of the cell, such as `x` or `A[3]`.
     pub cell: String,
+    /// The absolute difference as a binary64, in the unit of the cell's values.
     pub absolute: f64,
     /// The drift in units of the last place (ulp) of the cell's larger magnitude at the start and at the
     /// turning point. None if that magnitude is within the tolerance, or isn't larger than the drift: then

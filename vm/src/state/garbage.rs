@@ -30,7 +30,9 @@ pub struct Garbage {
 pub struct Difference {
     /// The name of the cell: `x`, `A[3]`, `M[1,2]`.
     pub name: String,
+    /// The actual content, formatted like a value in the text.
     pub found: String,
+    /// The content that the cell must have, formatted like `found`.
     pub expected: String,
 }
 

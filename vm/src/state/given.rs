@@ -17,7 +17,9 @@ use crate::travel::Travel;
 /// One of the two tapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tape {
+    /// The tape that a forward run reads.
     Input,
+    /// The tape that a forward run writes.
     Output,
 }
 

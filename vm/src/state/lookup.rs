@@ -17,21 +17,26 @@ use crate::state::{ADJOINT, Frame, Reference, State};
 pub struct OpenFrame {
     /// The number of the executed procedure: main, the callee of a call, or the callee's derivative rule.
     pub procedure: usize,
+    /// The start of the procedure's cells and references.
     pub frame: Frame,
 }
 
 /// The cells of a declaration in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeclaredCells {
+    /// The class of the cells; offsets count within a class.
     pub class: Class,
-    /// The offset of the first cell, and the distance between neighbours.
+    /// The offset of the first cell.
     pub first: u32,
+    /// The distance between neighbouring cells; 1 unless a parameter refers to cells that aren't adjacent.
     pub stride: u32,
+    /// The number of dimensions and their lengths.
     pub shape: Shape,
 }
 
 /// The reason why indices name no element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum IndexError {
     #[error("the index {index} is outside of 0..{length}")]
     Outside { index: i64, length: u32 },

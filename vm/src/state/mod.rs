@@ -62,6 +62,7 @@ pub const ADJOINT: u32 = 1 << 31;
 /// the rule forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Part {
+    /// The only part of a call without a derivative rule, or outside of gradient mode.
     Whole,
     /// The callee's body, in a call with a derivative rule.
     Body,
@@ -78,14 +79,18 @@ pub struct CallRecord {
     pub inverted: bool,
     /// The start of the caller's frame and references.
     pub frame: Frame,
+    /// The part of the call that is executed.
     pub part: Part,
 }
 
 /// The start of the cells and the references of the current procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
+    /// The offset of the frame's first integer cell.
     pub ints: u32,
+    /// The offset of the frame's first real cell.
     pub reals: u32,
+    /// The index of the procedure's first reference in [`State::references`].
     pub references: u32,
 }
 
@@ -102,6 +107,7 @@ impl Frame {
 /// A value on a tape, together with its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TapeEntry<B = u64> {
+    /// An integer, sign-extended from the program's word.
     Int(i64),
     /// The bits of a real in the program's number system.
     Real(B),
@@ -144,9 +150,13 @@ impl Counters {
 /// length and order of the values. Entries of integers have the adjoint 0.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adjoints<B = u64> {
+    /// The adjoints of [`State::reals`].
     pub cells: Vec<B>,
+    /// The adjoints of [`State::real_stack`].
     pub stack: Vec<B>,
+    /// The adjoints of [`State::input`].
     pub input: Vec<B>,
+    /// The adjoints of [`State::output`].
     pub output: Vec<B>,
     /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its
     /// share from 0, and the deferred adjoint is added at its end. So the sum doesn't depend on the order in
@@ -161,6 +171,7 @@ pub struct Aside<B = u64> {
     pub depth: u32,
     /// The real cell that the adjoint belongs to.
     pub cell: u32,
+    /// The cell's adjoint without the share that the task accumulates.
     pub adjoint: B,
 }
 
@@ -181,15 +192,19 @@ pub struct State<B = u64> {
     pub reals: Vec<B>,
     /// The adjoints; `None` means that all are 0, until a step needs them.
     pub adjoints: Option<Adjoints<B>>,
+    /// The stack of integers; its last entry is the top.
     pub int_stack: Vec<i64>,
+    /// The stack of reals, as bits; its last entry is the top.
     pub real_stack: Vec<B>,
     /// The input tape; its last entry is read next.
     pub input: Vec<TapeEntry<B>>,
     /// The output tape; its last entry was written last.
     pub output: Vec<TapeEntry<B>>,
+    /// The records of all open calls, the innermost last.
     pub calls: Vec<CallRecord>,
     /// The references of all open calls; the innermost call's are last.
     pub references: Vec<Reference>,
+    /// The frame of the innermost open procedure.
     pub frame: Frame,
     /// The machine's own direction: true inside an `uncall`.
     pub inverted: bool,
@@ -200,6 +215,7 @@ pub struct State<B = u64> {
     /// Number of those steps in derivative rules, which only gradient mode executes. A backward step counts
     /// as -1, as in `step`.
     pub rule_steps: i64,
+    /// The counters of the run, which no digest includes.
     pub counters: Counters,
 }
 

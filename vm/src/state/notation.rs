@@ -10,8 +10,11 @@ pub enum Notation {
     Signed,
     /// The bits of the word as a non-negative number.
     Unsigned,
+    /// The bits of the word with the prefix `0x`.
     Hexadecimal,
+    /// The bits of the word with the prefix `0o`.
     Octal,
+    /// The bits of the word with the prefix `0b`.
     Binary,
 }
 

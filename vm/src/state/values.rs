@@ -19,6 +19,7 @@ use crate::state::{State, TapeEntry};
 /// The content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
+    /// An integer, sign-extended from the program's word.
     Int(i64),
     /// The bits of a real in the program's number system.
     Real(u64),
@@ -45,6 +46,7 @@ impl Value {
 
 /// The reason why a value can't be given to a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ValueError {
     #[error("`{text}` is not an integer of {bits} bits")]
     NotAnInteger { text: String, bits: u32 },

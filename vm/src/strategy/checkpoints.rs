@@ -14,8 +14,9 @@ use super::spaced::Spaced;
 pub struct CheckpointBounds {
     /// Maximum memory for the snapshots, in bytes.
     pub bytes: usize,
-    /// Minimum number of snapshots, regardless of their size, and the maximum number.
+    /// Minimum number of snapshots, regardless of their size.
     pub least: usize,
+    /// Maximum number of snapshots, regardless of their size.
     pub most: usize,
 }
 

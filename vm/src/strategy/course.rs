@@ -101,6 +101,7 @@ impl<B: Interpreted> Course<B> {
         Ok(Course { machine: self.machine.try_clone()?, kept, ..*self })
     }
 
+    /// Returns the machine, in the current state of the run.
     pub fn machine(&self) -> &Machine<B> {
         &self.machine
     }
@@ -116,6 +117,7 @@ impl<B: Interpreted> Course<B> {
         self.machine
     }
 
+    /// Returns the strategy and its memory bound; none if no strategy was requested.
     pub fn retention(&self) -> Option<Retention> {
         self.retention
     }

@@ -7,8 +7,11 @@ use crate::trap::Trap;
 pub enum CourseHalt {
     /// A trap; the state is the one before the instruction that trapped.
     Trap(Trap),
-    /// The data for going back would exceed the memory bound, in bytes.
-    Full { bytes: u64 },
+    /// The data for going back would exceed the memory bound.
+    Full {
+        /// The memory bound, in bytes.
+        bytes: u64,
+    },
 }
 
 impl From<Trap> for CourseHalt {

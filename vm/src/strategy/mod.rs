@@ -107,6 +107,7 @@ fn positive<N: std::str::FromStr + PartialOrd + From<u8>>(text: &str, what: &str
 /// A strategy with its memory bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
+    /// The requested strategy, which may leave the number of slots open.
     pub strategy: Strategy,
     /// Maximum memory for going back, in bytes. If a strategy needs a bound and this is none, [`MEMORY`]
     /// applies.
@@ -155,6 +156,7 @@ impl CourseCost {
 pub struct Taken {
     /// The strategy, with the slots and the leaf length that were used.
     pub strategy: Strategy,
+    /// The reason for the choice.
     pub why: Why,
 }
 
@@ -166,9 +168,19 @@ pub enum Why {
     /// No step of the program loses anything.
     NothingIsLost,
     /// The losses of steps fit into the memory.
-    Fits { bytes: u64, memory: u64 },
-    /// The losses of steps exceed the memory, from this step on.
-    Exceeds { step: i64, memory: u64 },
+    Fits {
+        /// The peak memory for going back, in bytes.
+        bytes: u64,
+        /// The memory bound, in bytes.
+        memory: u64,
+    },
+    /// The losses of steps may exceed the memory.
+    Exceeds {
+        /// The step at which the full history was given up.
+        step: i64,
+        /// The memory bound, in bytes.
+        memory: u64,
+    },
 }
 
 impl fmt::Display for Taken {

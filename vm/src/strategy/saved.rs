@@ -19,16 +19,25 @@ pub struct SavedCourse {
 /// The data of a course with snapshots.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedStretches {
+    /// The current number of steps between evenly spaced snapshots, at least 1.
     pub spacing: u64,
     /// The snapshots, by their distances from the start. The initial state isn't included.
     pub states: Vec<(u64, State)>,
+    /// The distance at which the machine's history starts, in steps from the start.
     pub base: u64,
+    /// The distance of the last leaf end that was passed.
     pub passed: u64,
+    /// The memory use of the history at that leaf end, in bytes.
     pub history: u64,
+    /// True if a history has been discarded since that leaf end.
     pub has_lost: bool,
+    /// True if the history still covers the whole run, because all of it may be kept.
     pub is_whole: bool,
+    /// The step at which the full history was given up; none if that never happened.
     pub exceeded: Option<i64>,
+    /// The lossless segments, which are undone without a history.
     pub quiet: QuietStretches,
+    /// True if the forward sweep has ended. The snapshots then need not be evenly spaced.
     pub has_turned: bool,
 }
 

@@ -62,6 +62,7 @@ pub fn split(leaves: u64, slots: u64) -> u64 {
 /// The parameters of a run that is to be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// The length of the run, in steps.
     pub steps: u64,
     /// The number of slots, at least 1.
     pub slots: u64,
@@ -70,6 +71,7 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns the number of leaves, including a shorter last one.
     pub fn leaves(self) -> u64 {
         self.steps.div_ceil(self.leaf.max(1))
     }
@@ -90,13 +92,29 @@ impl Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannedAction {
     /// Runs forward from a snapshot, or from the current state, without a history.
-    Advance { from: u64, to: u64 },
+    Advance {
+        /// The step number at which the run starts.
+        from: u64,
+        /// The step number at which the run ends, greater than `from`.
+        to: u64,
+    },
     /// Takes a snapshot of the current state.
-    Keep { at: u64 },
+    Keep {
+        /// The step number of the current state.
+        at: u64,
+    },
     /// Runs forward with a history, and then undoes these steps.
-    Reverse { from: u64, to: u64 },
+    Reverse {
+        /// The step number before the first of these steps.
+        from: u64,
+        /// The step number after the last of these steps.
+        to: u64,
+    },
     /// Releases a snapshot that is no longer needed.
-    Free { at: u64 },
+    Free {
+        /// The step number of the snapshot's state.
+        at: u64,
+    },
 }
 
 /// An iterator over the actions of a plan. Its memory use is bounded by the number of slots.

@@ -5,6 +5,7 @@ use super::errand::Errand;
 /// A request that the host executes.
 #[derive(Debug)]
 pub enum Effect {
+    /// Ends the application and returns the terminal.
     Quit,
     /// Switch mouse capture on or off.
     Mouse(bool),

@@ -23,7 +23,9 @@ use crate::tui::tour::reading::Tour;
 /// A screen without its session. It draws a copy of a session.
 #[derive(Clone, Debug)]
 pub struct Face {
+    /// Columns and rows of the screen.
     pub size: Size,
+    /// Colours and attributes of the screen.
     pub theme: Theme,
     keys: KeyMap,
     panes: Arrangement,

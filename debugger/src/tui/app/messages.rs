@@ -5,16 +5,20 @@
 pub enum Tone {
     /// A line typed by the user.
     Command,
+    /// The result of a command.
     Reply,
     /// A notice that needs no reaction.
     Note,
+    /// The reason why a command failed.
     Error,
 }
 
 /// A line of the dialogue between user and debugger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// The purpose of the line, which selects its style.
     pub tone: Tone,
+    /// One line of text, without a line end.
     pub text: String,
 }
 
@@ -30,6 +34,7 @@ pub struct Messages {
 }
 
 impl Messages {
+    /// Returns the kept lines, oldest first.
     pub fn lines(&self) -> &[Message] {
         &self.lines
     }

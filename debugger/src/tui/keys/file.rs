@@ -28,9 +28,11 @@ use crate::command::{CommandError, named};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}{}: {message}", printable(&path.display().to_string()), line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct KeyFileError {
+    /// The path of the key file.
     pub path: PathBuf,
     /// The line, counted from 1; `None` if the file can't be read at all.
     pub line: Option<usize>,
+    /// The reason, without path and line.
     pub message: String,
 }
 

@@ -7,13 +7,18 @@ use crate::command::table::{COMMANDS, Command, CommandGroup, SCREEN_COMMANDS};
 /// A line of the help, before its columns are laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpLine {
+    /// The heading of a section.
     Title(&'static str),
     /// Keys, the line that they are bound to, and its description.
     Entry {
+        /// The keys, separated by spaces; empty if there are none.
         keys: String,
+        /// The command line that the keys are bound to; empty for keys with a fixed meaning.
         line: String,
+        /// The effect of the line, as a short description.
         text: String,
     },
+    /// An empty line between sections.
     Blank,
 }
 

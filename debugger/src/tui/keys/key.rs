@@ -8,9 +8,11 @@ use thiserror::Error;
 
 /// A key without its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "each variant is named after its key")]
 pub enum BareKey {
     /// A typed character: a capital letter is a separate character, not Shift with a small one.
     Char(char),
+    /// A function key by its number, such as 5 for F5.
     F(u8),
     Left,
     Right,
@@ -31,8 +33,11 @@ pub enum BareKey {
 /// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
+    /// The key without its modifiers.
     pub code: BareKey,
+    /// True if Ctrl is held; a letter is then lower-case.
     pub ctrl: bool,
+    /// True if Alt is held.
     pub alt: bool,
     /// The Shift modifier; always false for characters, which include it.
     pub shift: bool,
@@ -40,6 +45,7 @@ pub struct Key {
 
 /// The reason why a text names no key that can be bound.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum KeyError {
     #[error("`{0}` is not a key (examples: s, S, F5, Shift-F5, Ctrl-L, Alt-Left, Space)")]
     Unknown(String),
@@ -77,10 +83,12 @@ impl Key {
         }
     }
 
+    /// Returns a key without modifiers.
     pub fn plain(code: BareKey) -> Key {
         Key { code, ctrl: false, alt: false, shift: false }
     }
 
+    /// Returns the key that types a character.
     pub fn char(c: char) -> Key {
         Key::plain(BareKey::Char(c))
     }

@@ -20,6 +20,7 @@ pub struct KeyMap {
 }
 
 impl KeyMap {
+    /// Creates the key map of a preset.
     pub fn new(preset: Preset) -> KeyMap {
         KeyMap { bindings: preset.bindings().map(|(key, line)| (key, Cow::Borrowed(line))).collect() }
     }
@@ -29,10 +30,12 @@ impl KeyMap {
         self.bindings.get(&key).map(Cow::as_ref)
     }
 
+    /// Binds a key to a line, in place of its earlier line.
     pub fn bind(&mut self, key: Key, line: String) {
         self.bindings.insert(key, Cow::Owned(line));
     }
 
+    /// Removes the line of a key, if it has one.
     pub fn unbind(&mut self, key: Key) {
         self.bindings.remove(&key);
     }

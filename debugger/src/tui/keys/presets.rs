@@ -6,10 +6,14 @@ use super::key::{BareKey, Key};
 /// A built-in key map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
+    /// Letters after the commands of gdb, arrows and function keys; the default.
     #[default]
     Gdb,
+    /// Like `Gdb`, with letters after vi for motions and the cursor.
     Vi,
+    /// Like `Gdb`, with the function keys of Visual Studio Code.
     Vscode,
+    /// Like `Gdb`, with further motions on arrow keys with modifiers.
     Arrows,
 }
 
@@ -17,8 +21,10 @@ pub enum Preset {
 type PresetKeys = &'static [(Key, &'static str)];
 
 impl Preset {
+    /// All presets, in the order of the key list.
     pub const ALL: [Preset; 4] = [Preset::Gdb, Preset::Vi, Preset::Vscode, Preset::Arrows];
 
+    /// Returns the name that key files and the command line use.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Gdb => "gdb",
@@ -28,6 +34,7 @@ impl Preset {
         }
     }
 
+    /// Parses the name of a preset; `None` for any other text.
     pub fn named(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }

@@ -12,6 +12,7 @@ use crate::answer::{Answer, AnswerLead, AnswerRow, Fold};
 use crate::columns::width;
 use crate::tui::keys::BareKey;
 
+/// The answer pane, with rows that fold and lead elsewhere.
 pub struct AnswerWidget;
 
 impl Pane for AnswerWidget {

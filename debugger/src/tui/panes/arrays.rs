@@ -14,6 +14,7 @@ use crate::columns::width;
 use crate::memory::{Cell, Storage};
 use crate::view::cells::{self, ArrayFacts};
 
+/// The arrays pane: elements of one array in a grid.
 pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {

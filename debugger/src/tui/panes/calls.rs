@@ -8,6 +8,7 @@ use super::text::{Pen, cut_number, mark_cursor, mark_found};
 use super::{Context, Pane, PaneSpot};
 use crate::view::stack::{FrameView, frames};
 
+/// The pane of the open calls, innermost first.
 pub struct CallsWidget;
 
 impl Pane for CallsWidget {

@@ -13,6 +13,7 @@ use crate::columns::width;
 use crate::tui::theme::Theme;
 use crate::view::card::{CardView, Topic};
 
+/// The card pane: the effect of the next instruction.
 pub struct CardWidget;
 
 impl OneSheet for CardWidget {

@@ -11,6 +11,7 @@ use crate::columns::width;
 use crate::memory::Cell;
 use crate::view::cells::{self, AdjointView, CellView};
 
+/// The cells pane: scalars with their values and adjoints.
 pub struct CellsWidget;
 
 impl Pane for CellsWidget {

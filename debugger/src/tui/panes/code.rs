@@ -15,6 +15,7 @@ use crate::listing::{Line, is_label};
 use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::selected;
 
+/// The code pane: the source text with its marks.
 pub struct CodeWidget;
 
 impl Pane for CodeWidget {

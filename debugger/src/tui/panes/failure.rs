@@ -4,6 +4,7 @@ use super::Context;
 use super::sheet::{OneSheet, Sheet};
 use crate::listing::Line;
 
+/// The failure pane, shown at a trap: its reason, place and help.
 pub struct FailureWidget;
 
 impl OneSheet for FailureWidget {

@@ -7,6 +7,7 @@ use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
 use crate::view::code::counterpart;
 
+/// The inverse pane: the inverse program as text.
 pub struct InverseWidget;
 
 impl Pane for InverseWidget {

@@ -10,6 +10,7 @@ use super::{Context, Pane};
 use crate::columns::hanging;
 use crate::tui::app::messages::{Message, Tone};
 
+/// The messages pane: the dialogue between user and debugger.
 pub struct MessagesWidget;
 
 impl Pane for MessagesWidget {

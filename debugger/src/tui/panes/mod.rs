@@ -38,17 +38,23 @@ use crate::view::card::CardView;
 /// The data from which a pane is drawn.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
+    /// The session at its current time point.
     pub session: &'a Session,
     /// The effects of the last step: [`Session::footprint`].
     pub footprint: &'a [Touch],
     /// The card of the next step; `None` if there is no step at all.
     pub card: Option<&'a CardView>,
+    /// The styles of the screen.
     pub theme: &'a Theme,
+    /// The choices of the user: file, array, plots, selection.
     pub choices: &'a Choices,
+    /// The messages, oldest first.
     pub messages: &'a [Message],
     /// The area of the pane, without its heading.
     pub area: Rect,
+    /// The cursor and the first visible row of the pane.
     pub scroll: Scroll,
+    /// True if the pane has the focus, so keys go to it.
     pub is_focused: bool,
 }
 
@@ -59,6 +65,7 @@ pub struct Choices {
     pub file: u32,
     /// The array in the arrays pane; `None` for the first one.
     pub array: Option<String>,
+    /// The plotted cells and their samples.
     pub plots: Plots,
     /// The selected cell of each pane that shows cells.
     pub selected: BTreeMap<PaneKind, Selected>,
@@ -94,6 +101,7 @@ impl Choices {
 pub struct Selected {
     /// Its name where it was selected.
     pub name: String,
+    /// The cell itself, in the frame in which it was selected.
     pub target: Target,
     /// True if the cell has a name in the selected frame now, so that the pane has an item for it.
     pub has_row: bool,
@@ -134,6 +142,7 @@ pub struct Scroll {
 /// The object under the cursor or the mouse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneSpot {
+    /// A line of the source text.
     Line(Line),
     /// An open procedure, by its backtrace number.
     Frame(usize),
@@ -236,6 +245,7 @@ macro_rules! panes {
     ($($kind:ident $name:literal $short:literal => $pane:expr;)+) => {
         /// The kinds of panes; their positions are determined by the layout.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "each variant is the pane that its row names")]
         pub enum PaneKind {
             $($kind),+
         }
@@ -258,6 +268,7 @@ macro_rules! panes {
                 }
             }
 
+            /// Returns the implementation of the pane.
             pub fn pane(self) -> &'static dyn Pane {
                 match self {
                     $(PaneKind::$kind => &$pane),+

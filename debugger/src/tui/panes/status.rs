@@ -18,6 +18,7 @@ use crate::timeline::{SpanEnd, StepSpan};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
 
+/// The status line of a session at rest.
 pub struct StatusWidget;
 
 impl Pane for StatusWidget {
@@ -36,11 +37,15 @@ impl Pane for StatusWidget {
 
 /// Data of a session during a long run.
 pub struct Running<'a> {
+    /// The command line that is executed.
     pub command: &'a str,
+    /// The step at which the run is now.
     pub step: i64,
     /// The position in the whole run, in percent, if the end of the run is known.
     pub percent: Option<f64>,
+    /// Time since the command began.
     pub elapsed: Duration,
+    /// Memory used by residues, in bytes.
     pub history_bytes: usize,
 }
 

@@ -9,6 +9,7 @@ use crate::columns::{width, wrapped};
 use crate::outcome::ValueRow;
 use crate::view::stack::rows;
 
+/// The tapes pane: the nearest values of both stacks and both tapes.
 pub struct TapesWidget;
 
 impl Pane for TapesWidget {

@@ -16,6 +16,7 @@ use crate::scale::{chosen_step, column_of};
 use crate::timeline::{Fork, SpanEnd};
 use crate::view::timeline::{self, Column, TimelinePane};
 
+/// The timeline pane: events, the bar, plots and branches.
 pub struct TimelineWidget;
 
 impl Pane for TimelineWidget {

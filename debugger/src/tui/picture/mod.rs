@@ -25,8 +25,9 @@ const MARGIN: u16 = 12;
 /// Distance from a row's top to the baseline of its text, in pixels.
 const BASELINE: u16 = 13;
 
-/// The minimum and maximum size of a picture, in cells.
+/// The minimum size of a picture, in cells.
 pub const LEAST: Size = Size { width: 20, height: 6 };
+/// The maximum size of a picture, in cells.
 pub const MOST: Size = Size { width: 400, height: 200 };
 
 /// Renders a frame with default colours and a title, which screen readers read.

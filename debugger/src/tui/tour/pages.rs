@@ -9,7 +9,9 @@ use crate::command::real_results;
 /// A page of the tour.
 #[derive(Debug)]
 pub struct TourPage {
+    /// The heading of the page.
     pub title: &'static str,
+    /// The explanation. Command lines in braces are replaced by their keys.
     pub words: &'static str,
     /// Names of commands that mark the page as tried when one of them is executed; empty for a page that is
     /// only read.
@@ -21,12 +23,14 @@ pub struct TourPage {
 /// A program feature that a page requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TourNeed {
+    /// Calls of procedures, for pages about frames.
     Calls,
     /// A real result, for which there is a gradient.
     RealResult,
 }
 
 impl TourNeed {
+    /// Returns true if the program has the feature.
     pub fn is_met(self, program: &Program) -> bool {
         match self {
             TourNeed::Calls => program.module().code.iter().any(|it| matches!(it.link, Link::Calls(_))),

@@ -23,11 +23,17 @@ pub trait Format {
     /// The mask of the bits with the upper half of a number's digits.
     const UPPER_HALF: i64;
 
+    /// The constants of the exponential, the logistic function and the hyperbolic functions.
     const EXP: ExpConstants;
+    /// The constants of the logarithms.
     const LOG: LogConstants;
+    /// The constants of the cube root and of the length of a vector.
     const ROOTS: RootsConstants;
+    /// The constants of the error function, log Γ, and their derivatives.
     const SPECIAL: SpecialConstants;
+    /// The constants of sine, cosine and tangent.
     const TRIG: TrigConstants;
+    /// The constants of arcsine, arccosine and arctangent.
     const INVERSE_TRIG: InverseTrigConstants;
 }
 

@@ -9,9 +9,13 @@ use super::format::Format;
 /// supports subnormal numbers. Words are wrapping integers of the format's width in two's complement. A flag
 /// is the result of a comparison. No operation faults.
 pub trait FloatOps {
+    /// The format of the floats, with its constants.
     type Format: Format;
+    /// A float: a number, or the engine's name for one.
     type Float: Copy;
+    /// An integer of the format's width, or the engine's name for one.
     type Word: Copy;
+    /// A truth value, or the engine's name for one.
     type Flag: Copy;
 
     /// Returns a constant: the float nearest to `value`.
@@ -19,10 +23,15 @@ pub trait FloatOps {
     /// Returns a constant: the low bits of `value`.
     fn word(&self, value: i64) -> Self::Word;
 
+    /// Adds two floats; rounds to nearest, ties to even.
     fn add(&self, a: Self::Float, b: Self::Float) -> Self::Float;
+    /// Subtracts `b` from `a`; rounds to nearest, ties to even.
     fn sub(&self, a: Self::Float, b: Self::Float) -> Self::Float;
+    /// Multiplies two floats; rounds to nearest, ties to even.
     fn mul(&self, a: Self::Float, b: Self::Float) -> Self::Float;
+    /// Divides `a` by `b`; rounds to nearest, ties to even. A zero divisor yields an infinity or NaN.
     fn div(&self, a: Self::Float, b: Self::Float) -> Self::Float;
+    /// Correctly rounded square root; NaN for a negative float.
     fn sqrt(&self, a: Self::Float) -> Self::Float;
 
     /// Returns the bits of a float.
@@ -34,11 +43,17 @@ pub trait FloatOps {
     /// Returns the float nearest to a word.
     fn of_word(&self, a: Self::Word) -> Self::Float;
 
+    /// Adds two words, modulo 2^width.
     fn word_add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Subtracts `b` from `a`, modulo 2^width.
     fn word_sub(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Multiplies two words, modulo 2^width; for the upper word see [`FloatOps::word_mul_upper`].
     fn word_mul(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Bitwise and of two words.
     fn word_and(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Bitwise or of two words.
     fn word_or(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Bitwise exclusive or of two words.
     fn word_xor(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Shifts left by an amount from 0 to width - 1.
     fn word_shl(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
@@ -47,13 +62,21 @@ pub trait FloatOps {
     /// Shifts right arithmetically, by an amount from 0 to width - 1.
     fn word_sar(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
 
+    /// Compares floats: a < b. Not set if one of them is NaN.
     fn lt(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
+    /// Compares floats: a ≤ b. Not set if one of them is NaN.
     fn le(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
+    /// Compares floats: a = b. Set for zeros of different signs, and not set if one of them is NaN.
     fn eq(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
+    /// Compares words as signed integers: a < b.
     fn word_lt(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
+    /// Compares words: a = b, that is, all bits are equal.
     fn word_eq(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
+    /// Conjunction: set if both flags are set.
     fn both(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
+    /// Disjunction: set if at least one flag is set.
     fn either(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
+    /// Negation: set if the flag isn't set.
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
     /// Returns one of two floats that are already computed.
@@ -92,12 +115,14 @@ pub trait FloatOps {
         a
     }
 
+    /// Clears the sign bit, also that of a zero or NaN.
     #[inline(always)]
     fn abs(&self, a: Self::Float) -> Self::Float {
         let sign = self.word(1 << (Self::Format::WIDTH - 1));
         self.of_bits(self.word_and(self.bits(a), self.word_xor(sign, self.word(-1))))
     }
 
+    /// Flips the sign bit, also that of a zero or NaN.
     #[inline(always)]
     fn neg(&self, a: Self::Float) -> Self::Float {
         self.of_bits(self.word_xor(self.bits(a), self.word(1 << (Self::Format::WIDTH - 1))))
@@ -133,11 +158,13 @@ pub trait FloatOps {
         upper_product(self, a, b)
     }
 
+    /// Returns the lesser of two words, compared as signed integers.
     #[inline(always)]
     fn word_min(&self, a: Self::Word, b: Self::Word) -> Self::Word {
         self.word_select(self.word_lt(a, b), a, b)
     }
 
+    /// Returns the greater of two words, compared as signed integers.
     #[inline(always)]
     fn word_max(&self, a: Self::Word, b: Self::Word) -> Self::Word {
         self.word_select(self.word_lt(b, a), a, b)

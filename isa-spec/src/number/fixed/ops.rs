@@ -6,7 +6,9 @@ use crate::fault::Fault;
 /// Wrapping operations on 128-bit words in two's complement. A flag is the result of a comparison. No
 /// operation faults: functions that may fail return a fault number in a second word ([`FixedOutcome`]).
 pub trait WideOps {
+    /// A 128-bit word, or the engine's name for one.
     type Word: Copy;
+    /// A truth value, or the engine's name for one.
     type Flag: Copy;
 
     /// Returns a constant word.
@@ -14,12 +16,17 @@ pub trait WideOps {
     /// Returns a flag that isn't set.
     fn never(&self) -> Self::Flag;
 
+    /// Adds two words, modulo 2^128.
     fn add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Subtracts `b` from `a`, modulo 2^128.
     fn sub(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Multiplies two words, modulo 2^128.
     fn mul(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Unsigned quotient, rounded down; the divisor must not be 0.
     fn div(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Bitwise and of two words.
     fn and(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// Bitwise or of two words.
     fn or(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Shifts left by a constant from 0 to 127.
     fn shl(&self, a: Self::Word, amount: u32) -> Self::Word;
@@ -38,10 +45,15 @@ pub trait WideOps {
 
     /// Compares unsigned words: a < b.
     fn lt(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
+    /// Compares words: a = b, that is, all bits are equal.
     fn eq(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
+    /// Conjunction: set if both flags are set.
     fn both(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
+    /// Disjunction: set if at least one flag is set.
     fn either(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
+    /// Exclusive or: set if exactly one flag is set.
     fn differ(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;
+    /// Negation: set if the flag isn't set.
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
     /// Returns one of two words that are already computed.
@@ -66,16 +78,22 @@ pub trait WideOps {
     // The operations on fractions defined in `wide.rs`. An engine inlines that definition or calls a
     // function.
 
+    /// Upper 128 bits of an unsigned product, at most 3 units too small: see [`super::wide::mul_high`].
     fn mul_high(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// n / d as 128 fraction bits, rounded down; n < d is required. See [`super::wide::fraction`].
     fn fraction(&self, n: Self::Word, d: Self::Word) -> Self::Word;
+    /// `value / 2^shift`, to nearest, ties to even, for any non-negative shift. See
+    /// [`super::wide::round_shift`].
     fn round_shift(&self, value: Self::Word, shift: Self::Word) -> Self::Word;
 
     // Derived operations, with default implementations.
 
+    /// Returns a flag that is set if the top bit of the word is set.
     #[inline(always)]
     fn is_negative(&self, a: Self::Word) -> Self::Flag {
         self.not(self.lt(a, self.word(1 << 127)))
     }
+    /// Returns a flag that is set if all bits are 0.
     #[inline(always)]
     fn is_zero(&self, a: Self::Word) -> Self::Flag {
         self.eq(a, self.word(0))
@@ -85,14 +103,17 @@ pub trait WideOps {
     fn has(&self, a: Self::Word, bit: u128) -> Self::Flag {
         self.not(self.is_zero(self.and(a, self.word(bit))))
     }
+    /// Negates a word, modulo 2^128; -2^127 stays itself.
     #[inline(always)]
     fn neg(&self, a: Self::Word) -> Self::Word {
         self.sub(self.word(0), a)
     }
+    /// Negates a word if the flag is set.
     #[inline(always)]
     fn negated_where(&self, flag: Self::Flag, a: Self::Word) -> Self::Word {
         self.select(flag, self.neg(a), a)
     }
+    /// Absolute value of a signed word, as an unsigned word.
     #[inline(always)]
     fn magnitude(&self, a: Self::Word) -> Self::Word {
         self.negated_where(self.is_negative(a), a)

@@ -63,8 +63,9 @@ enum CallEnd {
 /// The report of a call; its [`CallRoom`] has the values and adjoints.
 #[derive(Clone, Debug)]
 pub struct FoundGradients {
-    /// Steps of the primal sweep; `steps_back` has those of the reverse sweep.
+    /// Number of steps of the primal sweep.
     pub steps: u64,
+    /// Number of steps of the reverse sweep.
     pub steps_back: u64,
     /// The error bound of each row's sum ([`reviver_vm::differentiate::Trust::loss_error`]), up to the first row that isn't verified. Unchecked
     /// code gives no bounds.

@@ -45,6 +45,7 @@ const SLACK: u32 = 1 << 16;
 pub struct GradientTask<'t> {
     /// The position at which the primal sweep ends.
     pub turn: u32,
+    /// The check level. Only checked functions verify the reverse sweep.
     pub level: CheckLevel,
     /// The reals that may have a seed, each once. Their values at the turning point are the results, in this order.
     pub seeded: &'t [u32],
@@ -55,6 +56,7 @@ pub struct GradientTask<'t> {
 /// The call function of a gradient, with the memory that its caller prepares.
 #[derive(Debug)]
 pub struct GradientFunction {
+    /// The SSA function of both sweeps. It starts and ends at the beginning of the program.
     pub form: SsaForm,
     /// The number of the exit at the function's end.
     pub end: u32,
