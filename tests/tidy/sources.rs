@@ -51,8 +51,8 @@ pub fn sources_of(member: &str) -> Vec<PathBuf> {
 /// Returns the code of a file, without comments, quoted text, or the tests at its end.
 pub fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
-    let (mut rest, mut code) = (&text[..tests], String::new());
+    let text = shipped(&text);
+    let (mut rest, mut code) = (text.as_str(), String::new());
     while let Some(first) = rest.chars().next() {
         let (kept, length) = match without_meaning(rest) {
             0 => (first, first.len_utf8()),
@@ -62,6 +62,20 @@ pub fn code(path: &Path) -> String {
         rest = &rest[length..];
     }
     code
+}
+
+/// Returns a text without its modules of tests: declarations of files, and the module at the end.
+fn shipped(text: &str) -> String {
+    const TESTS: &str = "#[cfg(test)]\nmod ";
+    let (mut rest, mut kept) = (text, String::new());
+    while let Some((before, tests)) = rest.split_once(TESTS) {
+        kept.push_str(before);
+        match tests.split_once('\n') {
+            Some((declared, behind)) if declared.ends_with(';') => rest = behind,
+            _ => return kept,
+        }
+    }
+    kept + rest
 }
 
 /// Returns the length of the comment or quotation at the start of a text; 0 if there is none.

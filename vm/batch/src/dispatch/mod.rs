@@ -222,7 +222,7 @@ struct Batch<'a, 'b> {
 }
 
 /// A block that is in flight on the device.
-struct Flight {
+struct Submission {
     buffers: Buffers,
     range: Range<usize>,
     block: LaneSpan,
@@ -244,12 +244,12 @@ impl<'a> Batch<'a, '_> {
         while begin < lanes || next.is_some() {
             let current = match next.take() {
                 Some(flight) => flight,
-                None => self.take_off(&mut begin, of_a_block)?,
+                None => self.submit(&mut begin, of_a_block)?,
             };
             if begin < lanes && !self.free.is_empty() {
-                next = Some(self.take_off(&mut begin, of_a_block)?);
+                next = Some(self.submit(&mut begin, of_a_block)?);
             }
-            let buffers = self.land(current)?;
+            let buffers = self.finish(current)?;
             self.free.push(buffers);
         }
         Ok(())
@@ -275,7 +275,7 @@ impl<'a> Batch<'a, '_> {
     }
 
     /// Sends the inputs of the lanes from `begin` on, and submits their first dispatch.
-    fn take_off(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Flight, BatchError> {
+    fn submit(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Submission, BatchError> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.statuses.len());
         *begin = range.end;
@@ -291,12 +291,12 @@ impl<'a> Batch<'a, '_> {
         let with_results = self.pace.ends_at_once || self.results_are_few(block);
         let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
         let pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
-        Ok(Flight { buffers, range, block, pass, rounds, pending })
+        Ok(Submission { buffers, range, block, pass, rounds, pending })
     }
 
     /// Continues a block until all of its lanes have ended, and reads their results.
-    fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
-        let Flight { mut buffers, range, block, mut pass, mut rounds, mut pending } = flight;
+    fn finish(&mut self, submission: Submission) -> Result<Buffers, BatchError> {
+        let Submission { mut buffers, range, block, mut pass, mut rounds, mut pending } = submission;
         let device = &self.shader.device;
         let mut submissions = 1;
         loop {

@@ -13,8 +13,9 @@ use naga::{
     ScalarKind, SwizzleComponent, TypeInner, UnaryOperator, VectorSize,
 };
 
+use super::choice::LoweredResults;
+use super::integers;
 use super::types::{LoweredTypes, global_name, is_wide_integer, refused};
-use super::{LoweredResults, integers};
 use crate::error::BatchError;
 
 /// The expressions of a function that have been evaluated so far.

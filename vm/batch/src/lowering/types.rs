@@ -5,7 +5,7 @@ use naga::{
     TypeInner, VectorSize,
 };
 
-use super::{LoweredIntegers, Lowering};
+use super::choice::{LoweredIntegers, Lowering};
 use crate::error::BatchError;
 
 /// Returns the error for a construct that has no lowering.

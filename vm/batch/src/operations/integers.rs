@@ -4,7 +4,7 @@ use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
 use reviver_isa::module::Word;
 
-use super::Written;
+use super::operation_text::Written;
 use super::spelling::IntegerType;
 
 /// Writer of a program's integer operations.

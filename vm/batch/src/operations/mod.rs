@@ -15,6 +15,7 @@ mod floats;
 mod function;
 mod integers;
 mod library;
+mod operation_text;
 mod reals;
 mod spelling;
 mod tables;
@@ -31,6 +32,7 @@ use reviver_isa::instruction::Class;
 
 use self::integers::IntegerTexts;
 use self::library::Library;
+pub(crate) use self::operation_text::Written;
 use self::reals::RealTexts;
 use self::spelling::NumberTypes;
 pub(crate) use self::spelling::{FloatType, IntegerType, ZERO};
@@ -40,25 +42,6 @@ pub(crate) use self::spelling::{FloatType, IntegerType, ZERO};
 pub(crate) struct Operations {
     numbers: NumberKinds,
     library: Library,
-}
-
-/// The text of an operation that returns a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Written {
-    /// Statements that come first.
-    pub lines: Vec<String>,
-    /// The value: an expression that needs no parentheses. Undefined if the operation fails.
-    pub text: String,
-    /// An expression of type `bool` that is true if the operation fails; None if it can't fail.
-    pub fails: Option<String>,
-    /// Upper bound on the iterations of its loops.
-    pub rounds: u32,
-}
-
-impl Written {
-    fn surely(text: String) -> Written {
-        Written { text, ..Written::default() }
-    }
 }
 
 impl Operations {

@@ -8,8 +8,9 @@ use reviver_isa::module::{RealSystem, Word};
 
 use super::function::RealFunction;
 use super::integers::{IntegerTexts, holds};
+use super::operation_text::Written;
 use super::spelling::{FloatType, ZERO};
-use super::{Written, fixed_functions, floats};
+use super::{fixed_functions, floats};
 
 /// Writer of a program's real operations.
 pub(super) struct RealTexts {

@@ -1,0 +1,100 @@
+//! The choice of a lowering: what replaces 64-bit integers, results and operations on 32-bit floats.
+
+use super::singles::LoweredSingles;
+use crate::float_controls::FloatControls;
+use crate::valid::WideTypes;
+
+/// The implementation of 64-bit integers on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoweredIntegers {
+    /// The device's own 64-bit integers.
+    Native,
+    /// Pairs of 32-bit words.
+    Pairs,
+}
+
+/// The protection of float arithmetic against rearrangement by the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoweredResults {
+    /// The device accepts SPIR-V unchanged, in which each result has a decoration that forbids rearrangement.
+    Decorated,
+    /// Each result passes through an operation that the driver can't evaluate at compile time.
+    Opaque,
+}
+
+/// The rewriting of shaders for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lowering {
+    pub integers: LoweredIntegers,
+    pub results: LoweredResults,
+    pub singles: LoweredSingles,
+    /// The modes for 32-bit floats that the shader requests, if results are decorated.
+    pub controls: FloatControls,
+}
+
+impl Lowering {
+    /// Returns the 64-bit types that remain in the text. `floats` is true if 64-bit floats are allowed.
+    pub fn wide(self, floats: bool) -> WideTypes {
+        WideTypes { floats, integers: self.integers == LoweredIntegers::Native }
+    }
+
+    /// The identity lowering, for a device about which nothing else is known.
+    #[cfg(test)]
+    pub const PLAIN: Lowering = Lowering {
+        integers: LoweredIntegers::Native,
+        results: LoweredResults::Decorated,
+        singles: LoweredSingles::Native,
+        controls: FloatControls::NONE,
+    };
+
+    /// Returns all possible lowerings.
+    pub fn all() -> impl Iterator<Item = Lowering> {
+        let with = |integers, results| {
+            let of_singles = move |singles| {
+                FloatControls::all().map(|controls| Lowering { integers, results, singles, controls })
+            };
+            LoweredSingles::ALL.into_iter().flat_map(of_singles)
+        };
+        let all = [LoweredIntegers::Native, LoweredIntegers::Pairs];
+        let both =
+            |integers| [LoweredResults::Decorated, LoweredResults::Opaque].map(|results| (integers, results));
+        all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
+    }
+
+    /// Returns alternatives for 32-bit floats, the fastest first, for a device with inexact operations. If results must
+    /// be opaque, results of multiply-adds must be, too, so alternatives with multiply-adds are left out.
+    pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
+        let is_opaque = self.results == LoweredResults::Opaque;
+        let fits = move |singles: &LoweredSingles| match singles {
+            LoweredSingles::Native => false,
+            LoweredSingles::Compared | LoweredSingles::Fused => !is_opaque,
+            LoweredSingles::Whole => true,
+        };
+        LoweredSingles::ALL.into_iter().filter(fits).map(move |singles| Lowering { singles, ..self })
+    }
+
+    /// Returns true if texts are unchanged.
+    pub fn keeps_texts(self) -> bool {
+        self.integers == LoweredIntegers::Native
+            && self.results == LoweredResults::Decorated
+            && self.singles == LoweredSingles::Native
+    }
+
+    /// Describes the lowering as questions and answers, in words for the user.
+    pub fn answers(self) -> [(&'static str, &'static str); 4] {
+        let integers = match self.integers {
+            LoweredIntegers::Native => "i64",
+            LoweredIntegers::Pairs => "i64 on pairs of 32-bit words",
+        };
+        let results = match self.results {
+            LoweredResults::Decorated => "decorated, so that the driver rewrites none",
+            LoweredResults::Opaque => "made opaque, so that the driver rewrites none",
+        };
+        [
+            ("integers", integers),
+            ("results of floats", results),
+            ("operations on f32", self.singles.answer()),
+            ("modes of f32", self.controls.answer()),
+        ]
+    }
+}
