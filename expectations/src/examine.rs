@@ -109,10 +109,12 @@ impl Examination<'_> {
     }
 
     fn same_as(&mut self, line: &SameAs, module: &Module) -> Assessment {
-        let reference = match reference::module(line, &self.expectations.name, self.files) {
-            Ok(reference) => reference,
-            Err(miss) => return Assessment::Missed(vec![miss]),
-        };
+        let reference =
+            match reference::module(line, &self.expectations.name, self.files, self.settings.limits.assembly)
+            {
+                Ok(reference) => reference,
+                Err(miss) => return Assessment::Missed(vec![miss]),
+            };
         let (own, settings) = (self.own, self.settings);
         let mut see = |excursion: &Excursion, inputs: &str| self.see(excursion, inputs);
         Assessment::of(reference::assess(line, module, &reference, own, settings, &mut see))

@@ -2,6 +2,7 @@
 //! results.
 
 use reviver_assembler::files::Files;
+use reviver_assembler::limits::AssemblyLimits;
 use reviver_isa::Module;
 use reviver_isa::module::{Global, Role, Shape};
 use reviver_vm::{Machine, Travel};
@@ -56,12 +57,17 @@ pub(crate) fn assess(
     Vec::new()
 }
 
-/// Returns the module of a reference.
-pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Module, Mismatch> {
+/// Returns the module of a reference, assembled within limits.
+pub(crate) fn module(
+    line: &SameAs,
+    from: &str,
+    files: &dyn Files,
+    limits: AssemblyLimits,
+) -> Result<Module, Mismatch> {
     let expected = || format!("the reference {}", line.reference);
     let read = files.read(&line.reference, from);
     let (name, text) = read.map_err(|error| Mismatch::new(expected(), error))?;
-    let program = ProgramUnderTest::assemble(&name, text, files);
+    let program = ProgramUnderTest::assemble_within(&name, text, files, limits);
     let error = program.errors().next().map(|error| error.message.clone());
     program
         .module
@@ -197,5 +203,31 @@ fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<
             format!("a range of integers for `{name}`"),
             format!("{:?}..{:?}", input.from, input.to),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reviver_assembler::files::FilesInMemory;
+
+    use super::*;
+    use crate::expected::Expectations;
+    use crate::{examine, is_met};
+
+    #[test]
+    fn references_are_assembled_within_the_limits() {
+        let text = ";! same as many.rasm on 9 random n in 0..9\n.in n\n.out y\nadd y, 3 * n\nsub n, y / 3\n";
+        let many = ".in n\n.out y\n.macro thrice(a)\n    add y, a\n    add y, a\n    add y, a\n.endm\n    \
+            thrice n\nsub n, y / 3\n";
+        let files = FilesInMemory::new().with("many.rasm", many);
+        let met_within = |copied_instructions: u32| {
+            let mut settings = TestSettings::interpreted();
+            settings.limits.assembly.copied_instructions = copied_instructions;
+            let program = ProgramUnderTest::assemble("p.rasm", text.into(), &files);
+            let lines = examine(&program, &Expectations::of("p.rasm", text), &files, &settings);
+            is_met(&lines)
+        };
+        assert!(met_within(100_000));
+        assert!(!met_within(2));
     }
 }

@@ -25,6 +25,8 @@ pub enum NoText {
         "the program switches gradient mode itself, or reads it, so it can't be differentiated from outside"
     )]
     OwnMode,
+    #[error("no variable has a seed")]
+    NoSeed,
     #[error("`{name}` is named twice")]
     Twice { name: String },
     #[error("the program reads or writes adjoints itself, so its gradient has no C text")]
@@ -44,6 +46,7 @@ impl NoText {
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",
             NoText::OwnMode => "without `--of`, `reviver build` writes what the program computes",
+            NoText::NoSeed => "name the results that have seeds",
             NoText::Twice { .. } => "name each variable once",
             NoText::OwnAdjoints => {
                 "`reviver grad` differentiates it; without `--of`, `reviver build` writes what the program computes"

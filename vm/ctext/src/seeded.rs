@@ -61,7 +61,7 @@ impl SeededResults {
             found.push(SeededGlobal { name: name.clone(), global: number, start, cells });
         }
         match found.is_empty() {
-            true => Err(NoText::NoCell { name: String::new() }),
+            true => Err(NoText::NoSeed),
             false => Ok(SeededResults::Seeds(found)),
         }
     }

@@ -140,5 +140,5 @@ fn seeds_name_real_variables() {
     assert_eq!(of(&["k"]), Some(NoText::NotReal { name: "k".into() }));
     assert_eq!(of(&["w"]), Some(NoText::NoCell { name: "w".into() }));
     assert_eq!(of(&["y", "y"]), Some(NoText::Twice { name: "y".into() }));
-    assert_eq!(of(&[]), Some(NoText::NoCell { name: String::new() }));
+    assert_eq!(of(&[]), Some(NoText::NoSeed));
 }
