@@ -399,7 +399,7 @@ pub struct Declaration<'a> {
     pub name: &'a str,
     /// The class of all its cells.
     pub class: Class,
-    /// The number of cells and their arrangement, as far as they are known before a run.
+    /// The number of cells and their arrangement, if they are known before a run.
     pub extent: Extent,
     /// True if an instruction may change it.
     pub writable: bool,

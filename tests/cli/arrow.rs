@@ -166,7 +166,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
     folder
         .reviver(&format!("batch line.rasm --lanes {}", case("zstd.arrows")))
         .expect(3)
-        .says("compressed by ZSTD, which isn't read: write them with LZ4");
+        .says("compressed by ZSTD, which isn't supported: write them with LZ4");
     // Files without lanes, and without batches.
     folder.file("none.arrow", file(&[lanes(0, 0)]));
     folder.reviver("batch line.rasm --lanes none.arrow").expect(0).prints("x,y\n");
@@ -388,7 +388,7 @@ fn arrow_that_is_cut_short_is_told() {
     let ran = folder.with_input("batch mixed.rasm --lanes -", &stream[..end]).expect(0);
     ran.says("if it was cut short, lanes are missing");
     folder.file("two.arrows", [&stream[..], &stream].concat());
-    folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something stands behind its end");
+    folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something follows its end");
     // A footer that belongs to another file.
     let one = file(&batches[..1]);
     let contents = |file: &[u8]| {

@@ -155,7 +155,7 @@ fn what_a_device_can_not_decide_the_processor_does() {
     let shown = "batch shown.rasm --lanes in.csv";
     folder.reviver(&format!("{shown} --device cpu")).expect(0);
     let ran = folder.reviver(&format!("{shown} --device {device}")).expect(2);
-    ran.says("devices have no `show`").says("`--device cpu` carries out");
+    ran.says("devices have no `show`").says("`--device cpu` executes");
 }
 
 /// Calls that aren't inlined have a limited depth on devices; irreducible loops are reported.

@@ -133,7 +133,7 @@ pub struct Slot {
     pub class: Class,
     /// True if the operand is the adjoint of the cell.
     pub adjoint: bool,
-    /// The address, as far as it is known before a run.
+    /// The address, if it is known before a run.
     pub location: Location,
 }
 
