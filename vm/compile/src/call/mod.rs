@@ -140,7 +140,8 @@ impl GradientFunction {
             finite::drop_inner_checks(&mut joining.form);
             finite::check_at_end(&mut joining, block)
         };
-        let (mut form, end) = joining.finish((last, !is_verified), &cells);
+        let (mut form, end) =
+            joining.finish((last, !is_verified && !program.module().real.is_exact()), &cells);
         let at_end =
             FormExit { position: program.begin(), way: version.way, calls: Vec::new(), is_full: false };
         debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
