@@ -55,11 +55,13 @@ struct InterfaceArgument<'p> {
 struct SeedArgument {
     /// Its name in the program.
     variable: String,
-    /// The number of its cells, and of its first result.
+    /// Number of its cells.
     cells: usize,
+    /// Index of its first result.
     first: u32,
-    /// The parameters for the seeds and for the values.
+    /// Parameter for the seeds.
     seed: String,
+    /// Parameter for the values.
     value: String,
 }
 
@@ -89,18 +91,19 @@ impl<'a> Interface<'a> {
             .chain(gradients.iter().chain(&seeds).chain(&values).map(String::as_str));
         let mut names = parameters(names);
         let mut others = names.split_off(globals.len());
-        let mut values = others.split_off(globals.len() + seeded.len());
-        let mut seeds = others.split_off(globals.len());
+        let values = others.split_off(globals.len() + seeded.len());
+        let seeds = others.split_off(globals.len());
         let mut gradients = others.into_iter();
-        let seeds = seeded.iter().zip(seeds.drain(..).zip(values.drain(..))).map(
-            |((global, first), (seed, value))| SeedArgument {
-                variable: global.name.clone(),
-                cells: global.cells as usize,
-                first: *first,
-                seed,
-                value,
-            },
-        );
+        let seeds =
+            seeded.iter().zip(seeds.into_iter().zip(values)).map(|((global, first), (seed, value))| {
+                SeedArgument {
+                    variable: global.name.clone(),
+                    cells: global.cells as usize,
+                    first: *first,
+                    seed,
+                    value,
+                }
+            });
         let seeds = seeds.collect();
         let arguments = globals.into_iter().zip(names).map(|((global, &start), name)| InterfaceArgument {
             global,
