@@ -11,6 +11,7 @@ use reviver_compile::form::{SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::range::IntRange;
+use reviver_compile::rows::AdjointRows;
 use reviver_compile::written::TextPlan;
 use reviver_vm::{Program, State};
 
@@ -32,6 +33,8 @@ pub(crate) struct StartCells<'s> {
     pub state: &'s State,
     /// The number of the input word, by cell.
     pub given: BTreeMap<SpacedCell, u32>,
+    /// The adjoints that are 1 at the turning point of a gradient, and the bits of 1.
+    pub seeds: (BTreeSet<u32>, u64),
 }
 
 impl StartCells<'_> {
@@ -44,6 +47,7 @@ impl StartCells<'_> {
         StartWord::Same(match space {
             Space::Ints | Space::StartInts => self.state.ints.get(at).map_or(0, |&value| value as u64),
             Space::Reals | Space::StartReals => self.state.reals.get(at).copied().unwrap_or(0),
+            Space::Adjoints if self.seeds.0.contains(&address) => self.seeds.1,
             Space::Adjoints => {
                 let adjoints = self.state.adjoints.as_ref();
                 adjoints.and_then(|adjoints| adjoints.cells.get(at)).copied().unwrap_or(0)
@@ -81,26 +85,21 @@ pub(crate) struct CellCounts {
 }
 
 impl CellCounts {
-    /// Counts the cells of a program, and of calls in either sweep of a lane.
-    pub fn of(program: &Program, calls: &[BoundedCalls]) -> CellCounts {
+    /// Counts the cells of a program and of its calls. Each real has an adjoint in each row.
+    pub fn of(program: &Program, calls: BoundedCalls, rows: Option<AdjointRows>) -> CellCounts {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let most = |of: fn(&BoundedCalls) -> u32| calls.iter().map(of).max().unwrap_or(0);
+        let reals = own(reals).saturating_add(calls.reals);
         CellCounts {
-            ints: own(ints).saturating_add(most(|calls| calls.ints)),
-            reals: own(reals).saturating_add(most(|calls| calls.reals)),
-            adjoints: own(reals).saturating_add(most(|calls| calls.reals)),
-            references: most(|calls| calls.references),
+            ints: own(ints).saturating_add(calls.ints),
+            reals,
+            adjoints: reals.saturating_mul(rows.map_or(1, |rows| rows.count)),
+            references: calls.references,
         }
     }
 
-    /// Returns the same counts with `rows` adjoints for each real.
-    pub fn with_rows(self, rows: u32) -> CellCounts {
-        CellCounts { adjoints: self.reals.saturating_mul(rows), ..self }
-    }
-
     /// Clips the range of an address to the cells of its space; None if nothing is left.
-    fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
+    pub fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
             Space::Ints | Space::StartInts => self.ints,
             Space::Reals | Space::StartReals => self.reals,
@@ -130,11 +129,10 @@ pub(crate) struct LaneMemory {
 }
 
 impl LaneMemory {
-    /// Collects the cells in memory of the SSA functions that lanes execute.
-    pub fn of(forms: &[Option<&SsaForm>], counts: CellCounts) -> LaneMemory {
-        let accesses = forms.iter().flatten().flat_map(|form| accesses(form, counts)).collect();
+    /// Collects the cells in memory of the SSA function that lanes execute.
+    pub fn of(form: &SsaForm, counts: CellCounts) -> LaneMemory {
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
-        let accesses = in_memory(accesses);
+        let accesses = in_memory(accesses(form, counts));
         for &CellAccess { space, first, end, .. } in &accesses {
             match memory.runs.last_mut().filter(|run| run.space == space && first <= run.end) {
                 Some(run) => run.end = run.end.max(end),
@@ -198,6 +196,15 @@ impl LaneMemory {
         let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
         Some(MemoryRun { first, end, word: run.word + (first - run.first), ..*run })
+    }
+}
+
+/// Returns the space of cells whose content at the start is in a space.
+pub(crate) fn own_space(space: Space) -> Space {
+    match space {
+        Space::StartInts => Space::Ints,
+        Space::StartReals => Space::Reals,
+        own => own,
     }
 }
 
@@ -274,6 +281,10 @@ fn accesses(form: &SsaForm, counts: CellCounts) -> Vec<CellAccess> {
         let is_last = matches!(block.end, SsaEnd::Exit { .. });
         for op in block.ops.iter().filter_map(|&value| form.op(value)) {
             let (OpKind::Load(space) | OpKind::Store(space)) = op.kind else { continue };
+            // Inputs are read where they are, and results are output words.
+            if matches!(space, Space::StartInts | Space::StartReals | Space::Results) {
+                continue;
+            }
             let is_store = matches!(op.kind, OpKind::Store(_));
             match (literal(form, op), op.operands.first()) {
                 (Some(first), _) if is_store => {

@@ -2,17 +2,18 @@
 //! Independent of shader text.
 
 use reviver_compile::op::{Space, SsaValue};
-use reviver_flow::layout::{Layout, MODE};
+use reviver_flow::layout::Layout;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape, Values};
 use reviver_isa::number::literal_bits;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
-use crate::cells::{LaneMemory, MemoryRun, SpacedCell, StartCells, StartWord};
-use crate::journey::{CellHome, LaneJourney, LossRows};
+use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord};
+use crate::forms::results;
+use crate::journey::{CellHome, LaneJourney};
 use crate::no_shader::NoShader;
-use crate::words::{WordRun, WordSource, word_runs};
+use crate::words::{WordRun, word_runs};
 
 /// An output word of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +30,20 @@ pub(crate) struct LaneArrival {
     /// The home of each output word, a value or a memory word; None for words that are written at the turning point.
     pub found: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Input reals that are SSA values, with the adjoint of each output row. The sum of their products estimates the
-    /// size of a loss to first order.
-    pub terms: Vec<(SsaValue, Vec<CellHome>)>,
+    /// Input reals with their adjoints. The sum of their products estimates the size of a loss to first order.
+    pub terms: Vec<LossTerms>,
 }
 
-/// Upper bound on input reals that contribute to the size estimate of a loss.
+/// Input reals, with the adjoints of each output row.
+#[derive(Clone, Debug)]
+pub(crate) enum LossTerms {
+    /// One input word.
+    Value(SsaValue, Vec<CellHome>),
+    /// `count` input words from `given` on. Their adjoints are in memory, from a word in each row on.
+    Words { given: u32, count: u32, adjoints: Vec<u32> },
+}
+
+/// Upper bound on input reals with adjoints outside of memory that contribute to the size estimate of a loss.
 const MOST_TERMS: usize = 1 << 10;
 
 /// The tolerance of a comparison.
@@ -43,59 +52,42 @@ pub(crate) enum Likeness {
     Same,
     /// Floats differ by at most the tolerance.
     Close,
-    /// Floats differ by at most what rounding explains, and the difference changes the loss by no more than rounding
-    /// does.
-    Restored,
 }
 
 /// Numbers that are compared with their expected values.
 #[derive(Clone, Debug)]
 pub(crate) enum Compared {
-    /// A number that is an SSA value, with its adjoint in each output row if the comparison needs adjoints.
-    Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness, adjoints: Vec<CellHome> },
-    /// Words of the lane's memory, and the first word of their adjoints in each output row, if the adjoints have words,
-    /// too.
-    Words { class: Class, expected: WordRun, likeness: Likeness, adjoints: Vec<u32> },
+    /// A number that is an SSA value.
+    Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness },
+    /// Words of the lane's memory.
+    Words { expected: WordRun, likeness: Likeness },
 }
 
-/// Data for the turning point of a gradient.
+/// Data for the losses of a gradient and its verification.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneTurning {
-    pub block: u32,
-    /// The loss of each output row, with the output words that receive it.
-    pub losses: Vec<(CellHome, Vec<u32>)>,
+pub(crate) struct LaneGradient {
+    /// For each result, the rows whose loss it is, and the output words that receive it.
+    pub results: Vec<(Vec<usize>, Vec<u32>)>,
     /// Upper bound on the absolute initial values of all reals that are not inputs.
     pub largest: f64,
-    /// Reals that count towards the largest number: SSA values at the start and at the turning point, and words in
-    /// memory at the turning point.
-    pub reals: Vec<SsaValue>,
-    pub words: Vec<MemoryRun>,
-    /// Input reals that are in memory.
-    pub first: Vec<WordRun>,
-}
-
-impl LaneTurning {
-    /// Returns the SSA values that the turning point needs.
-    pub fn values(&self) -> Vec<SsaValue> {
-        let losses = self.losses.iter().filter_map(|(home, _)| value(*home));
-        self.reals.iter().copied().chain(losses).collect()
-    }
+    /// Runs of input words that are reals: the first word, and their number.
+    pub given: Vec<(u32, u32)>,
 }
 
 impl LaneArrival {
     /// Returns the SSA values that the arrival needs.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> = self.found.iter().flatten().filter_map(|&home| value(home)).collect();
-        let of_homes = |homes: &[CellHome]| homes.iter().filter_map(|&home| value(home)).collect::<Vec<_>>();
         for compared in &self.compared {
-            if let Compared::Value { found, expected, adjoints, .. } = compared {
+            if let Compared::Value { found, expected, .. } = compared {
                 values.extend([*found, *expected]);
-                values.extend(of_homes(adjoints));
             }
         }
-        for (start, adjoints) in &self.terms {
-            values.push(*start);
-            values.extend(of_homes(adjoints));
+        for terms in &self.terms {
+            if let LossTerms::Value(start, adjoints) = terms {
+                values.push(*start);
+                values.extend(adjoints.iter().filter_map(|&home| value(home)));
+            }
         }
         values
     }
@@ -108,6 +100,13 @@ impl LaneArrival {
             Compared::Words { expected, .. } => Some(expected),
             Compared::Value { .. } => None,
         })
+    }
+}
+
+fn memory_word(home: CellHome) -> Option<u32> {
+    match home {
+        CellHome::Value(_) => None,
+        CellHome::Memory(word) => Some(word),
     }
 }
 
@@ -152,60 +151,49 @@ impl Ends<'_> {
         Ok(arrivals)
     }
 
-    /// Returns results and checks of each end of a gradient: the output words, and that the cells have their initial
-    /// values again.
+    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints if the
+    /// gradient is verified.
     pub fn of_gradient(
         &mut self,
         journey: &mut LaneJourney,
         asked: &[AskedWord],
-        is_judged: bool,
+        is_verified: bool,
     ) -> Vec<(u32, LaneArrival)> {
         let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
-        let judged = |block| {
+        let arrived = |block| {
             let mut arrival = self.arrival(journey, block, asked);
-            if is_judged {
-                self.restored(journey, block, &mut arrival);
+            if is_verified {
                 arrival.terms = self.terms(journey, block);
             }
             (block, arrival)
         };
-        blocks.into_iter().map(judged).collect()
+        blocks.into_iter().map(arrived).collect()
     }
 
-    /// Returns the data for the turning point; None for a run that has none.
-    pub fn turning(&self, journey: &mut LaneJourney, asked: &[AskedWord]) -> Option<LaneTurning> {
-        let block = journey.turn?;
-        let losses = journey.adjoints.losses.clone().into_iter().enumerate().map(|(row, loss)| {
-            let cell = (Space::Reals, loss);
-            let home = match self.memory.word(cell) {
-                Some(word) => CellHome::Memory(word),
-                None => CellHome::Value(journey.at_turn(cell, self.start)),
-            };
-            let words = (0..).zip(asked).filter(|(_, asked)| **asked == AskedWord::Loss { row });
-            (home, words.map(|(word, _)| word).collect())
+    /// Returns the data for the losses of a gradient; None for a plain run.
+    pub fn gradient(&self, journey: &LaneJourney, asked: &[AskedWord]) -> Option<LaneGradient> {
+        journey.adjoints.rows?;
+        let losses = &journey.adjoints.losses;
+        let results = results(losses).into_iter().map(|result| {
+            let rows = losses.iter().enumerate().filter(|(_, loss)| **loss == result);
+            let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+            let receives = |asked: &AskedWord| matches!(asked, AskedWord::Loss { row } if rows.contains(row));
+            let words = (0..).zip(asked).filter(|(_, asked)| receives(asked)).map(|(word, _)| word);
+            let words = words.collect();
+            (rows, words)
         });
-        let losses = losses.collect();
-        let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
-        let given: Vec<SpacedCell> = self.start.given.keys().copied().filter(is_value).collect();
-        let mut reals: Vec<SsaValue> =
-            given.into_iter().map(|cell| journey.at_start(cell, self.start)).collect();
-        reals.extend(journey.turned_reals());
         let others = self.start.state.reals.iter().enumerate();
         let others = others.filter(|(n, _)| !self.start.given.contains_key(&(Space::Reals, *n as u32)));
         let sizes = others.map(|(_, &bits)| self.program.approximate(Value::Real(bits)).abs());
-        let largest = sizes.fold(0.0, f64::max);
-        let end = self.program.flow().layout().constants(Class::Real).end as u32;
-        let words = self.memory.parts(Space::Reals, 0, end);
-        let first = words.iter().flat_map(|run| self.given_words(run)).collect();
-        Some(LaneTurning { block, losses, largest, reals, first, words })
-    }
-
-    /// Returns the runs of input words among some cells in memory.
-    fn given_words(&self, run: &MemoryRun) -> Vec<WordRun> {
-        let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
-        let mut runs = word_runs(run.word, words, &mut Vec::new());
-        runs.retain(|run| matches!(run.source, WordSource::Given(_)));
-        runs
+        let mut given: Vec<(u32, u32)> = Vec::new();
+        let reals = self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals);
+        for (_, &word) in reals {
+            match given.last_mut() {
+                Some((first, count)) if *first + *count == word => *count += 1,
+                _ => given.push((word, 1)),
+            }
+        }
+        Some(LaneGradient { results: results.collect(), largest: sizes.fold(0.0, f64::max), given })
     }
 
     fn arrival(&self, journey: &mut LaneJourney, block: u32, asked: &[AskedWord]) -> LaneArrival {
@@ -277,7 +265,7 @@ impl Ends<'_> {
         arrival: &mut LaneArrival,
     ) -> Result<(), NoShader> {
         let (class, space) = (declared.class, space(declared.class));
-        let likeness = self.likeness(class, Likeness::Close);
+        let likeness = self.likeness(class);
         for (address, &bits) in (declared.first..).zip(&declared.initial) {
             if self.memory.word((space, address)).is_some() {
                 continue;
@@ -289,13 +277,7 @@ impl Ends<'_> {
                     return Err(NoShader::Leftover { name: declared.name.clone() });
                 }
                 let expected = journey.literal(space, bits);
-                arrival.compared.push(Compared::Value {
-                    class,
-                    found,
-                    expected,
-                    likeness,
-                    adjoints: Vec::new(),
-                });
+                arrival.compared.push(Compared::Value { class, found, expected, likeness });
             }
         }
         let end = declared.first.saturating_add(declared.initial.len() as u32);
@@ -305,91 +287,54 @@ impl Ends<'_> {
                 StartWord::Same(declared.initial.get(at).copied().unwrap_or(0))
             });
             for expected in word_runs(run.word, words, self.constants) {
-                arrival.compared.push(Compared::Words { class, expected, likeness, adjoints: Vec::new() });
+                arrival.compared.push(Compared::Words { expected, likeness });
             }
         }
         Ok(())
     }
 
-    /// Compares all cells with their values at the start of the lane.
-    fn restored(&mut self, journey: &mut LaneJourney, block: u32, arrival: &mut LaneArrival) {
-        let layout = self.program.flow().layout();
-        let ends = [Class::Int, Class::Real].map(|class| layout.constants(class).end as u32);
-        for cell @ (space, address) in journey.left() {
-            let class = space.class();
-            // The mode is not compared, nor cells without a value in the program.
-            let is_judged = match space {
-                Space::Ints => address != MODE as u32 && address < ends[0],
-                Space::Reals => address < ends[1],
-                _ => false,
-            };
-            let home = journey.at_arrival(block, cell, self.start, self.memory);
-            let (true, CellHome::Value(found)) = (is_judged, home) else { continue };
-            let likeness = self.likeness(class, Likeness::Restored);
-            let expected = journey.at_start(cell, self.start);
-            let adjoints = match likeness {
-                Likeness::Restored => self.adjoints(journey, block, address),
-                Likeness::Same | Likeness::Close => Vec::new(),
-            };
-            arrival.compared.push(Compared::Value { class, found, expected, likeness, adjoints });
-        }
-        let spaces = [(Space::Ints, ends[0]), (Space::Reals, ends[1])];
-        let runs: Vec<MemoryRun> =
-            spaces.iter().flat_map(|&(space, end)| self.memory.parts(space, 0, end)).collect();
-        for run in runs {
-            let likeness = self.likeness(run.space.class(), Likeness::Restored);
-            self.restored_words(&journey.adjoints, run, likeness, arrival);
-        }
-    }
-
     /// Returns the homes of the adjoints of a real at an arrival block, one for each output row.
     fn adjoints(&self, journey: &mut LaneJourney, block: u32, real: u32) -> Vec<CellHome> {
-        let rows = journey.adjoints.clone();
+        let rows = 0..journey.adjoints.count();
         let of_row = |row| {
-            journey.at_arrival(block, (Space::Adjoints, rows.adjoint(row, real)), self.start, self.memory)
+            let adjoint = (Space::Adjoints, journey.adjoints.adjoint(row, real));
+            journey.at_arrival(block, adjoint, self.start, self.memory)
         };
-        (0..rows.count()).map(of_row).collect()
+        rows.map(of_row).collect()
     }
 
     /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so a loss may count as
     /// smaller than it is.
-    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<(SsaValue, Vec<CellHome>)> {
-        let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
-        let given = self.start.given.keys().copied().filter(is_value);
-        let terms = given.take(MOST_TERMS).map(|(space, address)| {
-            let start = journey.at_start((space, address), self.start);
-            (start, self.adjoints(journey, block, address))
-        });
-        terms.collect()
-    }
-
-    fn restored_words(
-        &mut self,
-        rows: &LossRows,
-        run: MemoryRun,
-        likeness: Likeness,
-        arrival: &mut LaneArrival,
-    ) {
-        let class = run.space.class();
-        let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
-        for expected in word_runs(run.word, words, self.constants) {
-            let first = run.first + (expected.word - run.word);
-            let of_row = |row| {
-                let first = rows.adjoint(row, first);
-                let last = (Space::Adjoints, first + expected.count - 1);
-                let word = self.memory.word((Space::Adjoints, first))?;
-                (class == Class::Real && self.memory.word(last) == Some(word + expected.count - 1))
-                    .then_some(word)
-            };
-            let adjoints = (0..rows.count()).map(of_row).collect::<Option<Vec<u32>>>().unwrap_or_default();
-            arrival.compared.push(Compared::Words { class, expected, likeness, adjoints });
+    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<LossTerms> {
+        let mut terms = Vec::new();
+        let mut values = 0;
+        for (&(space, address), &word) in self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals) {
+            let homes = self.adjoints(journey, block, address);
+            let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();
+            let is_in_memory = words.len() == homes.len();
+            match terms.last_mut() {
+                Some(LossTerms::Words { given, count, adjoints })
+                    if is_in_memory
+                        && *given + *count == word
+                        && adjoints.iter().zip(&words).all(|(first, word)| first + *count == *word) =>
+                {
+                    *count += 1;
+                }
+                _ if is_in_memory => terms.push(LossTerms::Words { given: word, count: 1, adjoints: words }),
+                _ if values < MOST_TERMS => {
+                    values += 1;
+                    terms.push(LossTerms::Value(journey.at_start((space, address), self.start), homes));
+                }
+                _ => {}
+            }
         }
+        terms
     }
 
     /// Returns the tolerance for a class: only floats are compared other than exactly.
-    fn likeness(&self, class: Class, of_floats: Likeness) -> Likeness {
+    fn likeness(&self, class: Class) -> Likeness {
         let is_exact = self.program.module().real.is_exact();
-        if class == Class::Int || is_exact { Likeness::Same } else { of_floats }
+        if class == Class::Int || is_exact { Likeness::Same } else { Likeness::Close }
     }
 }
 

@@ -1,14 +1,15 @@
-//! Builds the SSA functions that lanes execute: one from an end of the program to the other, or the two of a gradient.
+//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of a gradient.
 //! Independent of shader text and of cell values.
 
 use reviver_compile::Outside;
 use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
+use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
 use reviver_compile::form::{FormExit, Observed, SsaEnd, SsaForm, Version};
 use reviver_compile::known::KnownCells;
-use reviver_compile::left::left_by;
 use reviver_compile::passes::{FormPass, PASSES, improved};
 use reviver_compile::route::RoutePlan;
+use reviver_compile::rows::AdjointRows;
 use reviver_compile::start::RouteStart;
 use reviver_compile::written::TextPlan;
 use reviver_flow::graph::Way;
@@ -29,6 +30,8 @@ const LEAST_CALLS: u32 = 16;
 pub(crate) struct LaneForm {
     pub form: SsaForm,
     pub calls: BoundedCalls,
+    /// The layout of the adjoints of a gradient.
+    pub rows: Option<AdjointRows>,
 }
 
 /// Builds the SSA function from one end of a program to the other.
@@ -36,54 +39,69 @@ pub(crate) struct LaneForm {
 /// # Errors
 /// Fails if the program does something that devices can't.
 pub(crate) fn whole(start: &RouteStart, travel: Travel, level: CheckLevel) -> Result<LaneForm, NoShader> {
-    let program = start.program();
-    form(start, RoutePlan::whole(program, travel, level), KnownCells::default(), false)
+    let run = sweep(start, RoutePlan::whole(start.program(), travel, level), false)?;
+    if !start.suits(&run.form.version) {
+        return Err(NoShader::Start);
+    }
+    Ok(run)
 }
 
-/// Builds the SSA functions of a gradient: forward to the turning point of the losses, and back from there. `losses`
-/// are addresses of reals.
+/// Builds the call function of a gradient. `losses` are addresses of reals, one for each row; [`results`] has the order of their
+/// values.
 ///
 /// # Errors
-/// Fails if the program does something that devices can't.
-pub(crate) fn gradient(
-    start: &RouteStart,
-    losses: &[usize],
-    level: CheckLevel,
-) -> Result<[LaneForm; 2], NoShader> {
+/// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
+pub(crate) fn gradient(start: &RouteStart, losses: &[u32], level: CheckLevel) -> Result<LaneForm, NoShader> {
     let program = start.program();
     if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
         return Err(NoShader::OwnMode);
     }
-    let turn = early_turn(program, losses).and_then(|stops| stops.only());
+    let cells: Vec<usize> = losses.iter().map(|&loss| loss as usize).collect();
+    let turn = early_turn(program, &cells).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
-    let [there, back] = RoutePlan::gradient(program, turn, level);
-    let there = form(start, there, KnownCells::default(), true)?;
-    let known = left_by(&there.form, turn);
-    Ok([there, form(start, back, known, true)?])
+    let [primal, reverse] = RoutePlan::gradient(program, turn, level);
+    let [primal, reverse] = [sweep(start, primal, true)?, sweep(start, reverse, true)?];
+    let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
+    if !start.suits(&primal.form.version) || has_adjoints {
+        return Err(NoShader::Start);
+    }
+    let calls = primal.calls.max(reverse.calls);
+    let largest = if primal.form.version.is_watched { LargestScan::All } else { LargestScan::None };
+    let needs = CallNeeds {
+        largest,
+        unit_seeds: Some(losses),
+        frames: Some([calls.ints, calls.reals]),
+        passes: &passes(),
+    };
+    let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
+    let task = GradientTask { turn, level, seeded: &results(losses), rows };
+    let function = GradientFunction::join(program, task, [primal.form, reverse.form], needs);
+    let GradientFunction { form, rows, .. } = function.ok_or(NoShader::RowsPart)?;
+    Ok(LaneForm { form, calls, rows: Some(rows) })
 }
 
-/// Builds the SSA function of a run. `has_adjoints` is true for both sweeps of a gradient, so that the same number of
-/// calls may be open in both.
-fn form(
-    start: &RouteStart,
-    plan: RoutePlan,
-    known: KnownCells,
-    has_adjoints: bool,
-) -> Result<LaneForm, NoShader> {
+/// Returns the losses without repetitions, in the order of the results of a gradient.
+pub(crate) fn results(losses: &[u32]) -> Vec<u32> {
+    let mut found = losses.to_vec();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps, so that the same number
+/// of calls may be open in both.
+fn sweep(start: &RouteStart, plan: RoutePlan, has_adjoints: bool) -> Result<LaneForm, NoShader> {
     let program = start.program();
-    let version = plan.version(program, known);
-    let observed = match version.observed {
-        // A caller that sees a lane that hasn't arrived runs it again.
-        Observed::Anywhere | Observed::Arrival => Observed::Arrival,
-        Observed::Adjoints => Observed::Adjoints,
-    };
-    let form = build(program.module(), program.flow(), Version { observed, ..version })?;
+    let version = plan.version(program, KnownCells::default());
+    // A caller that sees a lane that hasn't arrived runs it again.
+    let version = Version { observed: Observed::Arrival, ..version };
+    let form = build(program.module(), program.flow(), version)?;
     let room = (WORDS_OF_CALLS, LEAST_CALLS);
     let calls = BoundedCalls::of(program, start.state(), form.demands, room, has_adjoints);
     let calls = calls.ok_or(NoShader::Limits)?;
     let form = bounded(form, calls);
     check(program, &form, plan.to)?;
-    Ok(LaneForm { form: improved(form, &passes()), calls })
+    Ok(LaneForm { form: improved(form, &passes()), calls, rows: None })
 }
 
 /// Returns the compiler's passes, except `indices`: it drops the known ranges of indices, and with them which arrays

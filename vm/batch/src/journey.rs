@@ -1,9 +1,10 @@
 //! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to the
-//! arrival. In a gradient, the reverse sweep follows the primal sweep. Independent of shader text.
+//! arrival. Independent of shader text.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use reviver_compile::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
+use reviver_compile::call::region::{Region, regions};
+use reviver_compile::form::{SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::rows::AdjointRows;
@@ -11,9 +12,9 @@ use reviver_compile::written::TextPlan;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
+use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal, own_space};
 
-/// The place of a cell's content, at an arrival or at the turning point.
+/// The place of a cell's content at an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellHome {
     Value(SsaValue),
@@ -26,8 +27,8 @@ pub(crate) enum CellHome {
 pub(crate) struct LossRows {
     /// The addresses of the losses, one for each row.
     pub losses: Vec<u32>,
-    /// The distance from a row's adjoint of a real to that of the next row.
-    pub stride: u32,
+    /// The layout of the rows. A plain run has none.
+    pub rows: Option<AdjointRows>,
 }
 
 impl LossRows {
@@ -35,14 +36,9 @@ impl LossRows {
         self.losses.len() as u32
     }
 
-    /// Returns the layout of the rows.
-    pub fn layout(&self) -> AdjointRows {
-        AdjointRows { count: self.count(), stride: self.stride }
-    }
-
     /// Returns the address of a real's adjoint in a row.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
-        self.layout().adjoint(row, real)
+        self.rows.map_or(real, |rows| rows.adjoint(row, real))
     }
 
     /// Iterates over the addresses of the seeds: for each row, the adjoint of the row's loss. All other adjoints are 0 at the
@@ -56,18 +52,14 @@ impl LossRows {
 #[derive(Debug)]
 pub(crate) struct LaneJourney {
     pub form: SsaForm,
-    /// The first block of a gradient's reverse sweep. The later blocks are those of the reverse sweep, too.
-    pub back: Option<u32>,
-    /// The block at the turning point of a gradient.
-    pub turn: Option<u32>,
+    /// The sweep of each block.
+    regions: HashMap<u32, Region>,
     /// The blocks of arrivals, each with the values that it stores to cells outside of memory.
     pub arrivals: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
     /// Pairs of a value and its replacement, for loads from cells outside of memory.
     pub stands_for: Vec<(SsaValue, SsaValue)>,
     /// The loads of input words, each with the number of the word.
     pub given: BTreeMap<SsaValue, u32>,
-    /// Values at the turning point of the cells outside of memory that the primal sweep stores, and of the seeds.
-    turned: HashMap<SpacedCell, SsaValue>,
     /// The losses, with the layout of their adjoints.
     pub adjoints: LossRows,
     /// Values of cells at the start.
@@ -80,34 +72,25 @@ fn is_count(kind: OpKind) -> bool {
 }
 
 impl LaneJourney {
-    /// Builds the run of a lane from the SSA function of a whole run, or from those of both sweeps of a gradient.
-    pub fn of(
-        there: SsaForm,
-        back: Option<(SsaForm, LossRows)>,
-        start: &StartCells,
-        memory: &LaneMemory,
-    ) -> LaneJourney {
+    /// Builds the run of a lane from an SSA function that ends where the run does.
+    pub fn of(form: SsaForm, adjoints: LossRows, start: &StartCells, memory: &LaneMemory) -> LaneJourney {
         let mut journey = LaneJourney {
-            form: there,
-            back: None,
-            turn: None,
+            regions: regions(&form),
+            form,
             arrivals: BTreeMap::new(),
             stands_for: Vec::new(),
             given: BTreeMap::new(),
-            turned: HashMap::new(),
-            adjoints: LossRows::default(),
+            adjoints,
             starts: HashMap::new(),
         };
         let order = TextPlan::of(&journey.form).order;
         journey.lower(&order, start, memory);
-        if let Some((back, adjoints)) = back {
-            journey.adjoints = adjoints;
-            let order = TextPlan::of(&back).order;
-            let first = journey.turn_round(back, start);
-            let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
-            journey.lower(&order, start, memory);
-        }
         journey
+    }
+
+    /// Returns the sweep at the start of a block.
+    pub fn region(&self, block: u32) -> Region {
+        self.regions.get(&block).copied().unwrap_or(Region::Forward)
     }
 
     /// Returns the value of a cell at the start of lanes.
@@ -128,25 +111,6 @@ impl LaneJourney {
         value
     }
 
-    /// Returns the value that a cell outside of memory has at the turning point of a gradient. Without a turning point, returns
-    /// the value at the start.
-    pub fn at_turn(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
-        if let Some(&known) = self.turned.get(&cell) {
-            return known;
-        }
-        let value = match cell {
-            (Space::Adjoints, address)
-                if self.turn.is_some() && self.adjoints.seeds().any(|seed| seed == address) =>
-            {
-                let one = reviver_isa::number::literal_bits(self.form.numbers.system, 1.0);
-                self.literal(Space::Adjoints, one)
-            }
-            _ => return self.at_start(cell, start),
-        };
-        self.turned.insert(cell, value);
-        value
-    }
-
     /// Returns the place of a cell's content when a lane arrives in a block.
     pub fn at_arrival(
         &mut self,
@@ -159,7 +123,7 @@ impl LaneJourney {
             return CellHome::Memory(word);
         }
         let stored = self.arrivals.get(&block).and_then(|stored| stored.get(&cell)).copied();
-        CellHome::Value(stored.unwrap_or_else(|| self.at_turn(cell, start)))
+        CellHome::Value(stored.unwrap_or_else(|| self.at_start(cell, start)))
     }
 
     /// Returns true if a value is known to be an integer other than these bits. Reals are never known to be wrong.
@@ -169,22 +133,6 @@ impl LaneJourney {
             // A real that isn't equal may still be close enough.
             _ => false,
         }
-    }
-
-    /// Iterates over the values at the turning point of reals that the primal sweep stores outside of memory, in order of their
-    /// addresses.
-    pub fn turned_reals(&self) -> impl Iterator<Item = SsaValue> {
-        let mut reals: Vec<(SpacedCell, SsaValue)> =
-            self.turned.iter().map(|(&cell, &value)| (cell, value)).collect();
-        reals.retain(|((space, _), _)| *space == Space::Reals);
-        reals.sort_unstable();
-        reals.into_iter().map(|(_, value)| value)
-    }
-
-    /// Returns the cells outside of memory that have a value at an arrival or at the turning point.
-    pub fn left(&self) -> BTreeSet<SpacedCell> {
-        let arrived = self.arrivals.values().flat_map(BTreeMap::keys);
-        arrived.chain(self.turned.keys()).copied().collect()
     }
 
     /// Defines a literal of the class of a space.
@@ -212,10 +160,17 @@ impl LaneJourney {
                 let cell =
                     |space| place.map(|address| (space, address)).filter(|&cell| memory.word(cell).is_none());
                 match kind {
+                    OpKind::Store(Space::Results) => true,
+                    OpKind::Load(space @ (Space::StartInts | Space::StartReals)) => {
+                        let Some(address) = place else { return true };
+                        let held = self.at_start((own_space(space), address), start);
+                        self.stands_for.push((value, held));
+                        false
+                    }
                     OpKind::Load(space) => {
                         let Some(cell) = cell(space) else { return true };
                         let held = stored.get(&cell).copied();
-                        let held = held.unwrap_or_else(|| self.at_turn(cell, start));
+                        let held = held.unwrap_or_else(|| self.at_start(cell, start));
                         self.stands_for.push((value, held));
                         false
                     }
@@ -248,7 +203,7 @@ impl LaneJourney {
         });
         let cells = load.and_then(|(space, address)| {
             let cells = memory.chosen(space, range_where_it_counts(&self.form, address))?;
-            Some((space, address, cells))
+            Some((own_space(space), address, cells))
         });
         let Some((space, address, mut cells)) = cells else { return vec![value] };
         let choose = match space.class() {
@@ -256,50 +211,16 @@ impl LaneJourney {
             Class::Real => OpKind::Choose,
         };
         let Some(first) = cells.next() else { return vec![value] };
-        let mut held = self.at_turn((space, first), start);
+        let mut held = self.at_start((space, first), start);
         let mut made = Vec::new();
         for cell in cells {
             let number = self.form.define(OpKind::Int(cell.into()), &[]);
             let is_here = self.form.define(OpKind::IntTest(Order::Eq), &[address, number]);
-            let other = self.at_turn((space, cell), start);
+            let other = self.at_start((space, cell), start);
             held = self.form.define(choose, &[is_here, other, held]);
             made.extend([number, is_here, held]);
         }
         self.stands_for.push((value, held));
         made
-    }
-
-    /// Appends the reverse sweep, and returns the number of its first block. The arrivals of the primal sweep lead there through
-    /// a block at the turning point. The parameters of this block are the cells that the arrivals store.
-    fn turn_round(&mut self, back: SsaForm, start: &StartCells) -> u32 {
-        let turn = self.form.blocks.len() as u32;
-        let first = turn + 1;
-        let arrivals = std::mem::take(&mut self.arrivals);
-        let cells: BTreeSet<SpacedCell> = arrivals.values().flat_map(BTreeMap::keys).copied().collect();
-        let parameters: Vec<SsaValue> = cells.iter().map(|cell| self.parameter(*cell)).collect();
-        self.turned = cells.iter().copied().zip(parameters.iter().copied()).collect();
-        self.turn = Some(turn);
-        self.back = Some(first);
-        for (block, stored) in arrivals {
-            let mut arguments = Vec::with_capacity(cells.len());
-            for &cell in &cells {
-                arguments.push(match stored.get(&cell) {
-                    Some(&value) => value,
-                    None => self.at_start(cell, start),
-                });
-            }
-            if let Some(block) = self.form.blocks.get_mut(block as usize) {
-                block.end = SsaEnd::Go(Jump { to: turn, arguments });
-            }
-        }
-        let end = SsaEnd::Go(Jump { to: first, arguments: Vec::new() });
-        self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
-        self.form.append(back)
-    }
-
-    fn parameter(&mut self, (space, _): SpacedCell) -> SsaValue {
-        let value = SsaValue(self.form.definitions.len() as u32);
-        self.form.definitions.push(Definition::Parameter(space.class()));
-        value
     }
 }

@@ -1,19 +1,19 @@
 //! Translates a program and the request for each lane to the lane's shader: which SSA functions it executes, its inputs
 //! and its outputs. Independent of devices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::op::Space;
-use reviver_compile::rows::with_rows;
 use reviver_compile::start::RouteStart;
+use reviver_isa::number::literal_bits;
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, StartWord};
+use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells};
 use crate::ends::{AskedWord, Ends};
 use crate::forms::{self, LaneForm};
 use crate::journey::{LaneJourney, LossRows};
 use crate::no_shader::NoShader;
+use crate::tables::StartTables;
 use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
@@ -82,95 +82,73 @@ pub(crate) fn lane_shader(
     start: &RouteStart,
     request: &LanesRequest,
 ) -> Result<WrittenLanes, NoShader> {
-    let (there, back) = forms_of(program, start, request)?;
-    let state = start.state();
-    let given = given(program, request)?;
-    let cells = StartCells { state, given };
-    let calls: Vec<BoundedCalls> = [Some(&there), back.as_ref().map(|(back, _)| back)]
-        .into_iter()
-        .flatten()
-        .map(|way| way.calls)
-        .collect();
-    let counts = CellCounts::of(program, &calls);
-    let rows = LossRows {
-        losses: back.as_ref().map_or(Vec::new(), |(_, losses)| losses.clone()),
-        stride: counts.reals,
+    let losses = losses(program, request)?;
+    let LaneForm { form, calls, rows } = match &request.way {
+        LaneWay::Whole(travel) => forms::whole(start, *travel, request.level)?,
+        LaneWay::Gradient { .. } => forms::gradient(start, &losses, request.level)?,
     };
-    let counts = counts.with_rows(rows.count().max(1));
-    let asked = request.asked.iter().map(|&number| asked(program, number, &rows));
+    let counts = CellCounts::of(program, calls, rows);
+    let losses = LossRows { losses, rows };
+    let cells = StartCells { state: start.state(), given: given(program, request)?, seeds: seeds(program, &losses) };
+    let asked = request.asked.iter().map(|&number| asked(program, number, &losses));
     let asked = asked.collect::<Result<Vec<AskedWord>, NoShader>>()?;
-    let there = there.form;
-    let back = match back {
-        Some((back, _)) => Some(with_rows(back.form, rows.layout()).ok_or(NoShader::RowsPart)?),
-        None => None,
-    };
-    let memory = LaneMemory::of(&[Some(&there), back.as_ref()], counts);
+    let memory = LaneMemory::of(&form, counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
     // Zeros in sums are loaded, so word 0 of the constants is 0.
     let mut constants = vec![0];
-    let seeds: Vec<u32> = rows.seeds().collect();
-    let first = beginning(&memory, &cells, (&seeds, one(program)), &mut constants);
-    let mut journey = LaneJourney::of(there, back.map(|back| (back, rows)), &cells, &memory);
+    let first = beginning(&memory, &cells, &mut constants);
+    let tables = StartTables::of(&form, &cells, counts, &mut constants);
+    let mut journey = LaneJourney::of(form, losses, &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
-    let turning = ends.turning(&mut journey, &asked);
+    let gradient = ends.gradient(&journey, &asked);
     let arrivals = match &request.way {
         LaneWay::Whole(travel) => ends.of_run(&mut journey, &asked, *travel)?,
         LaneWay::Gradient { .. } => ends.of_gradient(&mut journey, &asked, request.level.is_checked()),
     };
     let text = LaneText {
         first,
+        tables,
         constants,
         given: request.given.len() as u32,
         found: request.asked.len() as u32,
         tells_steps: request.asks_steps,
         arrivals: arrivals.into_iter().collect(),
-        turning,
+        gradient,
         journey,
         memory,
     };
     text.written()
 }
 
-/// The SSA function of a run or forward sweep, and that of the reverse sweep with the addresses of its losses.
-type LaneForms = (LaneForm, Option<(LaneForm, Vec<u32>)>);
-
-fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<LaneForms, NoShader> {
-    let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
-    let (there, back) = match &request.way {
-        LaneWay::Whole(travel) => (forms::whole(start, *travel, request.level)?, None),
-        LaneWay::Gradient { losses } => {
-            let address =
-                |&address: &usize| Ok(known(program, ShaderCell { space: Space::Reals, address })?.1);
-            if losses.is_empty() {
-                return Err(NoShader::NoLoss);
-            }
-            let addresses = losses.iter().map(address).collect::<Result<Vec<u32>, NoShader>>()?;
-            let [there, back] = forms::gradient(start, losses, request.level)?;
-            (there, Some((back, addresses)))
-        }
-    };
-    if !start.suits(&there.form.version) || (has_adjoints && back.is_some()) {
-        return Err(NoShader::Start);
+/// Returns the addresses of the losses of a gradient, one for each row.
+fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<u32>, NoShader> {
+    let LaneWay::Gradient { losses } = &request.way else { return Ok(Vec::new()) };
+    if losses.is_empty() {
+        return Err(NoShader::NoLoss);
     }
-    Ok((there, back))
+    let address = |&address: &usize| {
+        let cell = known(program, ShaderCell { space: Space::Reals, address })?;
+        if is_global(program, cell) { Ok(cell.1) } else { Err(NoShader::NoCell { address }) }
+    };
+    losses.iter().map(address).collect()
 }
 
-/// Returns the bits of the real 1, the seed of a loss.
-fn one(program: &Program) -> u64 {
-    reviver_isa::number::literal_bits(program.module().real, 1.0)
+/// Returns the adjoints of a gradient that are 1 at the turning point, with the bits of 1.
+fn seeds(program: &Program, losses: &LossRows) -> (BTreeSet<u32>, u64) {
+    (losses.seeds().collect(), literal_bits(program.module().real, 1.0))
 }
 
 /// Resolves a requested number to a cell or a loss.
-fn asked(program: &Program, number: AskedNumber, rows: &LossRows) -> Result<AskedWord, NoShader> {
-    let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < rows.count());
+fn asked(program: &Program, number: AskedNumber, losses: &LossRows) -> Result<AskedWord, NoShader> {
+    let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < losses.count());
     match number {
         AskedNumber::Cell(cell) => Ok(AskedWord::Cell(known(program, cell)?)),
         AskedNumber::Adjoint { row, real } => {
             let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
             let row = row_of(row).ok_or(NoShader::NoCell { address: real })?;
-            Ok(AskedWord::Cell((Space::Adjoints, rows.adjoint(row, address))))
+            Ok(AskedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
         }
         AskedNumber::Loss { row } => match row_of(row) {
             Some(_) => Ok(AskedWord::Loss { row }),
@@ -207,22 +185,12 @@ fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// Returns the initial content of a lane's memory; `seeds` are the adjoints of the losses and `bits` is the seed's
-/// value.
-fn beginning(
-    memory: &LaneMemory,
-    cells: &StartCells,
-    (seeds, bits): (&[u32], u64),
-    constants: &mut Vec<u64>,
-) -> Vec<WordRun> {
+/// Returns the initial content of a lane's memory.
+fn beginning(memory: &LaneMemory, cells: &StartCells, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut runs = Vec::new();
     // Call records are written before they are read, so they need no initial content.
     for run in memory.runs.iter().filter(|run| run.space != Space::References) {
-        let is_seed = |address: &u32| run.space == Space::Adjoints && seeds.contains(address);
-        let words = (run.first..run.end).map(|address| match is_seed(&address) {
-            true => StartWord::Same(bits),
-            false => cells.word((run.space, address)),
-        });
+        let words = (run.first..run.end).map(|address| cells.word((run.space, address)));
         runs.extend(word_runs(run.word, words, constants));
     }
     runs

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | `device_lanes` | a program's lanes on a device: the entry point for other crates |
 //! | `lanes` | the request for each lane, and its translation to a shader |
-//! | `forms`, `journey` | the SSA functions that lanes execute, joined into one function for a lane's whole run |
-//! | `cells`, `ends`, `words` | memory of a lane, checks and results at the end of its run, runs of adjacent words |
+//! | `forms`, `journey` | the SSA function that lanes execute, and its cells as values |
+//! | `cells`, `ends`, `words`, `tables` | memory of a lane, checks and results at the end of its run, runs of adjacent words, cells of the start |
 //! | `graph`, `switches`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
 //! | `text`, `operations` | emitter of a lane's WGSL, and of each operation on values |
 //! | `shader` | interface between a shader's text and the code that dispatches it |
@@ -46,6 +46,7 @@ mod spirv;
 mod statements;
 mod structure;
 mod switches;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod text;

@@ -22,6 +22,16 @@ pub struct BoundedCalls {
 }
 
 impl BoundedCalls {
+    /// Returns bounds that are enough for either of two functions.
+    pub fn max(self, other: BoundedCalls) -> BoundedCalls {
+        BoundedCalls {
+            functions: self.functions.max(other.functions),
+            ints: self.ints.max(other.ints),
+            reals: self.reals.max(other.reals),
+            references: self.references.max(other.references),
+        }
+    }
+
     /// Computes bounds for calls that use about `words` words in total, but always allow `least` calls. `is_doubled`
     /// is true if each real has an adjoint. Returns `None` if the program's limits don't allow the inlined calls.
     pub fn of(

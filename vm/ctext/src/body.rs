@@ -2,11 +2,11 @@
 //! are arguments.
 
 pub(crate) mod operations;
-mod region;
 
 use std::collections::{HashMap, HashSet};
 
 use reviver_compile::call::SweepCalls;
+use reviver_compile::call::region::{Region, regions};
 use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
@@ -18,7 +18,6 @@ use crate::error::NoText;
 use crate::identifiers::{of_value, words};
 use crate::numbers::{CELL_INT, CNumbers, integer};
 use crate::statements::Statements;
-use region::{Region, regions};
 
 /// Names shared by all functions of a program: its prefix, the names of its cells, and its memory for calls.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! SSA functions of a C text: one for each direction of a run, and the call function of a gradient.
 
 use reviver_compile::build;
-use reviver_compile::call::{GradientFunction, GradientTask, LargestScan};
+use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
 use reviver_compile::form::{FormExit, FrameZeros, Observed, SsaEnd, SsaForm, TOP_WORD, Version};
 use reviver_compile::known::KnownCells;
 use reviver_compile::op::{OpKind, Space, SsaOp};
@@ -42,10 +42,11 @@ pub(crate) fn gradient(
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RoutePlan::gradient(program, turn, level);
     // There is no machine that could find a larger number afterwards.
-    let scan = if primal.is_watched { LargestScan::All } else { LargestScan::None };
+    let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
+    let needs = CallNeeds { largest, ..CallNeeds::default() };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
     let task = GradientTask { turn, level, seeded, rows: 1 };
-    let mut function = GradientFunction::join(program, task, sweeps, scan).ok_or(NoText::Call)?;
+    let mut function = GradientFunction::join(program, task, sweeps, needs).ok_or(NoText::Call)?;
     forget_refused(&mut function.form);
     Ok(function)
 }

@@ -1,12 +1,16 @@
 //! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. Independent of
 //! other operations.
 
+use std::fmt::Write as _;
+use std::ops::Range;
+
 use reviver_compile::op::{Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_isa::instruction::Class;
 
 use super::Writer;
 use crate::cells::literal;
+use crate::tables::CellRange;
 use crate::words::{WordRun, WordSource};
 
 /// Words that one iteration of a loop over memory processes.
@@ -19,6 +23,8 @@ pub(super) enum WordPlace {
     Variable(u32),
     /// In memory, at the index that is this expression.
     Memory(String),
+    /// At the start of the lane: this call of a helper function.
+    Start(String),
 }
 
 impl WordPlace {
@@ -27,6 +33,7 @@ impl WordPlace {
         match self {
             WordPlace::Variable(word) => format!("m{word}"),
             WordPlace::Memory(place) => format!("held({place})"),
+            WordPlace::Start(call) => call.clone(),
         }
     }
 }
@@ -102,6 +109,8 @@ impl Writer<'_> {
         self.line(match place {
             WordPlace::Variable(word) => format!("m{word} = {bits};"),
             WordPlace::Memory(place) => format!("hold({place}, {bits});"),
+            // The cells of the start aren't written.
+            WordPlace::Start(_) => "failed = true;".to_owned(),
         });
     }
 
@@ -115,40 +124,61 @@ impl Writer<'_> {
             return Some(self.place(word));
         }
         let address = op.operands.first().copied().unwrap_or(value);
+        if matches!(space, Space::StartInts | Space::StartReals) {
+            let range = self.text.tables.range(form, space, address)?;
+            let at = self.offset(value, address, range.1..range.2);
+            return Some(WordPlace::Start(format!("{}({at})", start_function(range))));
+        }
         let range = range_where_it_counts(form, self.plan.resolved(address));
         let run = self.text.memory.within(space, range)?;
+        let at = self.offset(value, address, run.first..run.end);
+        Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
+    }
+
+    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that of the first cell.
+    fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
         let (name, address) = (format!("at{}", value.0), self.value(address));
-        let from = match run.first {
+        let from = match cells.start {
             0 => address,
             first => format!("({address} - {})", self.operations.integers().literal(first.into())),
         };
         let of = self.operations.integers();
-        let (unsigned, cells) = (of.unsigned(), of.unsigned_literal(run.cells().into()));
+        let (unsigned, cells) = (of.unsigned(), of.unsigned_literal((cells.end - cells.start).into()));
         self.line(format!("let {name} = select(0u, u32({from}), bitcast<{unsigned}>({from}) < {cells});"));
-        Some(WordPlace::Memory(format!("{}u + {name}", self.memory_at() + run.word)))
+        name
     }
 
-    /// Emits code that processes the words of a run, in parallel with as many words from each of `others` on. `each`
-    /// emits the lines for one word: its arguments are the source word and the offset in the run. The lines should be
+    /// Returns the helper functions that read cells of the start.
+    pub(super) fn start_functions(&self) -> String {
+        let mut text = String::new();
+        for (&range, runs) in &self.text.tables.ranges {
+            let mut lines = Vec::new();
+            choose_run(runs, 1, &mut lines);
+            let _ = write!(text, "fn {}(at: u32) -> u64 {{\n{}}}\n\n", start_function(range), lines.concat());
+        }
+        text
+    }
+
+    /// Emits code that processes `count` words of a source, in parallel with as many words of memory from each of `places` on. `each`
+    /// emits the lines for one word: its arguments are the source word and the offset from the first word. The lines should be
     /// short, because the compile time of a shader grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
-        run: &WordRun,
-        others: &[u32],
+        (source, count): (WordSource, u32),
+        places: &[u32],
         mut each: impl FnMut(&mut Self, &str, WordOffset),
     ) {
-        let source = |offset: WordOffset| match run.source {
+        let source = |offset: WordOffset| match source {
             WordSource::Same(0) => "constants[0]".to_owned(),
             WordSource::Same(bits) => format!("{bits}lu"),
             WordSource::Given(first) => format!("told({first}u + {})", offset.text()),
             WordSource::Table(first) => format!("constants[{first}u + {}]", offset.text()),
         };
         let variables = &self.text.memory.variables;
-        let is_variable =
-            |n: &u32| others.iter().chain([&run.word]).any(|first| variables.contains(&(first + n)));
+        let is_variable = |n: &u32| places.iter().any(|first| variables.contains(&(first + n)));
         let mut begin = 0;
-        while begin < run.count {
-            let end = (begin..run.count).find(is_variable).unwrap_or(run.count);
+        while begin < count {
+            let end = (begin..count).find(is_variable).unwrap_or(count);
             let whole = if end - begin <= UNROLLED { 0 } else { (end - begin) / UNROLLED * UNROLLED };
             if whole > 0 {
                 let last = begin + whole;
@@ -159,7 +189,7 @@ impl Writer<'_> {
                 self.close();
             }
             // The word at `end`, if any, is a variable and is included.
-            let behind = (end + 1).min(run.count);
+            let behind = (end + 1).min(count);
             for n in begin + whole..behind {
                 each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));
             }
@@ -167,8 +197,39 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the upper bound on the iterations of the loop over a run.
-    pub(super) fn rounds_through(run: &WordRun) -> u32 {
-        if run.count <= UNROLLED { 0 } else { run.count / UNROLLED }
+    /// Returns the upper bound on the iterations of the loop over some words.
+    pub(super) fn rounds_through(count: u32) -> u32 {
+        if count <= UNROLLED { 0 } else { count / UNROLLED }
+    }
+}
+
+/// Returns the name of the helper function that reads cells of the start.
+fn start_function((space, first, end): CellRange) -> String {
+    let class = if space == Space::StartInts { "ints" } else { "reals" };
+    format!("start_{class}_{first}_{end}")
+}
+
+/// Emits the search for the run that has the word `at`, as a balanced tree of comparisons, and the word.
+fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
+    let indent = "    ".repeat(depth);
+    match runs {
+        [] => lines.push(format!("{indent}return constants[0];\n")),
+        [run] => {
+            let word = match run.source {
+                WordSource::Same(0) => "constants[0]".to_owned(),
+                WordSource::Same(bits) => format!("{bits}lu"),
+                WordSource::Given(first) => format!("told({first}u + (at - {}u))", run.word),
+                WordSource::Table(first) => format!("constants[{first}u + (at - {}u)]", run.word),
+            };
+            lines.push(format!("{indent}return {word};\n"));
+        }
+        _ => {
+            let (before, after) = runs.split_at(runs.len() / 2);
+            let first = after.first().map_or(0, |run| run.word);
+            lines.push(format!("{indent}if (at < {first}u) {{\n"));
+            choose_run(before, depth + 1, lines);
+            lines.push(format!("{indent}}}\n"));
+            choose_run(after, depth, lines);
+        }
     }
 }

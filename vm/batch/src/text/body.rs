@@ -1,5 +1,6 @@
 //! Emits statements: blocks, arguments of jumps, and the points where a lane is suspended. Independent of operations.
 
+use reviver_compile::call::region::Region;
 use reviver_compile::form::SsaEnd;
 use reviver_compile::op::SsaValue;
 use reviver_compile::written::followed;
@@ -78,20 +79,17 @@ impl Writer<'_> {
     fn block(&mut self, number: u32) {
         let text = self.text;
         let Some(block) = text.journey.form.blocks.get(number as usize) else { return };
-        let leads_back = text.journey.back.is_some_and(|back| number >= back);
+        self.region = text.journey.region(number);
         for &value in &block.ops {
-            self.op(value, leads_back);
+            self.op(value);
         }
-        let sign = if leads_back { "-" } else { "+" };
+        let sign = if self.leads_back() { "-" } else { "+" };
         if block.steps > 0 {
             self.line(format!("clock = clock {sign} {}li;", block.steps));
         }
         if let SsaEnd::Pause { skipped: Some(skipped), .. } = block.end {
             let skipped = self.value_in_steps(skipped);
             self.line(format!("clock = clock {sign} {skipped};"));
-        }
-        if let Some(turning) = text.turning.as_ref().filter(|turning| turning.block == number) {
-            self.turn(turning);
         }
         if let Some(arrival) = text.arrivals.get(&number) {
             self.arrive(arrival);
@@ -101,7 +99,8 @@ impl Writer<'_> {
     /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
     /// has exhausted its iterations is suspended. In a non-resumable kernel either one leaves the loop.
     fn round(&mut self, head: u32, label: u32) {
-        let is_back = self.leads_back(head);
+        self.region = self.region_of(head);
+        let is_back = self.leads_back();
         self.line("rounds = rounds + 1u;");
         // A reverse sweep with more steps than the forward sweep has diverged.
         if is_back {
@@ -142,11 +141,18 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Returns true if the loop with this head belongs to the reverse sweep. All entries of a switch belong to one
-    /// sweep.
-    fn leads_back(&self, head: u32) -> bool {
+    /// Returns the sweep of the loop with this head. All entries of a switch belong to one sweep.
+    fn region_of(&self, head: u32) -> Region {
         let entry = self.reducible.switches.get(&head).and_then(|switch| switch.entries.first());
-        self.text.journey.back.is_some_and(|back| *entry.unwrap_or(&head) >= back)
+        self.text.journey.region(*entry.unwrap_or(&head))
+    }
+
+    /// Returns true in the reverse sweep of a gradient, and after it: the step counter counts down there.
+    pub(super) fn leads_back(&self) -> bool {
+        match self.region {
+            Region::Reverse | Region::Verification => true,
+            Region::Forward | Region::Backward => false,
+        }
     }
 
     fn pass(&mut self, from: u32, arm: usize) {

@@ -2,17 +2,18 @@
 //! CPU would accept the results without a warning or recomputation. The bounds are explained in
 //! `reviver_vm::differentiate::astray` and `reviver_vm::watch`; any doubt here fails the lane.
 
-use reviver_compile::op::SsaValue;
+use reviver_compile::op::SsaOp;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
 
 use super::Writer;
-use crate::ends::{Compared, LaneArrival, LaneTurning, Likeness};
+use crate::cells::literal;
+use crate::ends::{Compared, LaneArrival, Likeness, LossTerms};
 use crate::journey::CellHome;
 use crate::operations::{FloatType, ZERO};
 use crate::shader::ShaderPass;
-use crate::words::{WordRun, WordSource};
+use crate::words::WordSource;
 
 impl Writer<'_> {
     /// Returns the text of a value, or of a cell's word converted to its class.
@@ -23,45 +24,59 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn turn(&mut self, turning: &LaneTurning) {
+    /// Emits the turning point of a gradient: a lane whose primal sweep exceeded its limit of steps ends here.
+    pub(super) fn turned(&mut self) {
         self.tell_steps();
-        let losses: Vec<String> =
-            turning.losses.iter().map(|(home, _)| self.at_home(Class::Real, *home)).collect();
-        for (loss, (_, words)) in losses.iter().zip(&turning.losses) {
-            let bits = self.to_word(Some(Class::Real), loss);
-            words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));
-        }
         self.open("if (bitcast<u64>(clock) > most_steps) {");
         self.end_lane("true", "OVER");
         self.line("return;");
         self.close();
-        if !self.text.is_watched() {
-            return;
+        if let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) {
+            let largest = self.near(gradient.largest, true);
+            self.line(format!("largest = {largest};"));
         }
-        for (row, loss) in losses.iter().enumerate() {
-            self.line(format!("loss{row} = {loss};"));
+    }
+
+    /// Emits the output of a loss.
+    pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
+        let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
+        let result = literal(&self.text.journey.form, op).and_then(|result| gradient.results.get(result as usize));
+        let Some((rows, words)) = result else { return self.line("failed = true;") };
+        let bits = self.to_word(Some(Class::Real), loss);
+        words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));
+        if self.text.is_watched() {
+            rows.iter().for_each(|row| self.line(format!("loss{row} = {loss};")));
         }
-        let largest = self.near(turning.largest, true);
-        self.line(format!("largest = {largest};"));
-        let mut reals: Vec<SsaValue> = turning.reals.iter().map(|&value| self.plan.resolved(value)).collect();
-        reals.sort_unstable();
-        reals.dedup();
-        for value in reals {
-            let value = self.value(value);
-            self.line(format!("largest = larger(largest, {value});"));
-        }
-        for run in &turning.first {
-            self.through(run, &[], |writer, source, _| {
+    }
+
+    /// Emits the end of the reverse sweep: its branches must be those of the primal sweep, and the largest number bounds what rounding
+    /// explains.
+    pub(super) fn arrived(&mut self) {
+        let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
+        for &(first, count) in &gradient.given {
+            self.through((WordSource::Given(first), count), &[], |writer, source, _| {
                 let given = writer.of_word(Some(Class::Real), source);
                 writer.line(format!("largest = larger(largest, {given});"));
             });
         }
-        for run in &turning.words {
-            let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
-            self.through(&run, &[], |writer, _, offset| {
-                let held = writer.of_word(Some(Class::Real), &writer.place_of(run.word, offset).held());
-                writer.line(format!("largest = larger(largest, {held});"));
-            });
+        let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
+        self.line(format!("most = {ulps} * ulp_of(largest);"));
+        self.fail("path != 0lu", None);
+    }
+
+    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also checks the size of
+    /// the difference.
+    pub(super) fn missed(&mut self, row: u32, [start, found, adjoint]: [&str; 3]) {
+        if start == found {
+            return;
+        }
+        if row == 0 {
+            self.fail(&format!("is_missed({found}, {start}, most)"), None);
+        }
+        // If the adjoint is the literal 0, the difference has no effect on the loss.
+        if adjoint != ZERO {
+            let lost = format!("weighed(distance({found}, {start}), {adjoint})");
+            self.line(format!("error{row} = summed(error{row}, {lost});"));
         }
     }
 
@@ -73,7 +88,7 @@ impl Writer<'_> {
         }
         // If the adjoint is the literal 0, the number has no effect on the loss.
         if adjoint != ZERO {
-            let sum = format!("freed_error{}", row.unwrap_or(0));
+            let sum = format!("error{}", row.unwrap_or(0));
             self.line(format!("{sum} = summed({sum}, weighed({freed}, {adjoint}));"));
         }
     }
@@ -96,8 +111,7 @@ impl Writer<'_> {
                     while homes.next_if(|(_, home)| is_next(home, count)).is_some() {
                         count += 1;
                     }
-                    let run = WordRun { word: first, count, source: WordSource::Same(0) };
-                    self.through(&run, &[], |writer, _, offset| {
+                    self.through((WordSource::Same(0), count), &[first], |writer, _, offset| {
                         let held = writer.place_of(first, offset).held();
                         writer.line(format!("tell({word}u + {}, {held});", offset.text()));
                     });
@@ -109,26 +123,16 @@ impl Writer<'_> {
     /// Emits the outputs of a lane, its checks, and its end.
     pub(super) fn arrive(&mut self, arrival: &LaneArrival) {
         self.store_found(arrival);
-        if self.text.is_watched() {
-            let Rounding { ulps, few_ulps, .. } = Rounding::of(self.numbers.system);
-            let [ulps, few_ulps] = [ulps, few_ulps].map(|bound| self.near(bound, true));
-            self.line(format!("let most = {ulps} * ulp_of(largest);"));
-            self.line(format!("let few = {few_ulps} * ulp_of(largest);"));
-            for row in self.text.rows() {
-                self.line(format!("error{row} = freed_error{row};"));
-            }
-            self.fail("path != 0lu", None);
-        }
         for compared in &arrival.compared {
             self.compare(compared);
         }
         if self.text.is_watched() {
             self.weigh(arrival);
         }
-        let is_over = match self.text.turning {
+        let is_over = match self.text.gradient {
             Some(_) => {
-                // A reverse sweep with another number of steps than the forward sweep has diverged.
-                if self.text.is_judged() {
+                // A reverse sweep with another number of steps than the primal sweep has diverged.
+                if self.text.is_verified() {
                     self.fail("!(clock == 0li)", None);
                 }
                 "false"
@@ -162,7 +166,9 @@ impl Writer<'_> {
     fn weigh(&mut self, arrival: &LaneArrival) {
         // The CPU may add the same numbers in another order, and with more precision, so the bounds are tightened.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
-        let Rounding { of_loss, of_freed, part, .. } = Rounding::of(self.numbers.system);
+        let Rounding { of_loss, of_freed, part, few_ulps, .. } = Rounding::of(self.numbers.system);
+        let few = self.near(few_ulps, true);
+        self.line(format!("let few = {few} * ulp_of(largest);"));
         let bounds = [of_loss, of_freed, part].map(|bound| self.near(bound * less, true));
         for row in self.text.rows() {
             self.weigh_row(arrival, row, &bounds);
@@ -181,23 +187,22 @@ impl Writer<'_> {
         // The size of the loss alone mostly suffices.
         self.open(format!("if ({}) {{", exceeds(&format!("abs(loss{row})"))));
         self.line(format!("var size = abs(loss{row});"));
-        for (start, adjoints) in &arrival.terms {
-            let Some(&adjoint) = adjoints.get(row) else { continue };
-            let (start, adjoint) = (self.value(*start), self.at_home(Class::Real, adjoint));
-            self.line(format!("size = size + abs({start} * {adjoint});"));
-        }
-        for compared in &arrival.compared {
-            let Compared::Words { expected, likeness: Likeness::Restored, adjoints, .. } = compared else {
-                continue;
-            };
-            let Some(first) = adjoints.get(row) else { continue };
-            if matches!(expected.source, WordSource::Given(_)) {
-                self.through(expected, &[*first], |writer, source, offset| {
-                    let adjoint = writer.place_of(*first, offset).held();
-                    let [start, adjoint] =
-                        [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));
-                    writer.line(format!("size = size + abs({start} * {adjoint});"));
-                });
+        for terms in &arrival.terms {
+            match terms {
+                LossTerms::Value(start, adjoints) => {
+                    let Some(&adjoint) = adjoints.get(row) else { continue };
+                    let (start, adjoint) = (self.value(*start), self.at_home(Class::Real, adjoint));
+                    self.line(format!("size = size + abs({start} * {adjoint});"));
+                }
+                LossTerms::Words { given, count, adjoints } => {
+                    let Some(&first) = adjoints.get(row) else { continue };
+                    self.through((WordSource::Given(*given), *count), &[first], |writer, source, offset| {
+                        let adjoint = writer.place_of(first, offset).held();
+                        let [start, adjoint] =
+                            [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));
+                        writer.line(format!("size = size + abs({start} * {adjoint});"));
+                    });
+                }
             }
         }
         self.fail(&format!("{} | !(size - size == zero)", exceeds("size")), None);
@@ -206,46 +211,30 @@ impl Writer<'_> {
 
     fn compare(&mut self, compared: &Compared) {
         match compared {
-            Compared::Value { class, found, expected, likeness, adjoints } => {
+            Compared::Value { class, found, expected, likeness } => {
                 if self.plan.resolved(*found) == self.plan.resolved(*expected) {
                     return;
                 }
                 let (found, expected) = (self.value(*found), self.value(*expected));
-                if found == expected {
-                    return;
+                if found != expected {
+                    self.alike(*class, &found, &expected, *likeness);
                 }
-                let adjoints: Vec<String> =
-                    adjoints.iter().map(|home| self.at_home(Class::Real, *home)).collect();
-                self.alike(*class, &found, &expected, *likeness, &adjoints);
             }
-            Compared::Words { class, expected, likeness, adjoints } => {
-                let (class, likeness) = (*class, *likeness);
-                self.through(expected, adjoints, |writer, source, offset| {
-                    let held = writer.place_of(expected.word, offset).held();
-                    let is_real = class == Class::Real && likeness != Likeness::Same;
-                    if !is_real {
-                        return writer.fail(&format!("{held} != {source}"), None);
-                    }
-                    if likeness == Likeness::Close {
-                        return writer.fail(&format!("is_far({held}, {source})"), None);
-                    }
-                    if adjoints.is_empty() {
-                        // Without an adjoint, the effect of a difference on the loss is unknown.
-                        return writer.fail(&format!("{held} != {source}"), None);
-                    }
-                    writer.line(format!("restore({held}, {source}, most);"));
-                    for (row, &first) in adjoints.iter().enumerate() {
-                        let adjoint = writer.place_of(first, offset).held();
-                        writer.line(format!(
-                            "error{row} = summed(error{row}, lost({held}, {source}, {adjoint}));"
-                        ));
-                    }
+            Compared::Words { expected, likeness } => {
+                let run = *expected;
+                self.through((run.source, run.count), &[run.word], |writer, source, offset| {
+                    let held = writer.place_of(run.word, offset).held();
+                    let fails = match likeness {
+                        Likeness::Same => format!("{held} != {source}"),
+                        Likeness::Close => format!("is_far({held}, {source})"),
+                    };
+                    writer.fail(&fails, None);
                 });
             }
         }
     }
 
-    fn alike(&mut self, class: Class, found: &str, expected: &str, likeness: Likeness, adjoints: &[String]) {
+    fn alike(&mut self, class: Class, found: &str, expected: &str, likeness: Likeness) {
         match likeness {
             Likeness::Same if class == Class::Real && self.real() != "i64" => {
                 let [a, b] = [found, expected].map(|value| self.to_word(Some(class), value));
@@ -256,22 +245,11 @@ impl Writer<'_> {
                 let tolerance = self.near(self.numbers.tolerance, true);
                 self.fail(&format!("!(distance({found}, {expected}) <= {tolerance})"), None);
             }
-            Likeness::Restored => {
-                self.fail(&format!("is_missed({found}, {expected}, most)"), None);
-                for (row, adjoint) in adjoints.iter().enumerate() {
-                    let lost = format!("weighed(distance({found}, {expected}), {adjoint})");
-                    self.line(format!("error{row} = summed(error{row}, {lost});"));
-                }
-                if adjoints.is_empty() {
-                    // Without an adjoint, the effect of a difference on the loss is unknown.
-                    self.fail(&format!("!({found} == {expected})"), None);
-                }
-            }
         }
     }
 
     /// Returns the functions that verify floats. With less precision than the CPU's they err on the side of failing.
-    pub(super) fn judging(&self) -> String {
+    pub(super) fn verifying(&self) -> String {
         if !self.has_reals {
             return String::new();
         }
@@ -306,8 +284,6 @@ fn is_far(found: u64, wanted: u64) -> bool {{
         if self.text.is_watched() {
             let Some(float) = FloatType::of(self.numbers.system) else { return text };
             let [a_is_zero, b_is_zero, wanted_is_zero] = ["a", "b", "wanted"].map(|name| float.is_zero(name));
-            let [found_real, wanted_real, adjoint] = ["found_word", "wanted_word", "adjoint_word"]
-                .map(|word| self.of_word(Some(Class::Real), word));
             text.push_str(&format!(
                 "\
 fn mark_of(number: u64) -> u64 {{
@@ -340,16 +316,6 @@ fn weighed(a: {real}, b: {real}) -> {real} {{
 fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
     let by = distance(found, wanted);
     return !(by <= most) | (!{wanted_is_zero} & !(by <= abs(wanted) * {part}));
-}}
-
-// A word of the lane's own must be another one but for rounding.
-fn restore(found_word: u64, wanted_word: u64, most: {real}) {{
-    failed = failed | is_missed({found_real}, {wanted_real}, most);
-}}
-
-// What changes a loss where they aren't the same: by its adjoint.
-fn lost(found_word: u64, wanted_word: u64, adjoint_word: u64) -> {real} {{
-    return weighed(distance({found_real}, {wanted_real}), {adjoint});
 }}
 
 "

@@ -23,7 +23,7 @@ impl Writer<'_> {
             self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
-        ShaderParts { head: self.head(), main: format!("{}{}{body}\n}}\n", self.judging(), main()) }
+        ShaderParts { head: self.head(), main: format!("{}{}{}{body}\n}}\n", self.start_functions(), self.verifying(), main()) }
     }
 
     /// Returns true if loop iterations are counted.
@@ -85,7 +85,7 @@ impl Writer<'_> {
             self.open("if (before == BEGINS) {");
         }
         for run in &text.first {
-            self.through(run, &[], |writer, source, offset| {
+            self.through((run.source, run.count), &[run.word], |writer, source, offset| {
                 writer.hold(&writer.place_of(run.word, offset), source);
             });
         }
@@ -100,18 +100,16 @@ impl Writer<'_> {
     /// Returns the upper bound on loop iterations that don't belong to the program: those over the lane's memory.
     fn other_rounds(&self) -> u32 {
         let sum = |runs: &mut dyn Iterator<Item = &WordRun>| {
-            runs.map(Self::rounds_through).fold(0_u32, u32::saturating_add)
+            runs.map(|run| Self::rounds_through(run.count)).fold(0_u32, u32::saturating_add)
         };
         let first = sum(&mut self.text.first.iter());
         // Output words are words of the memory, once each.
         let found = self.text.found / 16;
         let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max();
-        // Compared words may also be weighed, once for each output row.
-        let times = 1 + u32::try_from(self.text.rows().len().max(1)).unwrap_or(u32::MAX - 1);
-        let arrivals = arrivals.unwrap_or(0).saturating_mul(times).saturating_add(found);
-        let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
-        let turned = turned.map(|run| run.cells() / 8).sum::<u32>();
-        first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)
+        // Input words contribute to the largest number once, and to the size of each loss.
+        let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
+        let given = self.text.gradient.as_ref().map_or(0, |_| (self.text.given / 16).saturating_mul(times));
+        [first, arrivals.unwrap_or(0), found, given].into_iter().fold(1, u32::saturating_add)
     }
 
     /// Emits declarations of the input words that are SSA values.
@@ -175,11 +173,8 @@ impl Writer<'_> {
         }
         if self.text.is_watched() {
             self.line("var path: u64;");
-            for name in self.text.judged() {
+            for name in self.text.evidence() {
                 self.line(format!("var {name}: {real};"));
-            }
-            for row in self.text.rows() {
-                self.line(format!("var error{row}: {real};"));
             }
         }
         for value in self.variables.clone() {

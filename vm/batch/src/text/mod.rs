@@ -11,6 +11,7 @@ mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use reviver_compile::call::region::Region;
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::{OpKind, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
@@ -18,7 +19,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use crate::cells::LaneMemory;
-use crate::ends::{LaneArrival, LaneTurning};
+use crate::ends::{LaneArrival, LaneGradient};
 use crate::graph::BlockGraph;
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
@@ -27,6 +28,7 @@ use crate::shader::{LaneShader, ShaderPass};
 use crate::statements::ShaderStatements;
 use crate::structure::{StructurePiece, structured};
 use crate::switches::ReducibleGraph;
+use crate::tables::StartTables;
 use crate::words::WordRun;
 use frame::ShaderParts;
 use live::{BlockValues, has_name};
@@ -46,8 +48,10 @@ pub(crate) struct LaneText {
     pub tells_steps: bool,
     /// Results and checks, by the block where the lane's run ends.
     pub arrivals: BTreeMap<u32, LaneArrival>,
-    /// Data for the turning point of a gradient.
-    pub turning: Option<LaneTurning>,
+    /// Data for the losses of a gradient; None for a plain run.
+    pub gradient: Option<LaneGradient>,
+    /// Cells of the start that computed addresses reach.
+    pub tables: StartTables,
 }
 
 /// An emitted shader, with statistics and properties of it.
@@ -143,11 +147,7 @@ impl LaneText {
             .arrivals
             .iter()
             .flat_map(|(&block, arrival)| arrival.values().into_iter().map(move |value| (block, value)));
-        let turned = self
-            .turning
-            .iter()
-            .flat_map(|turning| turning.values().into_iter().map(|value| (turning.block, value)));
-        arrivals.chain(turned).collect()
+        arrivals.collect()
     }
 }
 
@@ -197,6 +197,7 @@ impl LaneWays<'_> {
             reducible: self.reducible,
             variables: self.values.variables(&statements, &kept),
             kept: &kept,
+            region: Region::Forward,
             lines: Vec::new(),
             depth: 1,
             helper_rounds: 0,
@@ -257,7 +258,7 @@ fn control_words(
     }
     if text.is_watched() {
         words.push(ControlWord { name: "path".to_owned(), of: ControlType::Mark });
-        words.extend(text.judged().map(|name| ControlWord { name, of: ControlType::Real }));
+        words.extend(text.evidence().map(|name| ControlWord { name, of: ControlType::Real }));
     }
     words
 }
@@ -265,23 +266,24 @@ fn control_words(
 impl LaneText {
     /// Returns true if the reverse sweep of a gradient is verified with floats.
     fn is_watched(&self) -> bool {
-        self.turning.is_some() && self.journey.form.version.is_watched
+        self.gradient.is_some() && self.journey.form.version.is_watched
     }
 
     /// Returns the output rows of a gradient; empty for a plain run.
     fn rows(&self) -> std::ops::Range<usize> {
-        0..self.turning.as_ref().map_or(0, |turning| turning.losses.len())
+        0..self.journey.adjoints.losses.len()
     }
 
-    /// Returns the names of the variables that verify the reverse sweep of a gradient.
-    fn judged(&self) -> impl Iterator<Item = String> {
-        let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("freed_error{row}")]);
-        ["largest", "freed"].map(str::to_owned).into_iter().chain(of_rows)
+    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest freed one, the
+    /// largest difference that rounding explains, and for each row the loss and the error in it.
+    fn evidence(&self) -> impl Iterator<Item = String> {
+        let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("error{row}")]);
+        ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)
     }
 
     /// Returns true if the reverse sweep of a gradient is verified at all.
-    fn is_judged(&self) -> bool {
-        self.turning.is_some() && self.journey.form.version.level.is_checked()
+    fn is_verified(&self) -> bool {
+        self.gradient.is_some() && self.journey.form.version.level.is_checked()
     }
 }
 
@@ -302,6 +304,8 @@ struct Writer<'a> {
     control: Vec<ControlWord>,
     operations: &'a mut Operations,
     numbers: NumberKinds,
+    /// The sweep of the current operation.
+    region: Region,
     lines: Vec<String>,
     depth: usize,
     /// Upper bound on the iterations of a loop in the helper functions called so far.

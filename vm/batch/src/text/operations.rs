@@ -1,7 +1,7 @@
 //! Emits each operation: operations on values as [`crate::operations`] writes them, and those on memory, step counter
 //! and verification.
 
-use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 
 use super::live::has_name;
@@ -9,13 +9,14 @@ use super::{MOST_CELLS, Writer};
 use crate::operations::IntegerType;
 
 impl Writer<'_> {
-    /// Emits an operation of a block; `leads_back` is true in the reverse sweep.
-    pub(super) fn op(&mut self, value: SsaValue, leads_back: bool) {
+    /// Emits an operation of a block.
+    pub(super) fn op(&mut self, value: SsaValue) {
         let form = &self.text.journey.form;
         let Some(op) = form.op(value) else { return };
         if !self.plan.acts(op, form) && self.plan.uses(value) == 0 {
             return;
         }
+        self.region = self.region.after(op.kind);
         let operands = self.operands(value, op);
         let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
         match op.kind {
@@ -76,6 +77,7 @@ impl Writer<'_> {
                 };
                 self.make(value, &text);
             }
+            OpKind::Store(Space::Results) => self.store_result(op, &operands),
             OpKind::Store(space) => {
                 if let (Some(place), Some(stored)) = (self.accessed(value, space, op), operands.get(1)) {
                     let bits = self.to_word(Some(space.class()), stored);
@@ -85,7 +87,10 @@ impl Writer<'_> {
                 }
             }
             OpKind::Clock { here } => {
-                let text = if leads_back { format!("{here}li - clock") } else { format!("clock + {here}li") };
+                let text = match self.leads_back() {
+                    true => format!("{here}li - clock"),
+                    false => format!("clock + {here}li"),
+                };
                 self.make(value, &text);
             }
             OpKind::RequireAdmitted => self.require_admitted(op, &operands),
@@ -94,17 +99,23 @@ impl Writer<'_> {
                     self.fail(&fails, op.guard);
                 }
             }
-            // Lanes report no statistics, and each of their sweeps is a separate SSA function.
-            OpKind::CountErased(_)
-            | OpKind::CountDiscarded
-            | OpKind::CountDropped
-            | OpKind::Turned { .. }
-            | OpKind::Arrived
-            | OpKind::Largest
-            | OpKind::Missed { .. } => {}
+            // Lanes report no statistics.
+            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => {}
+            OpKind::Turned { .. } => self.turned(),
+            OpKind::Arrived => self.arrived(),
+            OpKind::Largest => {
+                if let [value] = operands.as_slice() {
+                    self.line(format!("largest = larger(largest, {value});"));
+                }
+            }
+            OpKind::Missed { row } => {
+                if let [start, found, adjoint] = operands.as_slice() {
+                    self.missed(row, [start, found, adjoint]);
+                }
+            }
             OpKind::Jumped => {
                 // In either direction, the preceding step is the one that jumped.
-                self.line(match leads_back {
+                self.line(match self.leads_back() {
                     false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
                     true => "path = path - mark_of(bitcast<u64>(clock));",
                 });

@@ -81,12 +81,26 @@ pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
         (Space::Adjoints, run.start.max(first)..run.end.min(first.saturating_add(own)))
     };
     let adjoints = runs.iter().flat_map(|run| (0..rows.count).map(|row| of_row(run, row)));
-    let results = (Space::Results, 0..joining.seeded.len() as u32);
-    let parts = std::iter::once(results).chain(adjoints).filter(|(_, cells)| !cells.is_empty());
-    parts.fold(block, |block, (space, cells)| {
-        joining.each_cell(block, cells, |joining, block, address| {
-            let value = joining.put(block, OpKind::Load(space), &[address]);
+    let adjoints: Vec<(Space, Range<u32>)> = adjoints.filter(|(_, cells)| !cells.is_empty()).collect();
+    let check = |joining: &mut Joining, block, (space, address)| {
+        let value = joining.put(block, OpKind::Load(space), &[address]);
+        joining.put(block, OpKind::RequireAdmitted, &[value]);
+    };
+    let are_values = joining.results.len() == joining.seeded.len();
+    let block = if are_values {
+        for value in joining.results.clone() {
             joining.put(block, OpKind::RequireAdmitted, &[value]);
+        }
+        block
+    } else {
+        let results = 0..joining.seeded.len() as u32;
+        joining.each_cell(block, results, |joining, block, address| {
+            check(joining, block, (Space::Results, address));
+        })
+    };
+    adjoints.into_iter().fold(block, |block, (space, cells)| {
+        joining.each_in_memory(block, (space, cells), |joining, block, address| {
+            check(joining, block, (space, address));
         })
     })
 }

@@ -6,13 +6,14 @@ use std::ops::Range;
 use reviver_flow::layout::MODE;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
+use reviver_isa::number::literal_bits;
 use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
 use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::order::reached;
-use crate::passes::range_where_it_counts;
+use crate::passes::{FormPass, PASSES, range_where_it_counts};
 use crate::passes::replacing::Replacements;
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
@@ -41,6 +42,26 @@ pub enum LargestScan {
     All,
 }
 
+/// The needs of an engine that differ from those of native code.
+#[derive(Clone, Copy, Debug)]
+pub struct CallNeeds<'n> {
+    /// The numbers whose magnitudes verification needs.
+    pub largest: LargestScan,
+    /// The loss of each row, whose adjoint is 1 at the turning point; all other adjoints are 0. In memory, the caller sets them. Without
+    /// losses, the caller sets the adjoints of all seeded cells.
+    pub unit_seeds: Option<&'n [u32]>,
+    /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
+    pub frames: Option<[u32; 2]>,
+    /// The passes that improve the function.
+    pub passes: &'n [FormPass],
+}
+
+impl Default for CallNeeds<'_> {
+    fn default() -> Self {
+        CallNeeds { largest: LargestScan::None, unit_seeds: None, frames: None, passes: &PASSES }
+    }
+}
+
 /// A call function under construction.
 pub(super) struct Joining<'p> {
     pub form: SsaForm,
@@ -48,6 +69,8 @@ pub(super) struct Joining<'p> {
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
+    /// See [`CallNeeds::unit_seeds`].
+    unit_seeds: Option<&'p [u32]>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// The value of each literal.
@@ -60,24 +83,32 @@ pub(super) struct Joining<'p> {
     turn: Option<u32>,
     /// Values of cells at the turning point that differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
+    /// Values of the seeded cells at the turning point that were stored as results one by one.
+    pub results: Vec<SsaValue>,
     /// Loads, each with the value that replaces it.
     loads: Vec<(SsaValue, SsaValue)>,
 }
 
 impl<'p> Joining<'p> {
     /// Begins with a primal sweep.
-    pub fn new(primal: SsaForm, place: Place<'p>, seeded: &'p [u32]) -> Joining<'p> {
+    pub fn new(
+        primal: SsaForm,
+        place: Place<'p>,
+        (seeded, unit_seeds): (&'p [u32], Option<&'p [u32]>),
+    ) -> Joining<'p> {
         Joining {
             form: primal,
             place,
             seeded,
             is_seeded: seeded.iter().copied().collect(),
+            unit_seeds,
             entry: Vec::new(),
             literals: HashMap::new(),
             starts: HashMap::new(),
             arrivals: Vec::new(),
             turn: None,
             turned: HashMap::new(),
+            results: Vec::new(),
             loads: Vec::new(),
         }
     }
@@ -113,7 +144,7 @@ impl<'p> Joining<'p> {
         let own = self.place.memory.own(Class::Real);
         let runs: Vec<Range<u32>> = self.place.memory.working_reals().collect();
         let last = runs.into_iter().fold(block, |block, run| {
-            self.each_cell(block, run.start..run.end.min(own), |joining, block, address| {
+            self.each_in_memory(block, (Space::Reals, run.start..run.end.min(own)), |joining, block, address| {
                 let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
                 joining.put(block, OpKind::Largest, &[value]);
             })
@@ -122,7 +153,7 @@ impl<'p> Joining<'p> {
     }
 
     /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so the length of an array
-    /// doesn't change that of the function.
+    /// doesn't change that of the function. Cells with unit seeds are stored one by one, because each has a row of its own.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -130,7 +161,7 @@ impl<'p> Joining<'p> {
         while let Some(rest) = self.seeded.get(next..).filter(|rest| !rest.is_empty()) {
             let (Some(turn), first) = (self.turn, rest[0]) else { return };
             let number = next as u32;
-            if is_working(self, first) {
+            if is_working(self, first) && self.unit_seeds.is_none() {
                 let run = (first..)
                     .zip(rest)
                     .take_while(|&(cell, &seeded)| cell == seeded && is_working(self, cell));
@@ -143,7 +174,14 @@ impl<'p> Joining<'p> {
                 });
                 self.turn = Some(last);
             } else {
-                let value = self.at_turn((Space::Reals, first));
+                let value = match is_working(self, first) {
+                    true => {
+                        let address = self.literal(OpKind::Int(first.into()));
+                        self.put(turn, OpKind::Load(Space::Reals), &[address])
+                    }
+                    false => self.at_turn((Space::Reals, first)),
+                };
+                self.results.push(value);
                 let number = self.literal(OpKind::Int(number.into()));
                 self.put(turn, OpKind::Store(Space::Results), &[number, value]);
                 next += 1;
@@ -221,6 +259,27 @@ impl<'p> Joining<'p> {
                 }
             }
         }
+    }
+
+    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses reach get operations
+    /// of their own, so that engines may hold them in variables. Returns the last block.
+    pub fn each_in_memory(
+        &mut self,
+        block: u32,
+        (space, cells): (Space, Range<u32>),
+        put: impl Fn(&mut Joining<'p>, u32, SsaValue),
+    ) -> u32 {
+        let parts = self.place.memory.parts(space, cells);
+        parts.into_iter().fold(block, |block, (cells, is_computed)| {
+            if is_computed {
+                return self.each_cell(block, cells, &put);
+            }
+            for cell in cells {
+                let address = self.literal(OpKind::Int(cell.into()));
+                put(self, block, address);
+            }
+            block
+        })
     }
 
     /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many. Returns the last
@@ -355,6 +414,10 @@ impl<'p> Joining<'p> {
         }
         let value = match cell {
             (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
+            (Space::Adjoints, address) if self.has_unit_seed(address) => {
+                let one = literal_bits(self.place.program.module().real, 1.0);
+                self.bits(Space::Adjoints, one)
+            }
             (Space::Adjoints, address) if self.may_have_seed(address) => {
                 let address = self.literal(OpKind::Int(address.into()));
                 self.put(turn, OpKind::Load(Space::Adjoints), &[address])
@@ -365,8 +428,18 @@ impl<'p> Joining<'p> {
         value
     }
 
+    /// Returns true if an adjoint is 1 at the turning point.
+    fn has_unit_seed(&self, adjoint: u32) -> bool {
+        let rows = self.place.rows;
+        let mut seeds = (0..).zip(self.unit_seeds.unwrap_or_default());
+        seeds.any(|(row, &loss)| rows.adjoint(row, loss) == adjoint)
+    }
+
     /// Returns true if the caller may seed an adjoint.
     fn may_have_seed(&self, adjoint: u32) -> bool {
+        if self.unit_seeds.is_some() {
+            return false;
+        }
         let AdjointRows { count, stride } = self.place.rows;
         let (row, real) = if count > 1 { (adjoint / stride, adjoint % stride) } else { (0, adjoint) };
         row < count && self.is_seeded.contains(&real)

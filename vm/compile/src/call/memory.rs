@@ -42,13 +42,19 @@ pub(super) struct MemoryCells {
     runs: Vec<MemoryRun>,
     /// The number of the program's own integers and reals.
     own: [u32; 2],
+    /// Cells that computed addresses reach, disjoint and in order. A real whose adjoint a computed address reaches counts, too.
+    computed: Vec<MemoryRun>,
 }
 
 impl MemoryCells {
     /// Finds the cells in memory of two sweeps of a program.
-    pub fn of(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> MemoryCells {
+    pub fn of(
+        sweeps: [&SsaForm; 2],
+        program: &Program,
+        (rows, frames): (AdjointRows, Option<[u32; 2]>),
+    ) -> MemoryCells {
         let own = own_cells(program);
-        let found = all_accesses(sweeps, own, rows);
+        let found = all_accesses(sweeps, own, (rows, frames));
         let in_memory = found.iter().filter(|access| access.kind != AccessKind::LastStore);
         let mut runs = joined(in_memory.map(|access| (access.space, access.cells.clone())).collect());
         for run in &mut runs {
@@ -79,7 +85,7 @@ impl MemoryCells {
             joined(beside.chain(adjoints.map(|run| (Space::Adjoints, run.cells.clone()))).collect());
         runs.retain(|run| run.space != Space::Adjoints);
         runs.extend(adjoints.into_iter().map(|run| MemoryRun { is_changed: true, ..run }));
-        MemoryCells { runs, own }
+        MemoryCells { runs, own, computed: computed(&found, rows) }
     }
 
     /// Returns the location of a cell.
@@ -98,6 +104,23 @@ impl MemoryCells {
             CellHome::Value => CellHome::Working,
             home => home,
         }
+    }
+
+    /// Splits a range of cells into parts that computed addresses reach, and parts that only literal addresses do.
+    pub fn parts(&self, space: Space, cells: Range<u32>) -> Vec<(Range<u32>, bool)> {
+        let mut parts = Vec::new();
+        let mut next = cells.start;
+        for run in self.computed.iter().filter(|run| run.space == space) {
+            let reached = run.cells.start.clamp(next, cells.end.max(next))..run.cells.end.clamp(next, cells.end.max(next));
+            if !reached.is_empty() {
+                parts.push((next..reached.start, false));
+                parts.push((reached.clone(), true));
+                next = reached.end;
+            }
+        }
+        parts.push((next..cells.end, false));
+        parts.retain(|(cells, _)| !cells.is_empty());
+        parts
     }
 
     /// Returns the number of the program's own cells of a class.
@@ -136,8 +159,12 @@ fn own_cells(program: &Program) -> [u32; 2] {
 }
 
 /// Returns reals that a sweep stores before its end, if no operation of either sweep reaches them by a computed address.
-pub(super) fn promotable(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> Vec<SpacedCell> {
-    let found = all_accesses(sweeps, own_cells(program), rows);
+pub(super) fn promotable(
+    sweeps: [&SsaForm; 2],
+    program: &Program,
+    bounds: (AdjointRows, Option<[u32; 2]>),
+) -> Vec<SpacedCell> {
+    let found = all_accesses(sweeps, own_cells(program), bounds);
     let (early, others): (Vec<&MemoryAccess>, Vec<&MemoryAccess>) =
         found.iter().partition(|access| access.kind == AccessKind::EarlyStore);
     let computed = others.iter().filter(|access| access.kind != AccessKind::LastStore);
@@ -151,16 +178,42 @@ pub(super) fn promotable(sweeps: [&SsaForm; 2], program: &Program, rows: Adjoint
 }
 
 /// Finds what two sweeps load and store, apart from loads at literal addresses. The program has `own` integers and reals.
-fn all_accesses(sweeps: [&SsaForm; 2], own: [u32; 2], rows: AdjointRows) -> Vec<MemoryAccess> {
-    // Out-of-line calls may open any number of frames.
-    let frames = |of: fn(&SsaForm) -> u32| {
+fn all_accesses(
+    sweeps: [&SsaForm; 2],
+    own: [u32; 2],
+    (rows, frames): (AdjointRows, Option<[u32; 2]>),
+) -> Vec<MemoryAccess> {
+    // Unless their number is bounded, out-of-line calls may open any number of frames.
+    let demanded = |of: fn(&SsaForm) -> u32| {
         let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
         sweeps.iter().map(cells).max().unwrap_or(0)
     };
-    let ints = own[0].saturating_add(frames(|form| form.demands.frame_ints));
-    let reals = own[1].saturating_add(frames(|form| form.demands.frame_reals));
+    let frames =
+        frames.unwrap_or([demanded(|form| form.demands.frame_ints), demanded(|form| form.demands.frame_reals)]);
+    let [ints, reals] = [0, 1].map(|class| own[class].saturating_add(frames[class]));
     let adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { reals };
     sweeps.iter().flat_map(|form| accesses(form, [ints, reals, adjoints])).collect()
+}
+
+/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a row.
+fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
+    let is_computed =
+        |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
+    let mut found: Vec<(Space, Range<u32>)> =
+        accesses.iter().filter(is_computed).map(|access| (access.space, access.cells.clone())).collect();
+    let adjoints = found.iter().filter(|(space, _)| *space == Space::Adjoints);
+    let reals: Vec<(Space, Range<u32>)> = adjoints
+        .flat_map(|(_, cells)| (0..rows.count).map(move |row| (row, cells.clone())))
+        .map(|(row, cells)| {
+            let first = rows.adjoint(row, 0);
+            let last = if rows.count > 1 { rows.adjoint(row + 1, 0) } else { u32::MAX };
+            (cells.start.clamp(first, last) - first, cells.end.clamp(first, last) - first)
+        })
+        .map(|(first, end)| (Space::Reals, first..end))
+        .collect();
+    found.extend(reals);
+    found.retain(|(_, cells)| !cells.is_empty());
+    joined(found)
 }
 
 /// Merges ranges of cells that overlap or touch.

@@ -18,11 +18,12 @@ mod gradient;
 mod join;
 mod memory;
 mod promote;
+pub mod region;
 mod verify;
 
 pub(crate) use gradient::renew;
 pub use gradient::{CallRoom, FoundGradients, GradientCall};
-pub use join::LargestScan;
+pub use join::{CallNeeds, LargestScan};
 
 use std::ops::Range;
 
@@ -33,7 +34,7 @@ use self::join::{Joining, Place};
 use self::memory::MemoryCells;
 use crate::form::{FixedCells, FormCall, FormExit, FrameZeros, Observed, SsaForm, Version};
 use crate::op::Input;
-use crate::passes::{PASSES, improved};
+use crate::passes::improved;
 use crate::route::RoutePlan;
 use crate::rows::{AdjointRows, with_rows};
 
@@ -95,42 +96,46 @@ impl GradientFunction {
             return None;
         }
         let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
-        let scan = if there.is_watched { LargestScan::Values } else { LargestScan::None };
-        GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], scan)
+        let largest = if there.is_watched { LargestScan::Values } else { LargestScan::None };
+        let needs = CallNeeds { largest, ..CallNeeds::default() };
+        GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], needs)
     }
 
-    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Verification needs the largest
-    /// number, which the scan finds. Returns `None` if the losses can't share the reverse sweep.
+    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Returns `None` if the losses can't
+    /// share the reverse sweep.
     pub fn join(
         program: &Program,
         task: GradientTask,
         [mut primal, reverse]: [SsaForm; 2],
-        scan: LargestScan,
+        needs: CallNeeds,
     ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
-        if task.rows > 1 && demands.record > 0 {
+        // Rows have a fixed distance, so the number of frames must be bounded.
+        if task.rows > 1 && demands.record > 0 && needs.frames.is_none() {
             return None;
         }
         let reals = u32::try_from(program.flow().layout().static_cells().1).ok()?;
-        let rows = AdjointRows { count: task.rows, stride: reals.checked_add(demands.frame_reals)? };
+        let frame_reals = needs.frames.map_or(demands.frame_reals, |[_, reals]| reals);
+        let rows = AdjointRows { count: task.rows, stride: reals.checked_add(frame_reals)? };
         let mut reverse = with_rows(reverse, rows)?;
         // Without verification, the reverse sweep restores no real that partial derivatives don't need. As values, such reals are dead. In
         // checked code all of them are needed, and a processor has registers for a few only.
         if !task.level.is_checked() && demands.record == 0 {
-            let cells = memory::promotable([&primal, &reverse], program, rows);
+            let cells = memory::promotable([&primal, &reverse], program, (rows, needs.frames));
             promote::promote(&mut primal, &cells);
             promote::promote(&mut reverse, &cells);
         }
-        let memory = MemoryCells::of([&primal, &reverse], program, rows);
+        let memory = MemoryCells::of([&primal, &reverse], program, (rows, needs.frames));
         let sweeps = [&primal, &reverse].map(SweepCalls::of);
         let slack = SLACK.saturating_add(reverse.first_steps);
         let version = version(&reverse.version);
         let mut exits = primal.exits.clone();
         exits.extend(reverse.exits.iter().cloned());
         let zeros = primal.version.zeros;
-        let mut joining = Joining::new(primal, Place { program, zeros, memory: &memory, rows }, task.seeded);
+        let place = Place { program, zeros, memory: &memory, rows };
+        let mut joining = Joining::new(primal, place, (task.seeded, needs.unit_seeds));
         joining.primal(task.turn);
-        joining.turn(slack, scan);
+        joining.turn(slack, needs.largest);
         joining.reverse(reverse, program.begin());
         let is_verified = task.level.is_checked();
         let (block, cells) = joining.arrive();
@@ -149,7 +154,7 @@ impl GradientFunction {
         form.cells = FixedCells::of(program.flow(), demands);
         (form.version, form.exits, form.demands, form.first_steps) = (version, exits, demands, first_steps);
         Some(GradientFunction {
-            form: improved(form, &PASSES),
+            form: improved(form, needs.passes),
             end,
             working: memory.working().collect(),
             adjoints: memory.adjoints().collect(),

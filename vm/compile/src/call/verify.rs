@@ -40,7 +40,9 @@ pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell,
         if cells.is_empty() {
             return block;
         }
-        joining.each_cell(block, cells, |joining, block, address| compare_at(joining, block, class, address))
+        joining.each_in_memory(block, (space_of(class), cells), |joining, block, address| {
+            compare_at(joining, block, class, address);
+        })
     })
 }
 
@@ -94,14 +96,19 @@ fn compare(
 
 /// Compares the cell at an address with the start.
 fn compare_at(joining: &mut Joining, block: u32, class: Class, address: SsaValue) {
-    let space = match class {
-        Class::Int => Space::Ints,
-        Class::Real => Space::Reals,
-    };
+    let space = space_of(class);
     let from = joining.put(block, OpKind::Load(start_space(space)), &[address]);
     let to = joining.put(block, OpKind::Load(space), &[address]);
     compare(joining, block, class, [from, to], |joining, row| {
         let address = joining.moved(block, address, joining.place.rows.adjoint(row, 0).into());
         joining.put(block, OpKind::Load(Space::Adjoints), &[address])
     });
+}
+
+/// Returns the space of a class's cells.
+fn space_of(class: Class) -> Space {
+    match class {
+        Class::Int => Space::Ints,
+        Class::Real => Space::Reals,
+    }
 }

@@ -1,11 +1,11 @@
 //! Emits each operation as lines of C. Independent of blocks.
 
+use reviver_compile::call::region::Region;
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::region::Region;
 use super::{BodyWriter, CheckStatus, array};
 use crate::fixed_functions;
 use crate::functions::FloatFunction;

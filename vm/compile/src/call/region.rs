@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reviver_compile::form::SsaForm;
-use reviver_compile::op::OpKind;
 use reviver_flow::graph::Way;
+
+use crate::form::SsaForm;
+use crate::op::OpKind;
 
 /// The sweep that an operation belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Region {
+pub enum Region {
     /// A run from inputs to results, or the primal sweep of a gradient.
     Forward,
     /// A run from results to inputs.
@@ -39,7 +40,7 @@ impl Region {
 }
 
 /// Returns the region at the start of each block.
-pub(super) fn regions(form: &SsaForm) -> HashMap<u32, Region> {
+pub fn regions(form: &SsaForm) -> HashMap<u32, Region> {
     let marked = |marks: fn(OpKind) -> bool| {
         let is_marked = |number: &u32| {
             let ops = form.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);

@@ -1,0 +1,49 @@
+//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a lane's memory: a helper
+//! function of the shader finds the input word or the constant. Independent of shader text.
+
+use std::collections::BTreeMap;
+
+use reviver_compile::form::SsaForm;
+use reviver_compile::op::{OpKind, Space, SsaValue};
+use reviver_compile::passes::range_where_it_counts;
+use reviver_compile::written::TextPlan;
+
+use crate::cells::{CellCounts, StartCells, literal, own_space};
+use crate::words::{WordRun, word_runs};
+
+/// The cells of a space that an address may refer to.
+pub(crate) type CellRange = (Space, u32, u32);
+
+/// The sources of cells at the start. The runs of a range count words from its first cell on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StartTables {
+    counts: CellCounts,
+    pub ranges: BTreeMap<CellRange, Vec<WordRun>>,
+}
+
+impl StartTables {
+    /// Collects the ranges of all computed addresses of an SSA function. Constants are appended to `constants`.
+    pub fn of(form: &SsaForm, start: &StartCells, counts: CellCounts, constants: &mut Vec<u64>) -> StartTables {
+        let mut tables = StartTables { counts, ranges: BTreeMap::new() };
+        for &number in &TextPlan::of(form).order {
+            let ops = form.blocks.get(number as usize).map_or(&[][..], |block| &block.ops);
+            for op in ops.iter().filter_map(|&value| form.op(value)) {
+                let OpKind::Load(space @ (Space::StartInts | Space::StartReals)) = op.kind else { continue };
+                let (None, Some(&address)) = (literal(form, op), op.operands.first()) else { continue };
+                let range = range_where_it_counts(form, address);
+                let Some((first, end)) = counts.clipped(space, range) else { continue };
+                tables.ranges.entry((space, first, end)).or_insert_with(|| {
+                    let words = (first..end).map(|address| start.word((own_space(space), address)));
+                    word_runs(0, words, constants)
+                });
+            }
+        }
+        tables
+    }
+
+    /// Returns the cells that an address may refer to, if it is one of those that were collected.
+    pub fn range(&self, form: &SsaForm, space: Space, address: SsaValue) -> Option<CellRange> {
+        let (first, end) = self.counts.clipped(space, range_where_it_counts(form, address))?;
+        Some((space, first, end)).filter(|range| self.ranges.contains_key(range))
+    }
+}
