@@ -6,7 +6,6 @@ use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
 use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
 use reviver_compile::form::{FormExit, Observed, SsaEnd, SsaForm, Version};
-use reviver_compile::known::KnownCells;
 use reviver_compile::passes::{FormPass, PASSES, improved};
 use reviver_compile::route::RoutePlan;
 use reviver_compile::rows::AdjointRows;
@@ -92,7 +91,7 @@ pub(crate) fn results(losses: &[u32]) -> Vec<u32> {
 /// of calls may be open in both.
 fn sweep(start: &RouteStart, plan: RoutePlan, has_adjoints: bool) -> Result<LaneForm, NoShader> {
     let program = start.program();
-    let version = plan.version(program, KnownCells::default());
+    let version = plan.version(program);
     // A caller that sees a lane that hasn't arrived runs it again.
     let version = Version { observed: Observed::Arrival, ..version };
     let form = build(program.module(), program.flow(), version)?;

@@ -99,7 +99,6 @@ mod tests {
     use super::*;
     use crate::build::build;
     use crate::check::check;
-    use crate::known::KnownCells;
     use crate::order::reached;
     use crate::passes::{PASSES, improved};
     use crate::route::RoutePlan;
@@ -116,7 +115,7 @@ mod tests {
 
     fn form(program: &Program) -> SsaForm {
         let plan = RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked);
-        let version = plan.version(program, KnownCells::default());
+        let version = plan.version(program);
         build(program.module(), program.flow(), version).unwrap()
     }
 

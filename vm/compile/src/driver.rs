@@ -18,7 +18,6 @@ use crate::build::paths::steps_to_entry;
 use crate::compiled::Compiled;
 use crate::form::{FrameZeros, Observed, StopPlace, StopPlaces, Version};
 use crate::frames;
-use crate::known::KnownCells;
 use crate::passes::FormPass;
 use crate::versions::{CodeTiming, VersionCode, Versions};
 
@@ -146,10 +145,10 @@ impl<B: Backend> Driver<B> {
         let (is_watched, gradient) = (self.is_watched(machine), state.mode());
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
         let (position, level, stops) = (state.position, self.level, stops.clone());
-        let (known, observed) = (KnownCells::default(), Observed::Anywhere);
+        let observed = Observed::Anywhere;
         let activity = if gradient { program.activity().clone() } else { Activity::default() };
         let version =
-            Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
+            Version { position, way, gradient, activity, level, is_watched, stops, zeros, observed };
         let steps = self.made.load(Ordering::Relaxed) + self.interpreted.load(Ordering::Relaxed);
         match self.versions.code(&version, steps, || machine.is_asked_to_stop()) {
             VersionCode::Ready(code) if !code.is_slow() && code.fits(program, state) => Ok(code),

@@ -13,8 +13,6 @@ use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::CheckLevel;
-
-use crate::known::KnownCells;
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
@@ -37,8 +35,6 @@ pub struct Version {
     pub stops: StopPlaces,
     /// Known zeros at entry. Code that begins at the program's start is specialized for them.
     pub zeros: FrameZeros,
-    /// Further cells with known contents at entry.
-    pub known: KnownCells,
     /// Memory that the caller reads at exits. Stores to other memory may be eliminated.
     pub observed: Observed,
 }

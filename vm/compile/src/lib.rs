@@ -11,7 +11,6 @@
 //! | [`build()`] | construction of an SSA function from the flow |
 //! | [`bounded`] | SSA functions with a bounded call depth |
 //! | [`passes`] | optimization passes |
-//! | [`known`], [`left`] | known state at entry, and its inference from the code that runs before |
 //! | [`range`] | intervals of integers |
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
 //! | [`backend`] | the interface of an engine that compiles |
@@ -63,8 +62,6 @@ pub mod evaluate;
 pub mod form;
 mod frames;
 pub mod group;
-pub mod known;
-pub mod left;
 pub mod op;
 pub mod order;
 pub mod passes;

@@ -15,7 +15,6 @@ use crate::build::build_within;
 use crate::compiled::{Compiled, MOST_WORK};
 use crate::form::{FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
-use crate::known::KnownCells;
 use crate::passes::{PASSES, improved};
 use crate::start::RouteStart;
 
@@ -54,8 +53,8 @@ impl RoutePlan {
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
-    /// Returns the specialization of the plan's code, for cells that are known at entry.
-    pub fn version(&self, program: &Program, known: KnownCells) -> Version {
+    /// Returns the specialization of the plan's code.
+    pub fn version(&self, program: &Program) -> Version {
         let bound = RoutePlan::whole(program, self.travel, self.level).to;
         let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
         Version {
@@ -67,7 +66,6 @@ impl RoutePlan {
             is_watched: self.is_watched,
             stops: (self.to != bound).then_some(StopPlace { position: self.to, way }).into_iter().collect(),
             zeros: self.zeros(program),
-            known,
             observed: self.observed(),
         }
     }
@@ -75,7 +73,7 @@ impl RoutePlan {
     /// Builds the SSA function of the plan, with the given liveness at exits. Returns `None` if no code reaches the end of the
     /// plan.
     pub(crate) fn form(&self, program: &Program, observed: Observed) -> Option<SsaForm> {
-        let version = Version { observed, ..self.version(program, KnownCells::default()) };
+        let version = Version { observed, ..self.version(program) };
         let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
         arrives(&form, self.to).then(|| improved(form, &PASSES))
     }

@@ -37,7 +37,6 @@ impl RouteStart {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (version.position, false, version.gradient)
             && self.zeros.include(version.zeros)
-            && version.known.hold_in(state)
     }
 
     /// Returns the program of the state.

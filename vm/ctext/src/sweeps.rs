@@ -3,7 +3,6 @@
 use reviver_compile::build;
 use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
 use reviver_compile::form::{FormExit, FrameZeros, Observed, SsaEnd, SsaForm, TOP_WORD, Version};
-use reviver_compile::known::KnownCells;
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
 use reviver_compile::route::RoutePlan;
@@ -57,7 +56,7 @@ fn sweep(program: &Program, plan: &RoutePlan) -> Result<SsaForm, NoText> {
     // of them.
     let gradient = plan.gradient;
     let zeros = FrameZeros { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
-    let version = plan.version(program, KnownCells::default());
+    let version = plan.version(program);
     let version = Version { zeros, observed: Observed::Arrival, ..version };
     let form = build(program.module(), program.flow(), version)?;
     check_exits(program, &form, plan.to)?;

@@ -15,7 +15,6 @@ use crate::error::Outside;
 use crate::form::{
     Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version,
 };
-use crate::known::KnownCells;
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// Cell that only steps with a static address reach, so that it is an SSA variable.
@@ -50,24 +49,10 @@ impl ZeroCells {
 pub(super) struct Beginning {
     /// Cells that hold 0.
     pub zeros: ZeroCells,
-    /// Further cells with known contents.
-    pub known: KnownCells,
     /// Operation that gives the end of the call records at entry.
     pub records: OpKind,
     /// Number of words of a call record.
     pub record: u32,
-}
-
-impl Beginning {
-    /// Returns the bits of a cell, if they are known at entry.
-    fn bits(&self, held: CellVariable) -> Option<u64> {
-        let CellVariable { space, anchor: Anchor::Fixed(cell) } = held else { return None };
-        match space {
-            _ if self.zeros.have(held) => Some(0),
-            Space::Ints | Space::Reals => self.known.bits(space.class(), cell),
-            _ => None,
-        }
-    }
 }
 
 /// Source variable of SSA construction: it has one value at each point of the code.
@@ -587,10 +572,10 @@ impl Inner {
 
     fn loaded_cell(&mut self, block: u32, held: CellVariable) -> SsaValue {
         let CellVariable { space, anchor } = held;
-        if let Some(bits) = self.beginning.bits(held).filter(|_| block == ENTRY) {
+        if block == ENTRY && self.beginning.zeros.have(held) {
             return self.known(match space.class() {
-                Class::Int => OpKind::Int(bits as i64),
-                Class::Real => OpKind::Real(bits),
+                Class::Int => OpKind::Int(0),
+                Class::Real => OpKind::Real(0),
             });
         }
         let address = self.address(block, anchor);

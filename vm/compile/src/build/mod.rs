@@ -135,7 +135,7 @@ fn beginning(flow: &Flow, version: &Version, activations: &Activations, record: 
         true => OpKind::Int(FIRST_RECORD.into()),
         false => OpKind::Input(Input::Records),
     };
-    Beginning { zeros: zero_cells(flow, version.zeros), known: version.known.clone(), records, record }
+    Beginning { zeros: zero_cells(flow, version.zeros), records, record }
 }
 
 /// Returns the cells of main's frame that hold 0 at entry.

@@ -4,7 +4,6 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
 use reviver_compile::build;
 use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, StopPlaces, Version};
-use reviver_compile::known::KnownCells;
 use reviver_compile::passes::{PASSES, improved};
 use reviver_flow::Activity;
 use reviver_flow::graph::Way;
@@ -18,10 +17,10 @@ pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm)
     let program = Program::new(module, 0).unwrap();
     let position = if way == Way::Along { program.begin() } else { program.end() };
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
-    let (stops, known, observed) = (StopPlaces::default(), KnownCells::default(), Observed::Anywhere);
+    let (stops, observed) = (StopPlaces::default(), Observed::Anywhere);
     let (gradient, is_watched, activity) = (false, false, Activity::default());
     let version =
-        Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
+        Version { position, way, gradient, activity, level, is_watched, stops, zeros, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
     (program, form)
 }
