@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::form::{SsaEnd, SsaForm};
-use reviver_compile::op::{OpKind, Space, SsaOp};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::range::IntRange;
 use reviver_compile::rows::AdjointRows;
@@ -196,6 +196,28 @@ impl LaneMemory {
         let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
         Some(MemoryRun { first, end, word: run.word + (first - run.first), ..*run })
+    }
+}
+
+/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no memory.
+pub(crate) fn read_start(form: &mut SsaForm, counts: CellCounts) {
+    let (loads, stores): (Vec<_>, Vec<_>) =
+        accesses(form, counts).into_iter().partition(|access| access.of == AccessKind::Load);
+    let is_changed = |load: &CellAccess| stores.iter().any(|store| store.meets(load));
+    let unchanged: BTreeSet<(Space, u32, u32)> = loads
+        .iter()
+        .filter(|load| !is_changed(load))
+        .map(|load| (load.space, load.first, load.end))
+        .collect();
+    let values = form.blocks.iter().flat_map(|block| block.ops.iter().copied()).collect::<Vec<SsaValue>>();
+    for value in values {
+        let Some(op) = form.op(value) else { continue };
+        let OpKind::Load(space) = op.kind else { continue };
+        let (None, Some(&address)) = (literal(form, op), op.operands.first()) else { continue };
+        let cells = counts.clipped(space, range_where_it_counts(form, address));
+        if cells.is_some_and(|(first, end)| unchanged.contains(&(space, first, end))) {
+            form.read_start(value);
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct LaneArrival {
 /// Input reals, with the adjoints of each output row.
 #[derive(Clone, Debug)]
 pub(crate) enum LossTerms {
-    /// One input word.
+    /// One input word, with its adjoint in each row.
     Value(SsaValue, Vec<CellHome>),
     /// `count` input words from `given` on. Their adjoints are in memory, from a word in each row on.
     Words { given: u32, count: u32, adjoints: Vec<u32> },
@@ -308,7 +308,9 @@ impl Ends<'_> {
     fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
         let mut values = 0;
-        for (&(space, address), &word) in self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals) {
+        for (&(space, address), &word) in
+            self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals)
+        {
             let homes = self.adjoints(journey, block, address);
             let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();
             let is_in_memory = words.len() == homes.len();

@@ -5,16 +5,14 @@ use reviver_compile::Outside;
 use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
 use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
-use reviver_compile::form::{FormExit, Observed, SsaEnd, SsaForm, Version};
+use reviver_compile::foreign::check_exits;
+use reviver_compile::form::{Observed, SsaForm, Version};
 use reviver_compile::passes::{FormPass, PASSES, improved};
 use reviver_compile::route::RoutePlan;
 use reviver_compile::rows::AdjointRows;
 use reviver_compile::start::RouteStart;
-use reviver_compile::written::TextPlan;
-use reviver_flow::graph::Way;
-use reviver_isa::update::Action;
 use reviver_vm::differentiate::early_turn;
-use reviver_vm::{CheckLevel, Program, Travel};
+use reviver_vm::{CheckLevel, Travel};
 
 use crate::no_shader::NoShader;
 
@@ -99,7 +97,8 @@ fn sweep(start: &RouteStart, plan: RoutePlan, has_adjoints: bool) -> Result<Lane
     let calls = BoundedCalls::of(program, start.state(), form.demands, room, has_adjoints);
     let calls = calls.ok_or(NoShader::Limits)?;
     let form = bounded(form, calls);
-    check(program, &form, plan.to)?;
+    check_exits(program, &form, plan.to)
+        .map_err(|foreign| foreign.map_or(Outside::Code.into(), NoShader::foreign))?;
     Ok(LaneForm { form: improved(form, &passes()), calls, rows: None })
 }
 
@@ -107,59 +106,4 @@ fn sweep(start: &RouteStart, plan: RoutePlan, has_adjoints: bool) -> Result<Lane
 /// they address.
 fn passes() -> Vec<FormPass> {
     PASSES.into_iter().filter(|(name, _)| *name != "indices").collect()
-}
-
-/// Refuses an SSA function with an exit other than the end of the run.
-fn check(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoShader> {
-    let main = program.module().procedures.first();
-    let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
-    let order = TextPlan::of(form).order;
-    for block in order.iter().filter_map(|&block| form.blocks.get(block as usize)) {
-        let SsaEnd::Exit { exit } = block.end else { continue };
-        match form.exits.get(exit as usize) {
-            Some(exit) if exit.position == to && exit.calls.is_empty() && is_main => {}
-            Some(exit) => return Err(foreign(program, exit)),
-            None => return Err(Outside::Code.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Describes the operation at an exit that devices can't execute.
-fn foreign(program: &Program, exit: &FormExit) -> NoShader {
-    let at = match exit.way {
-        Way::Along => exit.position,
-        Way::Against => exit.position.saturating_sub(1),
-    };
-    let module = program.module();
-    let Some(instruction) = module.code.get(at as usize) else { return Outside::Code.into() };
-    let cure = match instruction.update.action() {
-        Action::Put(_) | Action::Take(_) => "keep the values in an array: lanes have no stacks and tapes",
-        Action::Show => "take it out, and print what the lanes have come to",
-        Action::Call(_) => {
-            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
-        }
-        Action::Tasks(_) => {
-            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
-        }
-        Action::Switch(_) => "take it out, and ask for gradients from outside",
-        Action::Accumulate
-        | Action::Replace
-        | Action::Erase(_)
-        | Action::Map
-        | Action::Exchange
-        | Action::Rotate
-        | Action::Clear
-        | Action::Test
-        | Action::Jump
-        | Action::Join
-        | Action::Begin
-        | Action::End => "run lanes on the processor",
-    };
-    let place = match (module.structure.line(at), module.structure.file(at)) {
-        (Some(line), Some(file)) => format!("{file}, line {line}"),
-        (Some(line), None) => format!("line {line}"),
-        (None, _) => format!("instruction {at}"),
-    };
-    NoShader::Foreign { place, what: instruction.update.name().to_owned(), cure }
 }

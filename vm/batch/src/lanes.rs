@@ -8,7 +8,7 @@ use reviver_compile::start::RouteStart;
 use reviver_isa::number::literal_bits;
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells};
+use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, read_start};
 use crate::ends::{AskedWord, Ends};
 use crate::forms::{self, LaneForm};
 use crate::journey::{LaneJourney, LossRows};
@@ -83,15 +83,17 @@ pub(crate) fn lane_shader(
     request: &LanesRequest,
 ) -> Result<WrittenLanes, NoShader> {
     let losses = losses(program, request)?;
-    let LaneForm { form, calls, rows } = match &request.way {
+    let LaneForm { mut form, calls, rows } = match &request.way {
         LaneWay::Whole(travel) => forms::whole(start, *travel, request.level)?,
         LaneWay::Gradient { .. } => forms::gradient(start, &losses, request.level)?,
     };
     let counts = CellCounts::of(program, calls, rows);
     let losses = LossRows { losses, rows };
-    let cells = StartCells { state: start.state(), given: given(program, request)?, seeds: seeds(program, &losses) };
+    let cells =
+        StartCells { state: start.state(), given: given(program, request)?, seeds: seeds(program, &losses) };
     let asked = request.asked.iter().map(|&number| asked(program, number, &losses));
     let asked = asked.collect::<Result<Vec<AskedWord>, NoShader>>()?;
+    read_start(&mut form, counts);
     let memory = LaneMemory::of(&form, counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });

@@ -1,6 +1,7 @@
 //! Reasons why lanes of a program have no shader, with remedies.
 
 use reviver_compile::Outside;
+use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 
 /// Reason why there is no shader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +48,23 @@ pub enum NoShader {
 }
 
 impl NoShader {
+    /// Describes an operation that devices can't execute.
+    pub(crate) fn foreign(ForeignOperation { place, name, kind }: ForeignOperation) -> NoShader {
+        let cure = match kind {
+            ForeignKind::Stack => "keep the values in an array: lanes have no stacks and tapes",
+            ForeignKind::Show => "take it out, and print the results of the lanes",
+            ForeignKind::Call => {
+                "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
+            }
+            ForeignKind::Tasks => {
+                "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+            }
+            ForeignKind::Switch => "take it out, and ask for gradients from outside",
+            ForeignKind::Limit => "run lanes on the CPU",
+        };
+        NoShader::Foreign { place, what: name, cure }
+    }
+
     /// Returns the remedy, in words for the user.
     pub fn cure(&self) -> &'static str {
         match self {

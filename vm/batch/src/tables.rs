@@ -23,7 +23,12 @@ pub(crate) struct StartTables {
 
 impl StartTables {
     /// Collects the ranges of all computed addresses of an SSA function. Constants are appended to `constants`.
-    pub fn of(form: &SsaForm, start: &StartCells, counts: CellCounts, constants: &mut Vec<u64>) -> StartTables {
+    pub fn of(
+        form: &SsaForm,
+        start: &StartCells,
+        counts: CellCounts,
+        constants: &mut Vec<u64>,
+    ) -> StartTables {
         let mut tables = StartTables { counts, ranges: BTreeMap::new() };
         for &number in &TextPlan::of(form).order {
             let ops = form.blocks.get(number as usize).map_or(&[][..], |block| &block.ops);

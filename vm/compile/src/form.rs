@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
+use crate::range::IntRange;
 use reviver_flow::graph::Way;
 use reviver_flow::{Activity, Flow};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::CheckLevel;
-use crate::op::{Input, OpKind, SsaOp, SsaValue};
-use crate::range::IntRange;
 
 /// Specialization key of an SSA function: the code from a position to its exits, in one direction and one mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -432,6 +432,17 @@ impl SsaForm {
     pub(crate) fn replace(&mut self, value: SsaValue, kind: OpKind) {
         if let Some(definition) = self.definitions.get_mut(value.0 as usize) {
             *definition = Definition::Op(SsaOp { kind, operands: [].into_iter().collect(), guard: None });
+        }
+    }
+
+    /// Makes a load read the cell's content at the start, which is the same if no store changes the cell before.
+    pub fn read_start(&mut self, load: SsaValue) {
+        if let Some(Definition::Op(op)) = self.definitions.get_mut(load.0 as usize) {
+            op.kind = match op.kind {
+                OpKind::Load(Space::Ints) => OpKind::Load(Space::StartInts),
+                OpKind::Load(Space::Reals) => OpKind::Load(Space::StartReals),
+                kind => kind,
+            };
         }
     }
 

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`form`], [`op`] | SSA functions, and the table of operations |
 //! | [`build()`] | construction of an SSA function from the flow |
-//! | [`bounded`] | SSA functions with a bounded call depth |
+//! | [`bounded`], [`foreign`] | SSA functions with a bounded call depth; operations that aren't compiled, for engines without an interpreter |
 //! | [`passes`] | optimization passes |
 //! | [`range`] | intervals of integers |
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
@@ -59,6 +59,7 @@ mod compiled;
 pub mod driver;
 pub mod error;
 pub mod evaluate;
+pub mod foreign;
 pub mod form;
 mod frames;
 pub mod group;

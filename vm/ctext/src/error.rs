@@ -1,6 +1,7 @@
 //! Reasons why a program has no C text. Each error has a remedy.
 
 use reviver_compile::Outside;
+use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 
 /// Reason why there is no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +37,23 @@ pub enum NoText {
 }
 
 impl NoText {
+    /// Describes an operation that has no text.
+    pub(crate) fn foreign(ForeignOperation { place, name, kind }: ForeignOperation) -> NoText {
+        let cure = match kind {
+            ForeignKind::Stack => "keep the values in an array: there are no stacks and tapes in C",
+            ForeignKind::Show => "take it out, and print the results of the function",
+            ForeignKind::Call => {
+                "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
+            }
+            ForeignKind::Tasks => {
+                "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+            }
+            ForeignKind::Switch => "take it out; `--of` differentiates the program from outside",
+            ForeignKind::Limit => "`reviver run` runs it",
+        };
+        NoText::Foreign { place, what: name, cure }
+    }
+
     /// Returns the remedy, in words for the user.
     pub fn cure(&self) -> &'static str {
         match self {

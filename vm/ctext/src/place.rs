@@ -2,17 +2,9 @@
 
 use std::collections::HashSet;
 
+use reviver_compile::foreign::place;
 use reviver_isa::Module;
 use reviver_isa::instruction::Link;
-
-/// Returns the source location of an instruction, in words for the user.
-pub(crate) fn place(module: &Module, at: u32) -> String {
-    match (module.structure.line(at), module.structure.file(at)) {
-        (Some(line), Some(file)) => format!("{file}, line {line}"),
-        (Some(line), None) => format!("line {line}"),
-        (None, _) => format!("instruction {at}"),
-    }
-}
 
 /// Returns the place of the first call at a depth of `limit`, the maximum number of open calls.
 pub(crate) fn deep_call(module: &Module, limit: u32) -> String {

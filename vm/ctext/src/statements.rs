@@ -1,13 +1,12 @@
 //! Comments with a program's statements: the source location and text of each instruction. Independent of SSA
 //! functions.
 
+use reviver_compile::foreign::place;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::structure::{Block, BlockKind, TextPlace};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
-
-use crate::place::place;
 
 /// Length limit of a comment's text, in characters; a line of source may contain a long table.
 const LONGEST: usize = 100;

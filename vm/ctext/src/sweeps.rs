@@ -2,19 +2,16 @@
 
 use reviver_compile::build;
 use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
-use reviver_compile::form::{FormExit, FrameZeros, Observed, SsaEnd, SsaForm, TOP_WORD, Version};
+use reviver_compile::foreign::check_exits;
+use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, TOP_WORD, Version};
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
 use reviver_compile::route::RoutePlan;
-use reviver_compile::written::TextPlan;
-use reviver_flow::graph::Way;
-use reviver_isa::update::Action;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
 
 use crate::error::NoText;
-use crate::place::place;
 
 /// Builds the SSA function of a whole run.
 pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaForm, NoText> {
@@ -59,7 +56,7 @@ fn sweep(program: &Program, plan: &RoutePlan) -> Result<SsaForm, NoText> {
     let version = plan.version(program);
     let version = Version { zeros, observed: Observed::Arrival, ..version };
     let form = build(program.module(), program.flow(), version)?;
-    check_exits(program, &form, plan.to)?;
+    check_exits(program, &form, plan.to).map_err(|foreign| foreign.map_or(NoText::Call, NoText::foreign))?;
     Ok(improved(form, &PASSES))
 }
 
@@ -84,55 +81,4 @@ fn says_top(form: &SsaForm, op: &SsaOp) -> bool {
     let address = op.operands.first().and_then(|&address| form.op(address));
     op.kind == OpKind::Store(Space::References)
         && address.is_some_and(|address| address.kind == OpKind::Int(TOP_WORD.into()))
-}
-
-/// Refuses an SSA function with an exit other than the end of the run.
-fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText> {
-    let left = TextPlan::of(form).order;
-    let exits = left.iter().filter_map(|&block| match form.blocks.get(block as usize)?.end {
-        SsaEnd::Exit { exit } => form.exits.get(exit as usize),
-        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
-    });
-    // A position in a called procedure would be reached with open calls.
-    let main = program.module().procedures.first();
-    let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
-    let is_end = |exit: &FormExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;
-    match exits.into_iter().find(|exit| !is_end(exit)) {
-        Some(exit) => Err(foreign(program, exit)),
-        None => Ok(()),
-    }
-}
-
-/// Describes the operation at an exit that has no C text.
-fn foreign(program: &Program, exit: &FormExit) -> NoText {
-    let at = match exit.way {
-        Way::Along => exit.position,
-        Way::Against => exit.position.saturating_sub(1),
-    };
-    let module = program.module();
-    let Some(instruction) = module.code.get(at as usize) else { return NoText::Call };
-    let cure = match instruction.update.action() {
-        Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
-        Action::Show => "take it out, and print the results of the function",
-        Action::Call(_) => {
-            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
-        }
-        Action::Tasks(_) => {
-            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
-        }
-        Action::Switch(_) => "take it out; `--of` differentiates the program from outside",
-        Action::Accumulate
-        | Action::Replace
-        | Action::Erase(_)
-        | Action::Map
-        | Action::Exchange
-        | Action::Rotate
-        | Action::Clear
-        | Action::Test
-        | Action::Jump
-        | Action::Join
-        | Action::Begin
-        | Action::End => "`reviver run` runs it",
-    };
-    NoText::Foreign { place: place(module, at), what: instruction.update.name().to_owned(), cure }
 }

@@ -40,7 +40,8 @@ impl Writer<'_> {
     /// Emits the output of a loss.
     pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
         let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
-        let result = literal(&self.text.journey.form, op).and_then(|result| gradient.results.get(result as usize));
+        let result =
+            literal(&self.text.journey.form, op).and_then(|result| gradient.results.get(result as usize));
         let Some((rows, words)) = result else { return self.line("failed = true;") };
         let bits = self.to_word(Some(Class::Real), loss);
         words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));

@@ -23,7 +23,10 @@ impl Writer<'_> {
             self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
-        ShaderParts { head: self.head(), main: format!("{}{}{}{body}\n}}\n", self.start_functions(), self.verifying(), main()) }
+        ShaderParts {
+            head: self.head(),
+            main: format!("{}{}{}{body}\n}}\n", self.start_functions(), self.verifying(), main()),
+        }
     }
 
     /// Returns true if loop iterations are counted.

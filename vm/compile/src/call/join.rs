@@ -13,8 +13,8 @@ use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
 use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::order::reached;
-use crate::passes::{FormPass, PASSES, range_where_it_counts};
 use crate::passes::replacing::Replacements;
+use crate::passes::{FormPass, PASSES, range_where_it_counts};
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
@@ -144,16 +144,20 @@ impl<'p> Joining<'p> {
         let own = self.place.memory.own(Class::Real);
         let runs: Vec<Range<u32>> = self.place.memory.working_reals().collect();
         let last = runs.into_iter().fold(block, |block, run| {
-            self.each_in_memory(block, (Space::Reals, run.start..run.end.min(own)), |joining, block, address| {
-                let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
-                joining.put(block, OpKind::Largest, &[value]);
-            })
+            self.each_in_memory(
+                block,
+                (Space::Reals, run.start..run.end.min(own)),
+                |joining, block, address| {
+                    let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
+                    joining.put(block, OpKind::Largest, &[value]);
+                },
+            )
         });
         self.turn = Some(last);
     }
 
     /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so the length of an array
-    /// doesn't change that of the function. Cells with unit seeds are stored one by one, because each has a row of its own.
+    /// doesn't change that of the function. Cells with unit seeds are stored one by one, because each belongs to another row.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -261,8 +265,8 @@ impl<'p> Joining<'p> {
         }
     }
 
-    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses reach get operations
-    /// of their own, so that engines may hold them in variables. Returns the last block.
+    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses reach get separate
+    /// operations, so that engines may hold them in variables. Returns the last block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
@@ -507,7 +511,7 @@ impl<'p> Joining<'p> {
             (OpKind::Load(space), None, Some(address)) => {
                 let range = range_where_it_counts(&self.form, address);
                 if self.place.memory.home_of(space, range) == CellHome::Start {
-                    self.read_from_start(value, space);
+                    self.form.read_start(value);
                 }
                 true
             }
@@ -520,12 +524,6 @@ impl<'p> Joining<'p> {
             },
             (OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped, ..) => false,
             _ => true,
-        }
-    }
-
-    fn read_from_start(&mut self, load: SsaValue, space: Space) {
-        if let Some(Definition::Op(op)) = self.form.definitions.get_mut(load.0 as usize) {
-            op.kind = OpKind::Load(start_space(space));
         }
     }
 }

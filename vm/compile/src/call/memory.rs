@@ -111,7 +111,8 @@ impl MemoryCells {
         let mut parts = Vec::new();
         let mut next = cells.start;
         for run in self.computed.iter().filter(|run| run.space == space) {
-            let reached = run.cells.start.clamp(next, cells.end.max(next))..run.cells.end.clamp(next, cells.end.max(next));
+            let reached = run.cells.start.clamp(next, cells.end.max(next))
+                ..run.cells.end.clamp(next, cells.end.max(next));
             if !reached.is_empty() {
                 parts.push((next..reached.start, false));
                 parts.push((reached.clone(), true));
@@ -188,8 +189,8 @@ fn all_accesses(
         let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
         sweeps.iter().map(cells).max().unwrap_or(0)
     };
-    let frames =
-        frames.unwrap_or([demanded(|form| form.demands.frame_ints), demanded(|form| form.demands.frame_reals)]);
+    let frames = frames
+        .unwrap_or([demanded(|form| form.demands.frame_ints), demanded(|form| form.demands.frame_reals)]);
     let [ints, reals] = [0, 1].map(|class| own[class].saturating_add(frames[class]));
     let adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { reals };
     sweeps.iter().flat_map(|form| accesses(form, [ints, reals, adjoints])).collect()
@@ -197,8 +198,7 @@ fn all_accesses(
 
 /// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a row.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
-    let is_computed =
-        |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
+    let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =
         accesses.iter().filter(is_computed).map(|access| (access.space, access.cells.clone())).collect();
     let adjoints = found.iter().filter(|(space, _)| *space == Space::Adjoints);

@@ -19,8 +19,7 @@ pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm)
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
     let (stops, observed) = (StopPlaces::default(), Observed::Anywhere);
     let (gradient, is_watched, activity) = (false, false, Activity::default());
-    let version =
-        Version { position, way, gradient, activity, level, is_watched, stops, zeros, observed };
+    let version = Version { position, way, gradient, activity, level, is_watched, stops, zeros, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
     (program, form)
 }
