@@ -386,7 +386,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Returns the tolerance for a class: only floats are compared other than exactly.
+    /// Returns the tolerance for a class. Only floats have one; other numbers are compared exactly.
     fn likeness(&self, class: Class, of_floats: Likeness) -> Likeness {
         let is_exact = self.program.module().real.is_exact();
         if class == Class::Int || is_exact { Likeness::Same } else { of_floats }

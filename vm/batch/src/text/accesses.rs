@@ -128,9 +128,10 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {name}", self.memory_at() + run.word)))
     }
 
-    /// Emits code that processes the words of a run, in parallel with as many words from each of `others` on. `each`
-    /// emits the lines for one word: its arguments are the source word and the offset in the run. The lines should be
-    /// short, because the compile time of a shader grows with the square of the size of a function.
+    /// Emits code that processes the words of a run one after the other. Beside each word it has the word at
+    /// the same offset from each start in `others`. `each` emits the lines for one word: its arguments are
+    /// the source word and the offset in the run. The lines should be short, because the compile time of a
+    /// shader grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
         run: &WordRun,

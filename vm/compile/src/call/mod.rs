@@ -99,8 +99,9 @@ impl GradientFunction {
         GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], scan)
     }
 
-    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Verification needs the largest
-    /// number, which the scan finds. Returns `None` if the losses can't share the reverse sweep.
+    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back.
+    /// Verification needs the largest magnitude of a number, which `scan` selects. Returns `None` if the
+    /// losses can't share the reverse sweep.
     pub fn join(
         program: &Program,
         task: GradientTask,
