@@ -118,14 +118,14 @@ fn foreign(program: &Program, exit: &FormExit) -> NoShader {
     let Some(instruction) = module.code.get(at as usize) else { return Outside::Code.into() };
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: lanes have no stacks and tapes",
-        Action::Show => "take it out, and print what the lanes have come to",
+        Action::Show => "remove it, and print the results of the lanes",
         Action::Call(_) => {
-            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
+            "write the procedure as a macro: devices have no calls of procedures that have a rule or are very large, and no calls with an adjoint, with a slice with a step, or with very many arguments"
         }
         Action::Tasks(_) => {
-            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+            "pass each task elements whose index is the counter of `par for`, or cells that are known before the run: then no comparison is needed here"
         }
-        Action::Switch(_) => "take it out, and ask for gradients from outside",
+        Action::Switch(_) => "remove it, and request gradients by an option",
         Action::Accumulate
         | Action::Replace
         | Action::Erase(_)

@@ -11,7 +11,7 @@ pub enum NoShader {
     Foreign { place: String, what: String, cure: &'static str },
     /// The depth limit of the program may not suffice for its inlined calls, which devices don't count.
     #[error(
-        "the program's limits may not have room for its calls, which devices don't count (`.limit depth`)"
+        "the program's calls may be deeper than its limit, and devices don't count them (`.limit depth`)"
     )]
     Limits,
     #[error(
@@ -24,7 +24,7 @@ pub enum NoShader {
     )]
     OwnMode,
     /// Losses that were requested together can't share one reverse sweep.
-    #[error("adjoints decide which way these losses go back, so they can't go together")]
+    #[error("the branches of the reverse sweep depend on adjoints, so these losses can't share a sweep")]
     RowsPart,
     #[error("nothing is to be differentiated")]
     NoLoss,
@@ -33,11 +33,11 @@ pub enum NoShader {
     NoCell { address: usize },
     /// The initial state of lanes isn't a state at the beginning of their run.
     #[error(
-        "lanes can't begin with this state: it doesn't stand where their way begins, or there is something in main's variables"
+        "lanes can't begin with this state: it isn't at the beginning of their run, or a variable of main isn't 0"
     )]
     Start,
     /// Every lane leaves garbage, for any inputs.
-    #[error("every lane leaves something in `{name}` that should be used up")]
+    #[error("every lane ends with a value in `{name}`, which must end as it began")]
     Leftover { name: String },
     /// The compiler's SSA function counts steps in a way that has no shader text. No program is known to do so.
     #[error("shaders can't count the steps of this program")]
@@ -59,8 +59,8 @@ impl NoShader {
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoCell { .. } => "name a cell of the program",
-            NoShader::Start => "begin at the end of the program that the way leads from",
-            NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",
+            NoShader::Start => "begin at the end of the program from which the lanes run",
+            NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",
             NoShader::Outside(_) => {
                 "run lanes on the processor; a smaller program, or one with fewer branches, has a shader"
             }

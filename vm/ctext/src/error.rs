@@ -40,8 +40,8 @@ impl NoText {
     pub fn cure(&self) -> &'static str {
         match self {
             NoText::Foreign { cure, .. } => cure,
-            NoText::Call => "write what is called in its place, by a macro",
-            NoText::Depth { .. } => "allow more calls in each other: `.limit depth 100`",
+            NoText::Call => "write the called procedure as a macro",
+            NoText::Depth { .. } => "allow deeper calls: `.limit depth 100`",
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",

@@ -113,14 +113,14 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
     let Some(instruction) = module.code.get(at as usize) else { return NoText::Call };
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
-        Action::Show => "take it out, and print the results of the function",
+        Action::Show => "remove it, and print the results of the function",
         Action::Call(_) => {
-            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
+            "write the procedure as a macro: C text has no calls of procedures that have a rule or are very large, and no calls with an adjoint, with a slice with a step, or with very many arguments"
         }
         Action::Tasks(_) => {
-            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+            "pass each task elements whose index is the counter of `par for`, or cells that are known before the run: then no comparison is needed here"
         }
-        Action::Switch(_) => "take it out; `--of` differentiates the program from outside",
+        Action::Switch(_) => "remove it; `--of` differentiates the whole program",
         Action::Accumulate
         | Action::Replace
         | Action::Erase(_)
