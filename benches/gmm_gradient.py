@@ -31,7 +31,7 @@ def mixture(weights, means, factors, points, gamma, m):
     """The objective of lib/gmm.rasm, and its gradient in the order of the tape."""
     (k, d), n = means.shape, len(points)
     rows, columns = np.tril_indices(d, -1)
-    # The factors below the diagonal stand column by column.
+    # The factors below the diagonal, column by column.
     order = np.lexsort((rows, columns))
     rows, columns = rows[order], columns[order]
     q = np.zeros((k, d, d))

@@ -330,11 +330,12 @@ impl NativeTimes {
 struct Times {
     /// Steps of the interpreter in one direction.
     steps: u64,
-    /// Handwritten Rust: the plain value; `reversible` and `adjoint` are the other two versions.
+    /// Handwritten Rust: the plain objective. `reversible` and `adjoint` are its reversible version and its
+    /// adjoint.
     objective: f64,
     reversible: f64,
     adjoint: f64,
-    /// Interpreter forward; `back` is backward without adjoints.
+    /// A forward run by the interpreter. `back` is its backward run without adjoints.
     there: f64,
     back: f64,
     /// Interpreter forward to the turning point, then backward with adjoints.

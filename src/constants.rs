@@ -32,10 +32,10 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
 /// Failure for a part without a name: a second value, or no value at all.
 fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     match before {
-        Some(GivenConstant { name, .. }) => {
-            Failure::usage(format_args!("--const {name}: a constant has one value, and `{part}` is another"))
-                .help("what holds several is a cell: `--set` gives it")
-        }
+        Some(GivenConstant { name, .. }) => Failure::usage(format_args!(
+            "--const {name}: a constant has one value, and `{part}` is a second one"
+        ))
+        .help("`--set` gives the values of an array"),
         None => Failure::usage(format_args!("--const {part}: a constant is given as NAME=VALUE")),
     }
 }

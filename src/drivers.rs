@@ -21,21 +21,17 @@ pub fn device(name: &str) -> Fallible<Device> {
         && let Err(crash) = survives(&["devices", "--probe", name])
     {
         if name == "auto" {
-            streams::complain(&format!(
-                "note: {}: the cores of the processor carry out the lanes\n",
-                crash.sentence()
-            ));
+            streams::complain(&format!("note: {}: the CPU executes the lanes\n", crash.sentence()));
             return Ok(Device::cpu());
         }
         let failure = Failure::usage(format_args!("--device {name}: {}", crash.sentence()))
-            .help("`--device cpu` takes the cores of the processor; a newer driver may not crash");
+            .help("`--device cpu` uses the CPU; a newer driver may not crash");
         return Err(with_words(failure, &crash.words));
     }
     let (device, words) = captured(|| Device::known(name, &ProbeFiles::default()));
     device.map_err(|error| {
-        let failure = Failure::usage(format_args!("--device {name}: {error}")).help(
-            "`reviver devices` lists those that there are; `--device cpu` takes the cores of the processor",
-        );
+        let failure = Failure::usage(format_args!("--device {name}: {error}"))
+            .help("`reviver devices` lists the devices; `--device cpu` uses the CPU");
         with_words(failure, &words)
     })
 }

@@ -94,7 +94,7 @@ impl Report<'_> {
     }
 }
 
-/// Begins a course as the options specify: a run of a machine that retains data for a backward run.
+/// Begins a run with a retention strategy (a *course*), as the options specify.
 pub fn course(options: &RunOptions, machine: Machine) -> Fallible<Course> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let residues = options.start.exact.then_some(Retention::RESIDUES);
@@ -105,8 +105,11 @@ pub fn course(options: &RunOptions, machine: Machine) -> Fallible<Course> {
 pub fn begin(mut machine: Machine, retention: Option<Retention>, travel: Travel) -> Fallible<Course> {
     machine.stop_when(interrupt::flag());
     Course::begin(machine, retention, travel).map_err(|error| {
-        Failure::new(Exit::Trap, format_args!("{error} for the state that is gone back to"))
-            .help("`--strategy reverse` keeps no states")
+        Failure::new(
+            Exit::Trap,
+            format_args!("{error} for the copy of the state from which the backward run starts"),
+        )
+        .help("`--strategy reverse` keeps no states")
     })
 }
 

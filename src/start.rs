@@ -142,7 +142,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
     for (n, global) in program.assumed(given, travel) {
         program.give_default(machine.state_mut(), n).map_err(no_memory)?;
         let name = &global.name;
-        streams::complain(&format!("note: `{name}` isn't given: its `default` stands for it\n"));
+        streams::complain(&format!("note: `{name}` isn't given: its `default` is used\n"));
         assumed.push(n);
     }
     Ok(assumed)
@@ -160,7 +160,7 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
         let failure = Failure::usage(format_args!("`{name}` can't be given: it is `{}`", role.directive()));
         return Err(match (role, back) {
             (Role::Private, _) => failure.help("private cells start and end at their initial value"),
-            (_, true) => failure.help("a backward run is given the results, and finds the inputs"),
+            (_, true) => failure.help("a backward run is given the results, and computes the inputs"),
             (_, false) => failure.help("a forward run is given the `.in` and `.inout` cells"),
         });
     }
@@ -182,12 +182,12 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
         more => format!(" and {more} more"),
     };
     let what = match travel {
-        Travel::Backward => "going back needs every result of the forward run",
+        Travel::Backward => "running backward needs every result of the forward run",
         Travel::Forward => "an inverse program needs every result of the program that it undoes",
     };
     let settings: Vec<String> = shown.iter().map(|name| format!("{name}=…")).collect();
     let failure = Failure::usage(format_args!("{what}; not given: {}{more}", quoted.join(", ")))
-        .help(format_args!("add `--set {}`; one value stands for every cell of an array", settings.join(",")))
+        .help(format_args!("add `--set {}`; one value fills all cells of an array", settings.join(",")))
         .detail("missing", missing.clone().into());
     let stack = globals.iter().find(|(_, global)| global.shape == Shape::Stack);
     Err(match stack {

@@ -45,7 +45,7 @@ pub fn by_strategy(
 ) -> Fallible<Subject> {
     let retention = options.retention();
     if retention.is_some() && !subject.level.is_checked() {
-        let failure = Failure::usage("a strategy is exact, so that everything is checked");
+        let failure = Failure::usage("a strategy needs all checks");
         return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
     }
     let exact = subject.exact || retention.is_some();
@@ -241,7 +241,7 @@ pub fn interrupted(what: &impl Display) -> Failure {
 pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
         DifferentiateError::Trap { backward, explanation } => {
-            let way = if backward { " on the way back" } else { "" };
+            let way = if backward { " in the reverse sweep" } else { "" };
             let failure = output::trap(Exit::Trap, way, &read::name(&options.given.file), &explanation);
             match explanation.cause {
                 cause if cause.is_about_derivatives() => {
@@ -249,8 +249,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 }
                 // Rounding losses have already been handled by recomputing with a history.
                 Cause::Irreversible if !options.exact => {
-                    failure.help("`--exact` keeps the bits that are lost on the way").help(
-                        "`--strategy checkpoint` finds them again in memory that hardly grows with the steps",
+                    failure.help("`--exact` keeps the lost bits").help(
+                        "`--strategy checkpoint` recomputes them, in memory that hardly grows with the steps",
                     )
                 }
                 _ => failure,

@@ -172,7 +172,7 @@ struct Verdict<'l> {
     violations: Vec<Violation>,
     /// The number of further violations.
     left_out: usize,
-    /// The operands of the instructions with violations.
+    /// The places of the operands of each instruction with violations.
     operands: HashMap<Span, Vec<Span>>,
 }
 

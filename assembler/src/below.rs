@@ -38,13 +38,13 @@ impl FolderFiles {
         let is_below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         if !Path::new(path).components().all(is_below) {
             return Some(format!(
-                "`{path}` leads out of the program's folder, and it may read no other files"
+                "`{path}` is outside of the program's folder: only files in that folder can be included"
             ));
         }
         let wanted = folder(Path::new(from)).join(path);
         // A missing file is reported when it is read.
         (fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted)).then(|| {
-            format!("`{path}` is a link out of the program's folder, and it may read no other files")
+            format!("`{path}` is a link to a file outside of the program's folder: only files in that folder can be included")
         })
     }
 }
@@ -93,7 +93,7 @@ mod tests {
         let absolute = outside.path("secret.rasm").display().to_string();
         for path in ["../secret.rasm", "deeper/../../secret.rasm", "deeper/../own.rasm", &absolute] {
             let error = files.read(path, &program).unwrap_err();
-            assert!(error.contains("leads out of the program's folder"), "{error}");
+            assert!(error.contains("is outside of the program's folder"), "{error}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
         std::os::unix::fs::symlink(inside.join("own.rasm"), inside.join("deeper/link.rasm")).unwrap();
         for path in ["file.rasm", "folder/secret.rasm"] {
             let error = files.read(path, &program).unwrap_err();
-            assert!(error.contains("is a link out of the program's folder"), "{error}");
+            assert!(error.contains("is a link to a file outside of the program's folder"), "{error}");
         }
         assert!(files.read("deeper/link.rasm", &program).is_ok(), "a link that stays inside");
     }

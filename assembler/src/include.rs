@@ -126,7 +126,7 @@ impl Loaded {
         let mut diagnostic =
             Diagnostic::error(ProblemCode::IncludesItself, message, place, "included here again");
         for (_, place) in self.open.iter().skip(start + 1) {
-            diagnostic = place.iter().fold(diagnostic, |d, place| d.with(*place, "on the way through this"));
+            diagnostic = place.iter().fold(diagnostic, |d, place| d.with(*place, "included here"));
         }
         self.diagnostics.push(diagnostic.help("move what both files need into a third one"));
     }

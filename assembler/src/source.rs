@@ -244,7 +244,7 @@ fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
         '\0' if encoding == Encoding::Utf16 => encoding.help(),
         '\0' => "is it an image or another binary file?",
         '\r' => "a line ends with a line feed, or with a carriage return and a line feed",
-        _ => "remove it: a screen shows another text than the one that is assembled",
+        _ => "remove it: the text on a screen differs from the text that is assembled",
     };
     Some(Diagnostic::error(ProblemCode::UnreadableText, message, place, label).help(help))
 }

@@ -258,7 +258,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 
     fn repetition(&mut self, tree: &Loop, place: Span, behind: usize, to: &mut Body) {
-        let head = self.reserve("a round of the loop", place);
+        let head = self.reserve("an iteration of the loop", place);
         let mut again: Body = tree.again.clone().unwrap_or_default();
         if !is_forgotten(&tree.entry) {
             to.push(node(make::assert(tree.entry.clone())));
@@ -284,7 +284,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         self.remember(name, Class::Int, &[]);
         let counter = || make::cell(name);
         let (start, end) = if tree.reversed { (&tree.to, &tree.from) } else { (&tree.from, &tree.to) };
-        let head = self.reserve("a round of the loop", place);
+        let head = self.reserve("an iteration of the loop", place);
 
         let begun: Body = changed_by(Update::Add, counter(), start).into_iter().collect();
         let is_empty = make::compare(Order::Ge, tree.from.clone(), tree.to.clone());

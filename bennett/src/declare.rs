@@ -51,10 +51,10 @@ pub fn hidden(made: &Transformed, is_undone: bool) -> Body {
         );
     }
     let mut numbers = cells(Role::Private, &words.at, Class::Int, &[]);
-    numbers.comment = Some(" the part that comes next; 0 at the end".into());
+    numbers.comment = Some(" the next part; 0 at the end".into());
     body.push(numbers);
     let mut next = cells(Role::Private, &words.next, Class::Int, &[]);
-    next.comment = Some(" the same, as a part leaves it".into());
+    next.comment = Some(" the next part, as set by the current one".into());
     body.push(next);
     body
 }

@@ -46,7 +46,7 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
         let label = format!("a state takes {state} bytes, and nine of them {least}");
         vec![
             Diagnostic::error(ProblemCode::NoRoomForStates, message, Span::default(), label)
-                .help(format!("say `--space {least}`, or `--segments 2`")),
+                .help(format!("give `--space {least}`, or `--segments 2`")),
         ]
     })
 }
@@ -160,8 +160,8 @@ impl Emission<'_> {
             "; {name} made reversible by Bennett's method: nothing is erased, and no garbage stays.\n\
              ;\n\
              ; The program runs in rounds, each of which is one part of its text. A segment is a number of rounds: it\n\
-             ; runs with what it loses on the stacks, the state that it reaches is copied, and the segment is undone.\n\
-             ; Levels of segments: {levels}, with {segments} segments in each. That is {runs} runs of a segment, there or back, and {states}\n\
+             ; runs and pushes the values that it loses, the state that it reaches is copied, and the segment is undone.\n\
+             ; Levels of segments: {levels}, with {segments} segments in each. That is {runs} runs of a segment, forward or backward, and {states}\n\
              ; states kept at a time besides the start and the one that is worked on.\n\n"
         )
     }
@@ -193,7 +193,7 @@ impl Emission<'_> {
             None => format!("local {0}\ncall {1}({0})\n", words.many, words.find),
         };
         let check =
-            format!("assert {}[{}] == 0  ; the program has come to its end\n", words.kept_at, words.last);
+            format!("assert {}[{}] == 0  ; the program has reached its end\n", words.kept_at, words.last);
         let results = format!("{check}{}", self.printed(&self.results()));
         let mut apply = format!("{run}{results}");
         if self.is_undone() {
@@ -202,7 +202,7 @@ impl Emission<'_> {
         }
         let told = self.printed(&self.told());
         format!(
-            "        compute  ; what was given is the start\n{begins}        apply\n{apply}        uncompute\n{told}"
+            "        compute  ; the start is computed from the inputs\n{begins}        apply\n{apply}        uncompute\n{told}"
         )
     }
 
@@ -261,7 +261,7 @@ impl Emission<'_> {
         let (many, last, kept_at) = (&words.many, &words.last, &words.kept_at);
         let top = format!("{}{}(0, {last}, {many})", words.level, self.plan.levels);
         format!(
-            "; Segments of 1 round, or of 2, or of 4 …: as many as the program needs to come to its end.\n\
+            "; Segments of 1 round, or of 2, or of 4 …: as many as the program needs to reach its end.\n\
              .proc {}(inout {many})\n\
              add {many}, 1\n\
              from {many} == 1\n\
@@ -279,7 +279,7 @@ impl Emission<'_> {
         let words = &self.made.words;
         let (source, goal, many) = (&words.source, &words.goal, &words.many);
         format!(
-            "; A segment: its rounds run, what they come to is kept, and they are undone.\n\
+            "; A segment: its rounds run, the state that they reach is copied, and they are undone.\n\
              .proc {}(in {source}, in {goal}, in {many})\n\
              compute\n\
              call {}({source})\n\
@@ -307,9 +307,9 @@ impl Emission<'_> {
             self.printed(&body)
         };
         format!(
-            "; A state that was kept becomes that of the program, whose cells are 0.\n\
+            "; Loads a kept state into the cells of the program, which are 0.\n\
              .proc {}(in {state})\n{}.end\n\n\
-             ; The state of the program is kept.\n\
+             ; Copies the state of the program to the kept states.\n\
              .proc {}(in {state})\n{}.end\n",
             words.load,
             copy(true),
@@ -328,7 +328,7 @@ impl Emission<'_> {
                 write!(dispatch, "if {at} == {number}\ncall {}{number}()\nfi {at} == {number}\n", words.part);
         }
         format!(
-            "; So many rounds, or less if the program ends. How many there were is pushed.\n\
+            "; Runs this number of rounds, or fewer if the program ends. Their number is pushed.\n\
              .proc {}(in {many})\n\
              local {done}\n\
              from {done} == 0\n\
@@ -339,7 +339,7 @@ impl Emission<'_> {
              push {done}\n\
              delocal {done}\n\
              .end\n\n\
-             ; A round runs one part. Which one it was is pushed, because another may lead there too.\n\
+             ; A round runs one part. Its number is pushed, because several parts may lead to the next one.\n\
              .proc {round}()\n{dispatch}\
              swap {at}, {next}\n\
              push {next}\n\

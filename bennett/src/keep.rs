@@ -204,7 +204,7 @@ impl<'p> Keeper<'p> {
         };
         let size = make::applied(Function::Abs, &[off]);
         to.push(node(make::assert(make::compare(Order::Le, size, self.rules.tolerance.clone()))));
-        to.push(noted(make::update(Update::Push, [cell.clone()]), "with what rounding left of it"));
+        to.push(noted(make::update(Update::Push, [cell.clone()]), "with the remainder that rounding left"));
     }
 
     fn delocal(&mut self, local: &Local, to: &mut Body) {
@@ -393,12 +393,12 @@ pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
 }
 
 fn labelled(tree: &Compute) -> Diagnostic {
-    let message = "labels in a `compute` that loses something can't be written twice";
+    let message = "a `compute` that loses bits can't contain labels";
     Diagnostic::error(
         ProblemCode::NotTransformed,
         message,
         tree.middle,
-        "what is computed before this is written out to be undone",
+        "the statements of the `compute` are repeated here to be undone, but a label can be declared only once",
     )
     .help("write `if`, `from` or `for` in place of labels")
 }

@@ -58,7 +58,7 @@ fn computed_call(place: Span) -> Diagnostic {
         ProblemCode::NotTransformed,
         message,
         place,
-        "which procedure runs isn't known, nor whether it loses something",
+        "it isn't known which procedure runs, and whether it loses bits",
     )
     .help("write an `if` with a `call` for each value")
 }
@@ -69,9 +69,9 @@ fn rotation(place: Span) -> Diagnostic {
         ProblemCode::NotTransformed,
         message,
         place,
-        "turning back finds other bits than there were",
+        "the inverse rotation doesn't restore the bits",
     )
-    .help("say `.real fixed`, where rotations lose nothing, or overwrite both cells with what they become")
+    .help("use `.real fixed`, where rotations lose nothing, or overwrite both cells with the rotated values")
 }
 
 struct Refusals {

@@ -1,6 +1,5 @@
-//! Answers that can be navigated: rows that lead to time points, some with nested rows. An unanswered part
-//! of an answer is stored as a question.
-//! The question is asked when the row is unfolded. Drawing is done elsewhere.
+//! Answers that can be navigated: rows that lead to time points, some with nested rows. Details that an answer leaves
+//! out are stored as a question, which is asked when the row is unfolded. Drawing is done elsewhere.
 
 use crate::command::Outcome;
 use crate::outcome::{
@@ -51,7 +50,7 @@ pub struct AnswerRow {
 pub enum AnswerLead {
     /// A step of the answer's branch.
     Step(i64),
-    /// The destination of this command line.
+    /// The destination of a `goto` with this command line.
     Line(String),
 }
 
@@ -68,7 +67,7 @@ pub enum Fold {
     Unasked(OpenQuestion),
 }
 
-/// An unanswered part of an answer.
+/// A question about details that an answer leaves out, asked when the user unfolds its row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenQuestion {
     /// The origin of a value.
@@ -213,11 +212,11 @@ fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
         OriginCause::Initial { step } => AnswerRow {
             leads: Some(AnswerLead::Step(*step)),
             place: format!("@{step}"),
-            ..AnswerRow::text(depth, "so since then".to_owned())
+            ..AnswerRow::text(depth, "unchanged since then".to_owned())
         },
         OriginCause::Stopped { step, reason } => {
             let why = reason.kind().name().replace('-', " ");
-            let text = format!("{why}: not looked further");
+            let text = format!("{why}: the search stopped");
             AnswerRow { leads: Some(AnswerLead::Step(*step)), ..AnswerRow::text(depth, text) }
         }
         OriginCause::Constant => AnswerRow::text(depth, "a constant".to_owned()),

@@ -327,7 +327,7 @@ pub enum OriginCause {
 pub enum WriteRole {
     /// The write computed the value.
     Makes,
-    /// The write moved the value by exchanging it for another.
+    /// The write exchanged the value with that of another cell.
     Swaps,
     /// The write moved the value to or from a stack or a tape.
     Moves,

@@ -259,13 +259,13 @@ const REFUSED: &[(&str, &str)] = &[
     ("last a + b", "`a + b` is an expression: a search for a write takes a cell, an array or a slice"),
     ("history a + b", "`a + b` is an expression: `history` takes a cell, an array or a slice"),
     ("watch 3 + 4", "`3 + 4` names no cell: its value never changes"),
-    ("watch $step + a", "`$step` is another number at almost every step"),
+    ("watch $step + a", "`$step` changes at almost every step"),
     ("watch $new + a", "`$new` is a value of a write, and here is none"),
     ("watch a + nosuch", "no procedure of the program has a cell `nosuch`"),
     ("watch a[0..2]", "`a`: a scalar takes no index"),
     ("watch a << 2.5", "`<<` takes integers only"),
     ("rwatch", "`rwatch` takes a cell, a slice or an expression"),
-    ("diff", "`diff` takes one moment or two"),
+    ("diff", "`diff` takes one or two time points"),
     ("diff 3 nowhere", "there is no mark `nowhere`"),
     ("diff 3 4 5 6", "`6` is not expected after `diff`"),
     ("diff 101%", "`101%` is not between 0 and 100 %"),
@@ -284,7 +284,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("condition 1 nosuch", "no procedure of the program has a cell `nosuch`"),
     ("display nosuch", "no procedure of the program has a cell `nosuch`"),
     ("break 32 log a is {a} if a == 2", "write `if` before `log`: the text after `log` is the message"),
-    ("tbreak 32 log a", "a point with a message never stops anybody, so it can't stop just once"),
+    ("tbreak 32 log a", "a point with a message never stops the run, so it can't stop just once"),
     ("delete 7", "there is no breakpoint or watchpoint 7"),
     ("delete 7-9", "there is no breakpoint or watchpoint 7"),
     ("disable x", "`x` is not a number that fits here"),
@@ -292,7 +292,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("history a 0", "`history` takes a number of writes, at least 1"),
     ("x n 0 2 junk", "`junk` is not expected after `x`"),
     ("mark a%", "`a%` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`"),
-    ("mark end", "`goto end` leads somewhere else already"),
+    ("mark end", "`goto end` already has another meaning"),
     ("print a +", "an expression is missing at the end"),
     ("list 999", "line 33 is the last one"),
     ("list 30,20", "line 20 is before line 30"),
@@ -331,9 +331,9 @@ const OWN: &[(&str, &str, &str)] = &[
         "goto end\ngradient y\ngradient z\ngoto start\nprint x'\ngoto end\nset y' = 1\ngoto start\nprint x'\n",
         "> goto end\nhistory end\nstep 2: the end\n\
          > gradient y\ny' = 1.0 and gradient mode on, in branch 1\n\
-         going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves\n\
+         running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
          > gradient z\nz' = 1.0 and gradient mode on, in branch 1\nanother adjoint was not 0, and now is\n\
-         going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves\n\
+         running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
          > goto start\nhistory begin\nstep 0 of branch 1, line 3: add.mul y, x, 2.0\n> print x'\nx' = 5.0\n\
          > goto end\nhistory end\nstep 2 of branch 1: the end\n\
          > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
@@ -487,7 +487,7 @@ fn scripts_that_carry_one_another_out_are_bounded() {
     write("script-0", "print a\n".into());
     (1..=10).for_each(|n| write(&format!("script-{n}"), source(&format!("script-{}", n - 1))));
     let found = fails(&path("script-10"));
-    assert!(found.contains("nested too deeply: no more than 10 scripts"), "{found}");
+    assert!(found.contains("nested too deeply: at most 10 scripts"), "{found}");
     assert!(said(&mut console(FIB), &source("script-9")).ends_with("a = 0\n"));
     // The count of commands starts anew with each script.
     let mut console = console(FIB);

@@ -74,13 +74,13 @@ pub(crate) fn assess(
         (Err(error), ExpectedEnd::Results(_)) => vec![error.miss("derivatives")],
         (Err(error), ExpectedEnd::Trap(text)) => vec![error.miss(format!("a trap with \"{text}\""))],
         (Err(error), ExpectedEnd::Refused(text)) => {
-            vec![error.miss(format!("that it is refused with \"{text}\""))]
+            vec![error.miss(format!("an error with \"{text}\""))]
         }
         (Ok(_), ExpectedEnd::Trap(text)) => {
             vec![Mismatch::new(format!("a trap with \"{text}\""), "it did not trap")]
         }
         (Ok(_), ExpectedEnd::Refused(text)) => {
-            vec![Mismatch::new(format!("that it is refused with \"{text}\""), "it is not refused")]
+            vec![Mismatch::new(format!("an error with \"{text}\""), "no error")]
         }
     }
 }
@@ -171,14 +171,12 @@ fn disagreement(
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
         (false, false) | (true, true) => None,
-        (false, true) => {
-            Some(Mismatch::new("a gradient that is another one than the derivative", "they agree"))
-        }
+        (false, true) => Some(Mismatch::new("a gradient that differs from the derivative", "they agree")),
         (true, false) => {
             let wrong =
                 check.comparisons.iter().filter(|comparison| comparison.verdict() == Verdict::Differs);
             let wrong: Vec<String> = wrong.map(|comparison| format!("{comparison:?}")).collect();
-            let expected = "the derivative, as tangents and differences find it (`disagrees` says that a rule means another)";
+            let expected = "the derivative, as computed by tangents and differences (`disagrees` expects a rule that differs)";
             Some(Mismatch::new(expected, wrong.join("; ")))
         }
     })

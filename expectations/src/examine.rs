@@ -143,7 +143,7 @@ impl Examination<'_> {
 
 /// Returns the verdict on a line that a signal stopped or prevented.
 fn stopped() -> Assessment {
-    Assessment::Unjudged("stopped before it was judged".to_owned())
+    Assessment::Unjudged("stopped before it was checked".to_owned())
 }
 
 /// Returns true if the runs of a line count for properties.

@@ -103,7 +103,7 @@ fn difference(program: &Program, first: &State, last: &State) -> String {
             return format!("{} values from {name} on, of which there were {}", is.len(), was.len());
         }
     }
-    "something else on a stack, a tape or in a frame".to_owned()
+    "other values on a stack, on a tape or in a frame".to_owned()
 }
 
 /// Returns the declared garbage that differs from its initial value, as text.

@@ -71,12 +71,10 @@ impl PropertyTally {
         match &self.first {
             Some(miss) => Assessment::Missed(vec![miss.clone()]),
             None if self.runs > 0 => Assessment::Met,
-            None if has_runs => Assessment::Unjudged("no run has arrived".to_owned()),
+            None if has_runs => Assessment::Unjudged("no run has reached its end".to_owned()),
             None => {
-                let miss = Mismatch::new(
-                    "a run that it could hold for",
-                    "no line that begins with `run` or `same as`",
-                );
+                let miss =
+                    Mismatch::new("a run to which it applies", "no line that begins with `run` or `same as`");
                 Assessment::Missed(vec![miss])
             }
         }
@@ -89,9 +87,10 @@ fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
         Property::Restored => unrestored(excursion),
         Property::NoGarbage => undeclared(excursion).or_else(|| declared(excursion)),
         Property::ErasesNothing => erased(excursion),
-        Property::NoHistory if excursion.needs_history() => {
-            Some(Mismatch::new("0 bytes of history", "a way back that needs a history of what was erased"))
-        }
+        Property::NoHistory if excursion.needs_history() => Some(Mismatch::new(
+            "0 bytes of history",
+            "a backward run that needs a history of the erased bits",
+        )),
         Property::NoHistory => (excursion.history_bytes > 0).then(|| kept(excursion)),
         Property::AtMost(steps) => {
             let miss = || Mismatch::new(property.to_string(), counted(excursion.steps, "step"));
@@ -121,7 +120,7 @@ fn halted(expected: &str, halt: &Halt) -> Mismatch {
         reason => reason,
     };
     let trap: Option<Box<Explanation>> = halt.explanation();
-    Mismatch::new(expected, format!("on the way back {halt}")).because(reason).trapped(trap)
+    Mismatch::new(expected, format!("in the backward run: {halt}")).because(reason).trapped(trap)
 }
 
 fn undeclared(excursion: &Excursion) -> Option<Mismatch> {

@@ -46,15 +46,13 @@ pub(crate) fn assess(
     let assessor = RunAssessor { run, own, limits: settings.limits };
     match (machine, &run.end) {
         (Err(error), ExpectedEnd::Refused(text)) if error.to_string().contains(text) => RunOutcome::default(),
-        (Err(error), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
-            format!("that it is refused with \"{text}\""),
-            error.to_string(),
-        )),
+        (Err(error), ExpectedEnd::Refused(text)) => {
+            RunOutcome::missed(Mismatch::new(format!("an error with \"{text}\""), error.to_string()))
+        }
         (Err(error), _) => RunOutcome::missed(error.missed()),
-        (Ok(_), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
-            format!("that it is refused with \"{text}\""),
-            "it is not refused",
-        )),
+        (Ok(_), ExpectedEnd::Refused(text)) => {
+            RunOutcome::missed(Mismatch::new(format!("an error with \"{text}\""), "no error"))
+        }
         (Ok(machine), ExpectedEnd::Trap(text)) => {
             RunOutcome { misses: assessor.trap(machine, text).into_iter().collect(), excursion: None }
         }
@@ -76,11 +74,11 @@ impl RunAssessor<'_> {
             Err(Halt::Trap { explanation, .. }) if is_meant(&explanation, text) => {}
             Err(halt) => return Some(halt.missed(expected)),
         }
-        let clean = "a clean backward run from the trap";
+        let clean = "a backward run from the trap to the start";
         match go(&mut machine, self.run.travel.reversed(), self.limits) {
             Err(halt) => Some(halt.missed(clean)),
             Ok(()) if drift::same(&first, machine.state()) => None,
-            Ok(()) => Some(Mismatch::new(clean, "the start did not come back")),
+            Ok(()) => Some(Mismatch::new(clean, "the start was not restored")),
         }
     }
 
@@ -166,7 +164,7 @@ impl RunAssessor<'_> {
         }
         if self.says(&RunResult::Unrestored) {
             let came_back = matches!(home, Homecoming::Same | Homecoming::Near(_));
-            return came_back.then(|| Mismatch::new("another start", "the start came back"));
+            return came_back.then(|| Mismatch::new("another start", "the start was restored"));
         }
         if self.says(&RunResult::Drifts) {
             return match home {
@@ -186,7 +184,7 @@ impl RunAssessor<'_> {
         match journey.and_then(|turned| turned.back(&mut machine)) {
             Err(halt) => Some(halt.missed(expected)),
             Ok(excursion) if machine.history_bytes() != 0 => {
-                unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a history that is left")))
+                unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a leftover history")))
             }
             Ok(excursion) => {
                 unrestored(&excursion).map(|miss| Mismatch { expected: expected.to_owned(), ..miss })

@@ -59,11 +59,11 @@ pub enum WriteError {
     Input { path: PathBuf, input: PathBuf },
     #[error("{} would be written twice{}", path.display(), as_named(path, other))]
     Output { path: PathBuf, other: PathBuf },
-    #[error("{} is where {stream} goes", path.display())]
+    #[error("{} is the file that {stream} goes to", path.display())]
     Standard { path: PathBuf, stream: &'static str },
-    #[error("{} is there already and is not {kind}", path.display())]
+    #[error("{} already exists and is not {kind}", path.display())]
     OtherKind { path: PathBuf, kind: &'static str },
-    #[error("{} is there already, and is kept", path.display())]
+    #[error("{} already exists, and is kept", path.display())]
     Kept { path: PathBuf },
     #[error("can't write {}: it is write-protected", path.display())]
     Protected { path: PathBuf },

@@ -112,7 +112,7 @@ pages! {
     example ".in  n\n.out a\ntop:    from  again, a != 0\nleave:  br    done, n == 0\n        add   a, 1\n        sub   n, 1\nagain:  br    top, always\ndone:   from  leave, always\n"
 
     ["forgotten"] "fi forgotten, from forgotten"
-    "Replaces the condition of a join if no condition distinguishes the ways. One bit is erased, as by \
+    "Replaces the condition of a join if no condition distinguishes the paths. One bit is erased, as by \
      `forget`; running backward needs a history of it."
     undone ""
     example ".inout n, halved\n        if    n % 2 == 0\n            overwrite n, n / 2\n            add   halved, 1\n        fi    forgotten\n"

@@ -60,7 +60,7 @@ pub fn overview() -> String {
         }
     }
     text.push_str(
-        "\n`reviver isa NAME` tells more of an update (`add`), a function (`mul`), an instruction made\n",
+        "\n`reviver isa NAME` explains an update (`add`), a function (`mul`), an instruction made\n",
     );
     text.push_str("of both (`add.mul`), a keyword (`for`) or a directive (`.in`).\n");
     text

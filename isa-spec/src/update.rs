@@ -14,7 +14,7 @@ use crate::fault::{Eval, Fault};
 pub enum Erasure {
     /// All bits of the cell.
     Cell,
-    /// The lowest bit of the cell. A flag that is 0 or 1 has no other.
+    /// The lowest bit of the cell, for flags that are 0 or 1: their other bits are always 0.
     Bit,
 }
 

@@ -70,7 +70,7 @@ pub enum NoEngine {
     Machine(String),
     #[error("this build of Reviver has no native code: the feature `jit` adds it")]
     Build,
-    #[error("the interpreter always checks everything: only native code can leave checks out")]
+    #[error("the interpreter always checks everything: only native code can skip checks")]
     InterpreterChecks,
 }
 

@@ -74,7 +74,7 @@ pub enum Error {
     Missing { names: Vec<String>, backward: bool },
 
     /// A trap of the program. `place` is the file, the line and, if known, the column.
-    #[error("{place}: {}{}{}", if *backward { "on the way back: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
+    #[error("{place}: {}{}{}", if *backward { "while running backward: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
     Trap { place: String, backward: bool, explanation: Box<Explanation> },
     #[error("stopped after {steps} step{}, before the {}: raise the limit, or choose smaller inputs", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
@@ -260,7 +260,7 @@ fn several(class: Class) -> &'static str {
 fn takes(role: Role, backward: bool) -> &'static str {
     match (role, backward) {
         (Role::Private, _) => "private cells begin and end at their initial value",
-        (_, true) => "a run back is given the results, and finds the inputs",
+        (_, true) => "a backward run is given the results, and computes the inputs",
         (_, false) => "a run is given the `.in` and `.inout` cells",
     }
 }

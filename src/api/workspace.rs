@@ -27,7 +27,7 @@ pub struct Workspace {
     pub(super) room: RouteRoom,
     /// Memory of call functions.
     pub(super) calls: CallRoom,
-    /// Function of the Jacobian that was computed last.
+    /// Call function of the last computed Jacobian.
     pub(super) jacobian: Option<JacobianCall>,
     /// Bits of the seeded cells at the turning point of the last gradient that the machine computed.
     pub(super) turned: Vec<u64>,

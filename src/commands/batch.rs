@@ -104,7 +104,7 @@ fn ended(
                 .filter(|_| !prints(options))
                 .map_or("the results have".to_owned(), |path| format!("{} has", read::shown(path)));
             Err(failure.help(format_args!(
-                "{place} the first {lanes}: to go on, run the lanes after these, and add the rows"
+                "{place} the first {lanes}: to continue, run the lanes after these, and append the rows"
             )))
         }
     };
@@ -144,7 +144,7 @@ fn check(options: &BatchArguments) -> Fallible {
         );
     }
     if options.output_format.is_some() && (options.json || !prints(options)) {
-        return Err(Failure::usage("`--output-format` is about results that are printed").help(
+        return Err(Failure::usage("`--output-format` applies to printed results only").help(
             "the name of a file says its format (`-o out.arrow`), and the JSON object has its own; leave the option out",
         ));
     }
@@ -155,12 +155,12 @@ fn check(options: &BatchArguments) -> Fallible {
         ("--verify", options.verify.is_some()),
     ];
     if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
-        return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
-            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--of OUT` asks for some"));
+        return Err(Failure::usage(format_args!("`{option}` applies to derivatives only"))
+            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--of OUT` requests some"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(
-            "`--threads` is about the cores of the processor, and `--device` names another device",
+            "`--threads` applies to the CPU only, and `--device` names another device",
         )
         .help("leave one of the two out"));
     }

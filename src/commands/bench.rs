@@ -173,7 +173,7 @@ fn failure(options: &BenchOptions, error: Error) -> Failure {
     let file = read::name(&options.given.file);
     match error {
         Error::Trap { backward, explanation, .. } => {
-            let way = if backward { " on the way back" } else { "" };
+            let way = if backward { " while running backward" } else { "" };
             output::trap(Exit::Trap, way, &file, &explanation)
         }
         error @ Error::NoMemory(_) => Failure::new(Exit::Trap, error),

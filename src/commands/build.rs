@@ -71,7 +71,7 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|error| {
         Failure::load(format_args!("can't run the C compiler `{named}`: {error}")).help(
-            "install one, or name one by the environment variable `CC`; `--c` writes the text without any",
+            "install one, or name one by the environment variable `CC`; `--c` writes the C text without a compiler",
         )
     })?;
     // A compiler that stops reading early explains why on standard error.

@@ -53,7 +53,7 @@ impl Summary {
         let (bits, real) = (module.word.bits(), module.real);
         let warned = if self.is_image { "; this is an image, and warnings need the text" } else { "" };
         format!(
-            "{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; nothing was run{warned}\n"
+            "{verdict}; {instructions}, {besides} other than main, {bits} bits, {real}; nothing was run{warned}\n"
         )
     }
 

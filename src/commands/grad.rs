@@ -86,9 +86,7 @@ fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> 
         let failure = subject::failure(&options.differentiated.start, program, error);
         match (underway, target) {
             (Some(underway), Some(target)) => saved(options, program, &underway, target, failure),
-            (Some(_), None) => {
-                failure.help("with `--save-state FILE` a gradient can be gone on with that was stopped")
-            }
+            (Some(_), None) => failure.help("with `--save-state FILE` a stopped gradient can be continued"),
             (None, _) => failure,
         }
     })
@@ -117,7 +115,7 @@ fn saved(
     match written {
         Ok(()) => failure
             .help(format_args!(
-                "to go on from there, give the same command with `--from-state {}`, and another file to save to",
+                "to continue from there, give the same command with `--from-state {}`, and another file to save to",
                 read::shown(path)
             ))
             .detail("saved_state", read::shown(path).into()),

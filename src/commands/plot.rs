@@ -80,7 +80,7 @@ fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
         return Err(failure
-            .help("without `--of` its cells are drawn, and they hold what it makes of its derivatives"));
+            .help("without `--of` the plot shows its cells, which hold the derivatives that it computes"));
     }
     match cell.target {
         Target::Static(loss) if loss.class == Class::Real => Ok(loss),
@@ -137,7 +137,7 @@ fn travel(
     sampler.turn_round(course.machine().state());
     let ending = go(course, sampler, Travel::Backward)?;
     sampler.arrive(course.machine().state());
-    Ok(ended::verdict(&options.given.file, " on the way back", &ending))
+    Ok(ended::verdict(&options.given.file, " while running backward", &ending))
 }
 
 /// Switches gradient mode on, and seeds the loss with an adjoint of 1.

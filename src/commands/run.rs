@@ -72,21 +72,21 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     if !options.check && !options.start.exact {
         let failure = Failure::usage("a strategy is for running backward, and this run only runs forward");
         return Err(failure.help(
-            "give `--check` to go back, or `--exact` to keep what that would need; or leave out `--strategy` and `--memory`",
+            "give `--check` to run backward too, or `--exact` to keep a history; or leave out `--strategy` and `--memory`",
         ));
     }
     if options.start.checking.unchecked {
-        let failure = Failure::usage("a strategy is exact, so that everything is checked");
+        let failure = Failure::usage("a strategy needs all checks");
         return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
     }
     if keeps_states && options.save_state.is_some() {
         let failure =
-            Failure::usage("a saved state of a run has a history, and not the states that a strategy keeps");
+            Failure::usage("the saved state of a run can't contain the states that a strategy keeps");
         return Err(failure.help("leave out `--save-state`, or give `--strategy reverse`"));
     }
     if keeps_states && program.switches_mode() {
         let failure = Failure::usage(
-            "the program switches gradient mode itself, and its adjoints come back by a history alone",
+            "the program switches gradient mode itself, and only a history restores its adjoints",
         );
         return Err(failure.help("give `--strategy reverse`, or `--exact`"));
     }
@@ -246,7 +246,9 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
                     counted(usize::try_from(limit).unwrap_or(usize::MAX), "step")
                 ),
             );
-            return Err(failure.help("raise `--max-steps`, or go on from a state saved with `--save-state`"));
+            return Err(
+                failure.help("raise `--max-steps`, or continue from a state saved with `--save-state`")
+            );
         }
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, report.steps, report.travel));
@@ -275,10 +277,10 @@ fn interrupted(options: &RunOptions, signal: Signal, steps: u64, travel: Travel)
     let back = if travel == Travel::Backward { " --back" } else { "" };
     match &options.save_state {
         Some(path) => failure.help(format_args!(
-            "to go on from there, give `--from-state {}{back}` in place of `--set` and `--tape`",
+            "to continue from there, give `--from-state {}{back}` instead of `--set` and `--tape`",
             path.display()
         )),
-        None => failure.help("with `--save-state FILE` a run can be gone on with that was stopped"),
+        None => failure.help("with `--save-state FILE` a stopped run can be continued"),
     }
 }
 
@@ -294,10 +296,10 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         }
         Ending::Full { strategy, bytes } => return Err(ended::full(strategy, *bytes)),
         Ending::Trapped(explanation) => {
-            output::trap(Exit::Check, " on the way back", &file_name(options), explanation)
+            output::trap(Exit::Check, " while running backward", &file_name(options), explanation)
         }
     };
     let is_exact = options.start.exact || options.strategies.retention().is_some();
     let hint = !is_exact && start::loses_bits(report.program.module());
-    Err(if hint { failure.help("`--exact` keeps the bits that are lost on the way") } else { failure })
+    Err(if hint { failure.help("`--exact` keeps the lost bits") } else { failure })
 }

@@ -18,7 +18,7 @@ use crate::{interrupt, kinds, read, streams, subject};
 
 pub fn run(options: &TestOptions) -> Fallible {
     if options.json && options.junit.as_deref() == Some(Path::new("-")) {
-        let failure = Failure::usage("`--json` and `--junit -` would both be standard output");
+        let failure = Failure::usage("`--json` and `--junit -` would both write to standard output");
         return Err(failure.help("give `--junit` a file"));
     }
     let runs = Runs { running: options.running, usual: TestLimits::default(), heeds_signals: true };
@@ -118,14 +118,14 @@ fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> F
 }
 
 fn nothing_expected(name: &str) -> Failure {
-    Failure::new(Exit::Check, format_args!("{name}: nothing is expected here")).help(
+    Failure::new(Exit::Check, format_args!("{name}: this text has no expectations")).help(
         "a line like `;! run n=10 -> a=55` says what a run must result in; docs/test.md explains all lines",
     )
 }
 
 fn verdict(tested: &[TestedFile], counts: &TestCounts) -> Fallible {
     if tested.is_empty() {
-        return Err(Failure::new(Exit::Check, "no text that expects something was found"));
+        return Err(Failure::new(Exit::Check, "no text with expectations was found"));
     }
     match tested.iter().filter(|file| !file.is_met()).count() {
         0 => Ok(()),

@@ -152,7 +152,10 @@ fn kept(
     let course = Course::begin(machine, Some(retention), Travel::Forward);
     let mut course = course
         .map_err(|error| {
-            Failure::new(Exit::Trap, format_args!("{error} for the state that is gone back to"))
+            Failure::new(
+                Exit::Trap,
+                format_args!("{error} for the copy of the state from which the backward run starts"),
+            )
         })?
         .of_length(Some(erasing.steps));
     for travel in [Travel::Forward, Travel::Backward] {

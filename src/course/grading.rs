@@ -173,7 +173,9 @@ fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
     // Reading reports a missing file.
     if path.exists() && !within.contains(path) {
         let name = read::shown(path);
-        return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
+        return Err(Failure::load(format_args!(
+            "{name} is a link to a place outside of the folder of exercises"
+        )));
     }
     // Reading anything but a regular file might block forever.
     if path.exists() && !path.is_file() {

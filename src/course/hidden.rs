@@ -115,7 +115,7 @@ impl HiddenTest {
         if let Some((line, error)) = broken {
             let place = format!("{}:{}", read::shown(&path), line.line);
             return Err(Failure::usage(format_args!("{place}: `{}`: {error}", line.text))
-                .help("docs/test.md has every line that may be expected"));
+                .help("docs/test.md describes all lines"));
         }
         if expectations.lines.is_empty() {
             let failure = Failure::usage(format_args!("{} expects nothing", read::shown(&path)));

@@ -60,7 +60,7 @@ pub enum NoHints {
     Toml(#[from] toml::de::Error),
     #[error("hint {0} has no condition, so later hints are never given: only the last hint may have none")]
     Unreachable(usize),
-    #[error("the last hint has a condition: where none fits, there must be one nevertheless")]
+    #[error("the last hint has a condition, so no hint may fit: the last hint must have none")]
     NoLast,
 }
 
@@ -104,56 +104,56 @@ fn common(what: &str, place: &str, chapter: &str) -> ExerciseHint {
 
 static NO_PROGRAM: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "This is no program yet: the assembler doesn't understand it.",
-        "The line that the message names. `reviver check` says the same of it, and no more is tried before it is mended.",
+        "This isn't a program yet: the assembler rejects it.",
+        "The line that the message names. `reviver check` reports the same error. Nothing else is tested until it is corrected.",
         "03-instructions",
     )
 });
 
 static TOO_LARGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "The text asks for more than is assembled: macros that multiply each other, or expressions nested too deep.",
-        "The line that the message names. A macro that uses others several times multiplies them; a procedure (`.proc`, `call`) is assembled once.",
+        "The text exceeds a limit of the assembler: its macros expand to too many lines, or its expressions are nested too deeply.",
+        "The line that the message names. Each use of a macro copies its lines, and the lines of macros that it uses; a procedure (`.proc`, `call`) is assembled once.",
         "06-procedures",
     )
 });
 
 static OTHERS_FILE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "The program includes a file that isn't yours.",
-        "The line with `.include` that the message names. Files of the exercise's folder are allowed, solutions aren't.",
+        "The program includes a file that isn't allowed.",
+        "The line with `.include` that the message names. Files in the exercise's folder are allowed, except solutions.",
         "06-procedures",
     )
 });
 
 static TOO_MANY_STEPS: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "A run takes more steps than the limit: a loop doesn't end.",
-        "The condition of the loop's `until`: which value would make it true, and does the body ever reach that value? Step through two rounds with `reviver debug`.",
+        "A run exceeds the step limit: probably a loop doesn't end.",
+        "The condition of the loop's `until`: which value would make it true, and does the body ever reach that value? Step through two iterations with `reviver debug`.",
         "04-branches",
     )
 });
 
 static TOO_MUCH_MEMORY: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "A run takes more memory than the limit.",
-        "The sizes of arrays, a loop that pushes without end, and a procedure that calls itself without end.",
+        "A run exceeds the memory limit.",
+        "Check the sizes of arrays. Look for a loop that pushes without end, and for a procedure that calls itself without end.",
         "10-memory",
     )
 });
 
 static MISSING_CELL: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "A cell that the exercise gives or expects isn't declared, or is declared otherwise.",
-        "The declarations at the top: their names, `.in`, `.out` and `.inout`, and sizes stay as they were at the start.",
+        "A cell that the exercise gives or expects isn't declared, or has another class or shape.",
+        "The declarations at the top: don't change their names, their directives (`.in`, `.out`, `.inout`) or their sizes.",
         "03-instructions",
     )
 });
 
 static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
-        "Something is left over: cells that are no result don't end at 0.",
-        "The cells that the message names. Undo what made their value, once it isn't needed any more.",
+        "Garbage is left: cells that aren't results don't end at 0.",
+        "The cells that the message names. Undo the statements that computed their values when these are no longer needed.",
         "05-garbage",
     )
 });

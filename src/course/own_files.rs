@@ -50,7 +50,7 @@ impl Files for OwnFiles<'_> {
         // The resolved name of a link is checked, too.
         if self.is_solution(path, &bytes) || self.is_solution(&name, &bytes) {
             return self.refuse(format!(
-                "`{path}` is a solution of the course: a program that is graded is one's own"
+                "`{path}` is a solution of the course, and a graded program must not include it"
             ));
         }
         Ok((name, bytes))

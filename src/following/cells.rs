@@ -117,7 +117,7 @@ fn declared(memory: &Memory, name: &str) -> Option<Base> {
 pub fn unchosen(memory: &Memory) -> Failure {
     let failure = Failure::usage("`--cells` isn't given: which cells are to be drawn?");
     match &names(memory)[..] {
-        [] => failure.help("the program has no cell that is there all the time"),
+        [] => failure.help("the program has no cell that exists during the whole run"),
         names @ [first, ..] => {
             failure.help(format_args!("its cells are {}: `--cells {first}`, say", names.join(", ")))
         }
@@ -133,8 +133,9 @@ fn names(memory: &Memory) -> Vec<&str> {
 
 fn unknown(memory: &Memory, option: &str, name: &str) -> Failure {
     let names = names(memory);
-    let failure =
-        Failure::usage(format_args!("{option}: the program has no cell `{name}` that is there all the time"));
+    let failure = Failure::usage(format_args!(
+        "{option}: the program has no cell `{name}` that exists during the whole run"
+    ));
     match nearest(name, names.iter().copied()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None if names.is_empty() => failure,

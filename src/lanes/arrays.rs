@@ -108,7 +108,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
             "{file}: the array `{name}` has the shape {}, and lanes of `{name}` have {lengths}",
             head.shape()
         ))
-        .help("the lanes come first, then one length of a vector, or two of a matrix")),
+        .help("the first length is the number of lanes; then one length of a vector follows, or two of a matrix")),
     }
 }
 

@@ -44,8 +44,8 @@ pub trait LaneReader {
     /// Returns the column names; each names one cell.
     fn names(&self) -> Vec<String>;
 
-    /// Reads at most `most` lanes into `columns`, which are empty, as bits of the cells. Columns that stay empty mark
-    /// the end.
+    /// Reads at most `most` lanes into the empty `columns`, as the bits of cells. If no lane is left, the
+    /// columns stay empty.
     fn read(
         &mut self,
         program: &Program,

@@ -198,7 +198,7 @@ fn numbers(
             if let Some(bits) = bits.clone().find(|&bits| !is_exact_in_f64(bits as i64)) {
                 let value = program.text(Value::Real(bits));
                 return Err(io::Error::other(format!(
-                    "`{}` has {value}, which no f64 holds to the last digit; CSV has room for all of them",
+                    "`{}` has {value}, which no f64 represents exactly; a CSV file has all digits",
                     name
                 )));
             }

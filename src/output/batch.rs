@@ -192,7 +192,7 @@ impl BatchPage {
         }
         let noted = [
             ("warning: in {} derivatives may be wrong", &self.outcome.doubtful),
-            ("note: in {} the way back was made again with a history", &self.outcome.mended),
+            ("note: in {} the reverse sweep was repeated with a history", &self.outcome.mended),
             ("note: {} left a value in cells that must be 0 at the end", &self.outcome.leftovers),
         ];
         for (words, noted) in noted {
@@ -205,7 +205,7 @@ impl BatchPage {
             let count = counted(usize::try_from(self.outcome.by_processor).unwrap_or(usize::MAX), "lane");
             let _ = writeln!(
                 text,
-                "note: {count} by the processor, because {} couldn't tell what becomes of them",
+                "note: {count} on the CPU, because {} couldn't determine the outcome",
                 self.device
             );
         }
@@ -234,7 +234,7 @@ impl BatchPage {
                 let _ = writeln!(text, "{name}: {:.3} s", time.as_secs_f64());
             }
             let native =
-                if self.all_native { "native code all the way" } else { "some steps are the interpreter's" };
+                if self.all_native { "all steps in native code" } else { "some steps in the interpreter" };
             let _ = writeln!(text, "{:.0} lanes a second on {}, {native}", self.rate(), self.device);
             if self.switched_loops > 0 {
                 let loops = counted(self.switched_loops as usize, "loop");
@@ -341,7 +341,7 @@ impl BatchPage {
             line.map_or_else(|| format!("lane {lane}"), |line| format!("lane {lane} ({lanes}:{line})"));
         let failure = match error {
             Error::Trap { backward, explanation, .. } => {
-                let what = if *backward { " on the way back" } else { "" };
+                let what = if *backward { " while running backward" } else { "" };
                 let steps =
                     counted(usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX), "step");
                 let file = read::name(&options.file);
@@ -350,7 +350,8 @@ impl BatchPage {
             }
             error => Failure::new(Exit::of_lane(error), format_args!("{place}: {error}")),
         };
-        let failure = failure.help("with `--keep-going` the other lanes go on").detail("lane", lane.into());
+        let failure =
+            failure.help("`--keep-going` continues with the other lanes").detail("lane", lane.into());
         match line {
             Some(line) => failure.detail("place", json!({ "file": lanes, "line": line })),
             None => failure,

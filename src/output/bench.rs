@@ -145,15 +145,16 @@ impl EngineFigures {
     /// Writes what the table has no columns for.
     fn told(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
-            let mended = if self.is_mended { ", made again with a history" } else { "" };
+            let mended = if self.is_mended { ", repeated with a history" } else { "" };
             writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{mended}")?;
             if self.is_doubtful {
                 writeln!(out, "{engine}: this gradient may be wrong: `reviver grad` says why")?;
             }
         }
         if let Some((seconds, is_native)) = self.native {
-            let rest = if is_native { "it leads all the way" } else { "some steps are the interpreter's" };
-            writeln!(out, "{engine}: native code was made in {}, and {rest}", time(seconds))?;
+            let rest =
+                if is_native { "it executes every step" } else { "the interpreter executes some steps" };
+            writeln!(out, "{engine}: native code was compiled in {}, and {rest}", time(seconds))?;
         }
         match &self.no_way_back {
             Some(why) => writeln!(out, "{engine}: can't run backward: {why}"),

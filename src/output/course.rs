@@ -109,7 +109,7 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     }
     let _ = writeln!(text, "\n{}", passed_of(grades));
     if let Some(Grade { exercise, .. }) = grades.iter().find(|grade| grade.state == ExerciseState::Failed) {
-        let _ = writeln!(text, "`{}` tells more of the first that isn't", check(folder, exercise));
+        let _ = writeln!(text, "`{}` explains the first failure", check(folder, exercise));
     } else if let Some(next) = grades.iter().find(|grade| grade.state == ExerciseState::Untouched) {
         text.push_str(&invitation(folder, next.exercise));
     }

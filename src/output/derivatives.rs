@@ -16,7 +16,7 @@ use crate::vectors::SelectedNumbers;
 
 /// Path of a Taylor series: one moving cell, or a direction.
 pub enum SeriesPath {
-    /// The only cell that moves.
+    /// The series in one input cell; the other inputs are constant.
     Cell(Variable),
     Direction(SelectedNumbers),
 }

@@ -48,7 +48,7 @@ impl GradientPage {
         }
         writeln!(
             out,
-            "steps: {} there, {} back, drops: {}, history: {}, memory: {}",
+            "steps: {} forward, {} backward, drops: {}, history: {}, memory: {}",
             gradient.steps,
             gradient.steps_back,
             self.drops().map_or("not counted".to_owned(), |drops| drops.to_string()),
@@ -56,7 +56,10 @@ impl GradientPage {
             counted(gradient.memory_bytes, "byte"),
         )?;
         if let Some(line) = self.turned_at() {
-            writeln!(out, "turned before the `uncompute` of line {line} (`--whole` runs to the end)")?;
+            writeln!(
+                out,
+                "turning point: before the `uncompute` of line {line} (`--whole` runs to the end)"
+            )?;
         }
         self.strategy().text(out)?;
         if self.stats && gradient.thread_bytes > 0 {

@@ -61,7 +61,7 @@ impl PlotPage<'_> {
             panels.push(Panel { name: format!("derivative of {loss}"), curves: self.adjoints(seen) });
         }
         if self.shows_drift && self.sampler.turned().is_some() {
-            let name = "back minus there".into();
+            let name = "backward minus forward".into();
             panels.push(Panel { name, curves: self.curves(seen.drift.iter(), seen) });
         }
         if self.shows_erased {

@@ -25,7 +25,7 @@ pub struct StrategyReport {
 }
 
 impl StrategyReport {
-    /// Combines several backward runs.
+    /// Creates the report on all backward runs of one command, with their total cost.
     pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyReport {
         // A plain history needs no remark, because `--exact` requested it.
         let taken = journeys.map(|all| all.taken).filter(|_| subject.retention.is_some());
@@ -127,7 +127,7 @@ impl PlanPage {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (plan, forward) = (self.plan, self.forward_steps());
         let ratio = forward as f64 / plan.steps.max(1) as f64;
-        writeln!(out, "{} there, as many back", counted(plan.steps as usize, "step"))?;
+        writeln!(out, "{} forward, as many backward", counted(plan.steps as usize, "step"))?;
         if self.keeps_nothing() {
             writeln!(out, "nothing is kept: no step of this program loses anything")?;
         } else {

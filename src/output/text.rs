@@ -61,9 +61,13 @@ fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Res
         let ulps = drift.ulps.map(|ulps| format!(" ({ulps:.1} ulps)")).unwrap_or_default();
         writeln!(out, "largest drift: {:e} in {}{ulps}", drift.absolute, drift.cell)?;
     }
+    let [first, second] = match report.travel {
+        Travel::Forward => ["forward", "backward"],
+        Travel::Backward => ["backward", "forward"],
+    };
     writeln!(
         out,
-        "steps: {} there, {} back, history: {}, erased: {}",
+        "steps: {} {first}, {} {second}, history: {}, erased: {}",
         report.steps,
         trip.steps,
         counted(report.history_bytes, "byte"),
@@ -103,7 +107,7 @@ fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io:
 /// Lists cells that violate the rules at the end of a run, for standard error.
 pub fn garbage(report: &Report) -> String {
     let mut text = String::from(match report.travel {
-        Travel::Forward => "garbage: what must end as it began, and doesn't:\n",
+        Travel::Forward => "garbage: values that must end as they began, but don't:\n",
         Travel::Backward => "garbage: cells that must have their initial value, but don't:\n",
     });
     for garbage in &report.garbage {

@@ -30,7 +30,7 @@ impl<'a> Said<'a> {
         if let Some(astray) = &self.trust.mended {
             let _ = writeln!(
                 text,
-                "note: the way back was made again with a history, so the derivatives are those of the way there"
+                "note: the reverse sweep was repeated with a history, so the derivatives are those of the primal sweep"
             );
             text.extend(self.spot.as_ref().map(|spot| spot.text(file)));
             let _ = writeln!(text, "   = without one, {astray}");
@@ -69,9 +69,10 @@ impl<'a> Said<'a> {
             return Ok(());
         }
         let places = counted(self.reported.len(), "place");
-        let message = format!("the derivatives may be wrong: values that count were lost at {places}");
+        let message =
+            format!("the derivatives may be wrong: values that affect the loss were lost at {places}");
         Err(Failure::new(Exit::Check, message)
-            .help("the warnings say where; without `--strict` they are all"))
+            .help("the warnings name the places; without `--strict` there are only the warnings"))
     }
 
     fn mended(&self) -> Json {

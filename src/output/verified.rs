@@ -38,7 +38,7 @@ impl CheckReport<'_> {
     pub fn verdict(&self) -> Fallible {
         let message = match self.check.verdict() {
             Verdict::Verified => return Ok(()),
-            Verdict::Differs => format!("{} does not stand the check", self.what),
+            Verdict::Differs => format!("{} failed the verification", self.what),
             Verdict::NotVerified(Unverified::NoInput) => {
                 format!("{} is not verified: there is no real input", self.what)
             }
@@ -161,7 +161,7 @@ fn size(error: f64) -> String {
 
 /// Reason for missing finite differences.
 const NO_DIFFERENCES: &str =
-    "no differences: at inputs near by the program traps, or its result jumps or is too inexact";
+    "no differences: at nearby inputs the program traps, or its result jumps or is too inexact";
 
 fn summary(comparisons: &[Comparison]) -> String {
     let most = |estimates: &dyn Fn(&Comparison) -> Vec<Estimate>| {
@@ -185,5 +185,5 @@ fn rules(program: &Program) -> Option<String> {
     let named: Vec<String> =
         procedures.iter().filter(|p| p.rule.is_some()).map(|p| format!("`{}`", p.name)).collect();
     let custom = named.join(", ");
-    (!named.is_empty()).then(|| format!("the adjoint of {custom} is a rule of its own: is it right?"))
+    (!named.is_empty()).then(|| format!("the adjoint of {custom} is computed by a rule: is the rule right?"))
 }

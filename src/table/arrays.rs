@@ -300,7 +300,7 @@ impl From<ZipError> for BrokenArray {
         match error {
             ZipError::UnsupportedArchive(what) => BrokenArray::Method(what.to_string()),
             ZipError::CompressionMethodNotSupported(method) => {
-                BrokenArray::Method(format!("compression method {method} is not read"))
+                BrokenArray::Method(format!("compression method {method} is not supported"))
             }
             error => BrokenArray::Damaged(error.to_string()),
         }
@@ -410,7 +410,7 @@ fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> 
     let header = NpyHeader::from_reader(Cursor::new(bytes))
         .map_err(|error| BrokenArray::Damaged(error.to_string()))?;
     let DType::Plain(kind) = header.dtype() else {
-        return Err(BrokenArray::Foreign("its numbers have names of their own".into()));
+        return Err(BrokenArray::Foreign("its elements are records with named fields".into()));
     };
     let number_kind = match (kind.type_char(), kind.size_field()) {
         (TypeChar::Bool, 1) => NumberKind::Bool,
@@ -452,14 +452,14 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
         length = u32::from_le_bytes([low, high, rest[0], rest[1]]) as usize;
     }
     if length > LONGEST_HEADER {
-        return Err("what it says of itself is too long".into());
+        return Err("its header is too long".into());
     }
     let mut text = vec![0; length];
     source.read_exact(&mut text)?;
     head.extend(&text);
     let text = String::from_utf8_lossy(&text);
     if text.matches(['(', '[', '{']).count() > 256 || !has_product(&text) {
-        return Err("what it says of its lengths makes no array".into());
+        return Err("the lengths in its header are no shape of an array".into());
     }
     Ok(head)
 }

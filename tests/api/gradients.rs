@@ -103,7 +103,7 @@ fn an_erased_cell_that_counts_is_doubtful_and_has_a_place() {
         let mut call = program.workspace().unwrap();
         // Without a history the reverse sweep can't pass this instruction.
         let said = call.gradient(&loss).unwrap_err().to_string();
-        assert!(said.starts_with("test.rasm:5") && said.contains("on the way back"), "{said}");
+        assert!(said.starts_with("test.rasm:5") && said.contains("while running backward"), "{said}");
         call.keep_history(true);
         let error = call.gradient(&loss).unwrap_err();
         assert!(matches!(error, Error::Doubtful { .. }), "{error}");

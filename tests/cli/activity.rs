@@ -100,7 +100,7 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     assert_eq!((&object["grad"]["x"], codes(&object)), (&json!(3.0), vec!["L05"]));
     assert_eq!(object["reported"][0]["line"], json!(7), "{object}");
     on(CUBE_OF_ROOT, "grad", "--loss f").expect(0).says("warning[L05]").says("program.rasm:7");
-    on(CUBE_OF_ROOT, "grad", "--loss f --strict").expect(1).says("values that count were lost");
+    on(CUBE_OF_ROOT, "grad", "--loss f --strict").expect(1).says("values that affect the loss were lost");
     on(CUBE_OF_ROOT, "grad", "--loss f --strict --engine jit").expect(1);
     on(CUBE_OF_ROOT, "grad", "--loss f --unchecked --engine jit").expect(0).says("warning[L05]");
     on(CUBE_OF_ROOT, "grad", "--loss f --exact --strict").expect(1).says("L05");

@@ -195,7 +195,7 @@ fn results_are_printed_as_arrow_where_that_is_asked() {
     assert!(csv.stdout.starts_with("x,A[0]"), "{csv:?}");
     for options in ["--json", "-o out.arrow", "-o out.csv"] {
         let arguments = format!("batch mixed.rasm --lanes - --output-format arrow {options}");
-        folder.with_input(&arguments, &input).expect(2).says("is about results that are printed");
+        folder.with_input(&arguments, &input).expect(2).says("applies to printed results only");
     }
     with_input("batch - --lanes - --output-format parquet", b"")
         .expect(2)
@@ -253,7 +253,7 @@ fn numbers_of_arrow_are_those_of_cells() {
     folder
         .reviver("batch line.rasm --lanes long.csv --real fixed:40 -o long.arrow")
         .expect(3)
-        .says("which no f64 holds to the last digit")
+        .says("which no f64 represents exactly")
         .says("`-o` with a `.csv` has all digits");
     assert!(!folder.path("long.arrow").exists());
 }
@@ -324,7 +324,7 @@ fn columns_that_are_none_of_arrow_are_told() {
             "`x`: NaN, in lane 1, is not a number that fits",
         ),
         (other("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]))), "leave such lanes out"),
-        (other("x", Arc::new(StringArray::from(vec!["1", "2"]))), "the column `x` is of the type Utf8"),
+        (other("x", Arc::new(StringArray::from(vec!["1", "2"]))), "the column `x` has the type Utf8"),
         (other("x", Arc::new(words)), "decode it"),
         (other("A", Arc::new(open)), "cast it to lists of a fixed size"),
         (

@@ -76,7 +76,7 @@ fn arrays_of_numpy_say_the_same() {
     folder.reviver("batch line.rasm --lanes one.npy --shared t=10").expect(0).prints_part("2.0,10.0,20.0");
     for (bad, said) in [
         (array("(2, 2)", &[1.0, 2.0, 3.0]), "it has 3 of its 4 numbers"),
-        (array("(9999999999, 9999999999)", &[]), "makes no array"),
+        (array("(9999999999, 9999999999)", &[]), "are no shape of an array"),
         (array("(2, 2)", &[1.0, f64::NAN, 3.0, 4.0]), "`t` in lane 0"),
         (b"\x93NUMPY".to_vec(), "cut short"),
         (b"something else".to_vec(), "as an array of NumPy does"),
@@ -320,7 +320,7 @@ fn options_that_make_no_sense_are_refused() {
     reviver(&format!("{lanes} --grad out --back")).expect(2).says("cannot be used with");
     reviver(&format!("{lanes} --grad nothing")).expect(2).says("--grad: the program has no cell `nothing`");
     reviver(&format!("{lanes} --grad n")).expect(2).says("is an integer");
-    reviver(&format!("{lanes} --strict")).expect(2).says("is about derivatives");
+    reviver(&format!("{lanes} --strict")).expect(2).says("applies to derivatives only");
     reviver(&format!("{lanes} -o - --json")).expect(2).says("both print");
     with_input("batch - --lanes -", b"").expect(2).says("`-` is given twice");
     reviver("batch programs/rle.rasm --lanes programs/bessel_grid.csv").expect(2);
@@ -423,6 +423,6 @@ fn a_sample_of_lanes_is_verified() {
         );
     }
     let plain = "batch smooth.rasm --lanes lanes.csv --device cpu";
-    folder.reviver(&format!("{plain} --verify=3")).expect(2).says("`--verify` is about derivatives");
+    folder.reviver(&format!("{plain} --verify=3")).expect(2).says("`--verify` applies to derivatives only");
     folder.reviver(&format!("{plain} --grad y --verify=0")).expect(2);
 }

@@ -49,7 +49,7 @@ fn the_text_is_a_table() {
         "interp  forward",
         "jit     gradient",
         "as long as a run",
-        "native code was made in",
+        "native code was compiled in",
         "machines are noisy",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);

@@ -112,7 +112,8 @@ fn an_inverse_marks_its_gradients_of_tapes_in_its_own_order() {
 #[test]
 fn results_that_are_missing_are_named() {
     let ran = both("programs/fib.rasm", "--set a=55", 2);
-    ran.says("going back needs every result of the forward run; not given: `b`").says("add `--set b=…`");
+    ran.says("running backward needs every result of the forward run; not given: `b`")
+        .says("add `--set b=…`");
     both("programs/fib.rasm", "", 2).says("not given: `a`, `b`").says("`--set a=…,b=…`");
     both("programs/gcd.rasm", "--set g=21", 2).says("not given: `rounds`, `quotients`");
     both("programs/fib.rasm", "--set a=55,b=89", 0).prints("n = 10\n");
@@ -138,9 +139,7 @@ fn a_cipher_does_not_decrypt_with_a_key_that_nobody_gave() {
     let words = "--set v0=0x497df3d0,v1=0x72612cb5";
     let plain = "v0 = 1094861636\nv1 = 1162233672\nkey = [66051, 67438087, 134810123, 202182159]\n";
     // The key has a default, which was used for encryption.
-    both("programs/xtea.rasm", words, 0)
-        .prints(plain)
-        .says("note: `key` isn't given: its `default` stands for it");
+    both("programs/xtea.rasm", words, 0).prints(plain).says("note: `key` isn't given: its `default` is used");
     let object = reviver(&format!("run programs/xtea.rasm --back {words} --json")).expect(0).json();
     assert_eq!(object["assumed"], json!(["key"]));
     let whole = format!("{words} --set key=66051,67438087,134810123,202182159 --json");

@@ -244,7 +244,7 @@ fn what_has_no_text_is_refused_with_its_place() {
     with_input("build -", calls.as_bytes())
         .expect(3)
         .says("line 6: this call is deeper than `.limit depth 1` allows")
-        .says("= help: allow more calls");
+        .says("= help: allow deeper calls");
     with_input("build -", calls.replace("depth 1", "depth 2").as_bytes()).expect(0);
     let with_step = b".inout A[4]\ncall f(A[0..4 step 2])\n.proc f(inout B[])\nadd B[0], 1\n.end\n";
     with_input("build -", with_step)

@@ -60,7 +60,10 @@ fn a_class_becomes_a_table() {
     class.file("notes.csv", "name,mark\nada,1\n");
     class.reviver("course report ada -o notes.csv").expect(2).says("is not a table of grades");
     assert_eq!(class.reviver("course report ada").expect(0).stdout.lines().count(), 38);
-    class.reviver("course report ada --json -o -").expect(2).prints_part("would both be standard output");
+    class
+        .reviver("course report ada --json -o -")
+        .expect(2)
+        .prints_part("would both write to standard output");
     let object = class.reviver("course report ada ben --json -o grades.csv").expect(0).json();
     assert_eq!(object["folders"][0]["passed"], json!(1));
     assert_eq!(object["folders"][0]["points"], json!(10));
@@ -270,7 +273,7 @@ fn solutions_are_for_teachers() {
     let object = class.reviver("course report eve --json").expect(0).json();
     assert_eq!(first(&object, 0)["reason"], json!("cheating include"));
     let ran = class.reviver("course check 1 eve").expect(1);
-    ran.prints_part("is a solution of the course").prints_part("includes a file that isn't yours");
+    ran.prints_part("is a solution of the course").prints_part("includes a file that isn't allowed");
 }
 
 #[test]
@@ -313,7 +316,7 @@ fn a_classroom_gets_its_tests() {
     let object: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&object["tests"][0]["status"], &object["tests"][0]["score"]), (&json!("pass"), &json!(10)));
     assert_eq!(object["tests"][1]["status"], json!("fail"));
-    class.reviver("course report --classroom ada ada").expect(2).says("one folder at most");
+    class.reviver("course report --classroom ada ada").expect(2).says("at most one folder");
     class.reviver("course report").expect(2);
 }
 

@@ -87,7 +87,7 @@ fn images_and_texts_become_each_other() {
 fn check_tells_what_a_program_is() {
     reviver("check programs/fib.rasm")
         .expect(0)
-        .prints("every instruction can be undone; 7 instructions, 0 procedures besides main, 64 bits, f64; nothing was run\n");
+        .prints("every instruction can be undone; 7 instructions, 0 procedures other than main, 64 bits, f64; nothing was run\n");
     let ran = reviver("check programs/erase.rasm").expect(0);
     assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
 }
@@ -125,7 +125,7 @@ fn inverting_twice_changes_nothing_that_runs() {
     let inverse = folder.path("inverse.rasm").display().to_string();
     reviver(&format!("invert programs/fib.rasm -o {inverse}")).expect(0);
     reviver(&format!("run {inverse} --set a=55,b=89 --check")).expect(0).prints(
-        "n = 10\nrestored: yes, bit for bit\nsteps: 52 there, 52 back, history: 0 bytes, erased: 0 bits\n",
+        "n = 10\nrestored: yes, bit for bit\nsteps: 52 forward, 52 backward, history: 0 bytes, erased: 0 bits\n",
     );
     let twice = reviver(&format!("invert {inverse}")).expect(0).stdout;
     with_input("run - --set n=10", twice.as_bytes()).expect(0).prints("a = 55\nb = 89\n");

@@ -69,7 +69,11 @@ fn what_no_constant_can_be_is_refused() {
     refused("K=1", "--const: the text has no constant `K`", "its constants are M, N, rate");
     refused("sum=1", "--const sum: `sum` is a cell, not a constant", "give it by `--set sum=…`");
     refused("N=1.5", "--const N: `N` is an integer, and a real was given", "give an integer");
-    refused("N=1,2", "--const N: a constant has one value, and `2` is another", "`--set` gives it");
+    refused(
+        "N=1,2",
+        "--const N: a constant has one value, and `2` is a second one",
+        "`--set` gives the values",
+    );
     refused("N=1,N=2", "--const: `N` is given twice", "");
     refused("N=many", "--const N: `many` isn't a number", "a constant is an integer or a real");
     refused("N", "--const N: a constant is given as NAME=VALUE", "");
@@ -165,7 +169,11 @@ fn constants_without_a_value_are_refused_with_a_cure() {
     );
     refused(".word 8\n.out c[100 * 3]\n", "this number wraps around in 8 bits", "take a wider word");
     refused(".word 8\n.out c\nadd c, 300 + 1\n", "300 does not fit into 8 bits", "from -128 to 127");
-    refused(".word 8\n.out x: real\nadd x, 0xff\n", "0xff is another number as a real", "`255.0`, or `-1.0`");
+    refused(
+        ".word 8\n.out x: real\nadd x, 0xff\n",
+        "0xff as a real isn't the same number",
+        "`255.0`, or `-1.0`",
+    );
     refused(
         ".real fixed\n.const K = 1000000 / 3.0\n.out x: real\nadd x, K\n",
         "more digits in fixed 43 than a program can write down",

@@ -307,7 +307,7 @@ fn all_exercises_are_checked_where_none_is_named() {
         .prints_part("  1  failed     Swap two cells\n                what   The numbers aren't exchanged.");
     ran.prints_part("  2  untouched  ")
         .prints_part("0 of ")
-        .prints_part("`reviver course check 1` tells more");
+        .prints_part("`reviver course check 1` explains the first failure");
 }
 
 #[test]
@@ -374,9 +374,9 @@ fn a_class_reads_no_files_of_others() {
     let first = |n: usize| &object["folders"][n]["exercises"][0];
     assert_eq!((&first(0)["state"], &first(1)["state"]), (&json!("failed"), &json!("failed")));
     let said = first(0)["unreadable"].as_str().unwrap();
-    assert!(said.contains("is a link out of the folder of exercises"), "{said}");
+    assert!(said.contains("is a link to a place outside of the folder of exercises"), "{said}");
     let said = first(1)["diagnostics"][0]["message"].as_str().unwrap();
-    assert!(said.contains("leads out of the program's folder"), "{said}");
+    assert!(said.contains("is outside of the program's folder"), "{said}");
     assert!(!object.to_string().contains("the teacher's"), "{object}");
 }
 

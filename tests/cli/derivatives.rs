@@ -87,7 +87,7 @@ fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
     let object = on(MIXED, "grad", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
     assert_eq!(object["grad"], json!({ "A[0,1]": 0.5, "x": 2.0 }));
     on(MIXED, "grad", "--loss B[1] --wrt A[0,1]").expect(0).says("").prints(
-        "B[1] = 1.0\nA'[0,1] = 0.5\nsteps: 4 there, 4 back, drops: 0, history: 0 bytes, memory: 176 bytes\n",
+        "B[1] = 1.0\nA'[0,1] = 0.5\nsteps: 4 forward, 4 backward, drops: 0, history: 0 bytes, memory: 176 bytes\n",
     );
 }
 
@@ -115,10 +115,10 @@ fn a_wrong_rule_does_not_pass_the_check() {
     on(WRONG_RULE, "grad", "--loss y").expect(0);
     on(WRONG_RULE, "grad", "--loss y --verify")
         .expect(1)
-        .says("error: the gradient of `y` does not stand the check")
+        .says("error: the gradient of `y` failed the verification")
         .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
         .says("the gradient says -6.0, differences say 6.0")
-        .says("the adjoint of `squared` is a rule of its own");
+        .says("the adjoint of `squared` is computed by a rule");
     let object = on(WRONG_RULE, "grad", "--loss y --verify --json").expect(1).json();
     assert_eq!(object["verify"]["agrees"], json!(false));
     let right = WRONG_RULE.replace("sub.mul", "add.mul");
@@ -156,8 +156,8 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         (format!("{head}add y, abs(x)\n"), "0", kink),
         (format!("{head}add y, relu(x - 1.0)\n"), "1", kink),
         (format!("{head}add y, max(x, 2*x)\n"), "0", kink),
-        (branch("== 1.0", "add y, 5.0\n", "add y, x*x\n"), "1", "no differences: at inputs near by"),
-        (format!("{head}assert x == 1.0\nadd y, x*x\n"), "1", "no differences: at inputs near by"),
+        (branch("== 1.0", "add y, 5.0\n", "add y, x*x\n"), "1", "no differences: at nearby inputs"),
+        (format!("{head}assert x == 1.0\nadd y, x*x\n"), "1", "no differences: at nearby inputs"),
     ] {
         let options = format!("--loss y --set x={at} --verify");
         on(&text, "grad", &options).expect(1).says("error: the gradient of `y` is not verified").says(says);
@@ -174,7 +174,7 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         (format!("{head}add y, abs(x) + 3*x - abs(x)\nsub y, max(x, 0.0) + min(x, 0.0)\n"), "0"),
     ] {
         let options = format!("--loss y --set x={at} --verify");
-        on(&text, "grad", &options).expect(1).says("does not stand the check").says("differences say ");
+        on(&text, "grad", &options).expect(1).says("failed the verification").says("differences say ");
         let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
         assert_eq!((&object["verify"]["agrees"], &object["verify"]["why"]), (&json!(false), &Value::Null));
     }
@@ -204,7 +204,7 @@ fn jacobians_and_hessians_are_verified() {
         assert!(object["verify"]["comparisons"][0]["output"].is_string(), "{object}");
     }
     let wrong = WRONG_RULE;
-    on(wrong, "jacobian", "--of y --verify").expect(1).says("the Jacobian does not stand the check");
+    on(wrong, "jacobian", "--of y --verify").expect(1).says("the Jacobian failed the verification");
     on(wrong, "hessian", "--loss y --verify").expect(1);
     let kink = ".inout x: real\n.out y: real, z: real\nadd y, abs(x)\nadd z, x*abs(x)\n";
     on(kink, "jacobian", "--verify")
@@ -217,12 +217,12 @@ fn jacobians_and_hessians_are_verified() {
 
 #[test]
 fn what_was_lost_is_reported_with_its_place() {
-    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of what is in its place the loss changes by up to 1e0";
+    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of the value in its place the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
     on(ERASES, "grad", lossy).expect(0).says("warning[L01]: an active cell was erased").says(place);
     on(ERASES, "grad", &format!("{lossy} --strict"))
         .expect(1)
-        .says("may be wrong: values that count were lost at 1 place");
+        .says("may be wrong: values that affect the loss were lost at 1 place");
     let twice = ".inout x: real, y: real\n.out z: real\nerase x\nerase y\nadd z, x + y\n";
     on(twice, "grad", "--loss z --exact --strict").expect(1).says("were lost at 2 places");
     let object = on(ERASES, "grad", &format!("{lossy} --strict --json")).expect(1).json();
@@ -298,7 +298,7 @@ fn functions_without_a_derivative_are_named() {
     on(large, "grad", "--loss y").expect(4).says("the result is not a finite number");
     let chain = ".inout x: real default 1e-300\n.out y: real\n.ancilla t: real\ncompute\nadd.mul t, x, 1e300\n\
                  apply\nadd.mul y, t, 1e300\nuncompute\n";
-    on(chain, "grad", "--loss y").expect(4).says("a derivative that is carried along is too large");
+    on(chain, "grad", "--loss y").expect(4).says("a derivative is too large");
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn a_gradient_turns_behind_the_last_change_of_its_loss() {
     let slope = |object: &serde_json::Value| object["grad"]["z"].as_f64().unwrap();
     assert!((slope(&early) - slope(&late)).abs() < 1e-14, "{early} {late}");
     let text = reviver("grad programs/besselj.rasm --loss out").expect(0).stdout;
-    assert!(text.contains("\nturned before the `uncompute` of line 83"), "{text}");
+    assert!(text.contains("\nturning point: before the `uncompute` of line 83"), "{text}");
 }
 
 /// Every change of the loss after an `uncompute` belongs to the gradient.

@@ -44,7 +44,9 @@ fn devices_that_there_are_not_are_told() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
     let ran = reviver(&format!("{lanes} --device abacus")).expect(2).says("--device abacus: ");
     ran.says("`reviver devices` lists");
-    reviver(&format!("{lanes} --device gpu --threads 2")).expect(2).says("`--threads` is about the cores");
+    reviver(&format!("{lanes} --device gpu --threads 2"))
+        .expect(2)
+        .says("`--threads` applies to the CPU only");
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -144,7 +146,7 @@ fn what_a_device_can_not_decide_the_processor_does() {
         found
     };
     both("", 4).says(" of lane 2 (in.csv:4), after 0 steps: ");
-    both("--keep-going", 1).says("2 lanes by the processor").says("2 of 5 lanes failed");
+    both("--keep-going", 1).says("2 lanes on the CPU").says("2 of 5 lanes failed");
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     folder.file("long.csv", "n\n1\n1000000\n7\n");
     let batch = format!("batch loop.rasm --lanes long.csv --device {device}");
@@ -169,7 +171,7 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
     let wanted = folder.reviver(&format!("{recursive} --device cpu")).expect(0);
     let found = folder.reviver(&format!("{recursive} --device {device}")).expect(0);
     assert_eq!(found.stdout, wanted.stdout);
-    found.says("1 lane by the processor");
+    found.says("1 lane on the CPU");
     folder.file(
         "entered.rasm",
         ".inout n, odd\n.out sum, j, k\nentry: br mid, odd == 1\ntop: from again, k > 0\nadd sum, 7\nadd j, 1\n\

@@ -76,7 +76,7 @@ fn ends_of_other_languages() {
 #[test]
 fn tasks_that_are_undone() {
     helped("par uncall p(a), uncall p(b)", "to undo calls, write `unpar p(x), q(y)`");
-    helped("par p(a), uncall p(b)", "call a procedure that has the `uncall` in its body");
+    helped("par p(a), uncall p(b)", "call a procedure that contains the `uncall`");
     helped("par for i in 0..9 uncall p(A[i])", "write `unpar for i in 0..n call p(A[i])`");
     helped("par call p(a)", "write `par p(x), q(y)`");
     helped("par\ncall p(a)", "write `par p(x), q(y)`");

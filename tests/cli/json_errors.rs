@@ -73,7 +73,7 @@ fn arguments_files_traps_and_limits_are_told() {
         ("check programs/none.rasm --json", 3, "load", "there is no file"),
         ("run programs/factorial.rasm --set n=21 --json", 4, "trap", "trap: "),
         ("run programs/fib.rasm --max-steps 10 --json", 5, "step_limit", "stopped after 10 steps"),
-        ("run programs/erase.rasm --check --json", 1, "check", "trap on the way back"),
+        ("run programs/erase.rasm --check --json", 1, "check", "trap while running backward"),
         ("grad programs/norm.rasm --loss lenght --json", 2, "usage", "no cell"),
         ("grad programs/norm.rasm --loss length --max-steps 3 --json", 5, "step_limit", "steps"),
         ("jacobian programs/fib.rasm --json", 2, "usage", "no real"),

@@ -139,7 +139,7 @@ fn lanes_replace_what_lanes_have_written() {
     folder
         .reviver("batch double.rasm --lanes in.csv -o mine.npz")
         .expect(2)
-        .says("mine.npz is there already and is not an archive that `reviver batch` has written");
+        .says("mine.npz already exists and is not an archive that `reviver batch` has written");
     assert_eq!(folder.read("mine.npz"), foreign);
 }
 
@@ -155,7 +155,7 @@ fn a_tape_replaces_no_numbers_of_others() {
             folder
                 .reviver(&format!("run {program} --tape-out numbers"))
                 .expect(2)
-                .says("numbers is there already and is not a tape that `reviver` has written");
+                .says("numbers already exists and is not a tape that `reviver` has written");
         }
         assert_eq!(folder.read("numbers"), text.as_bytes());
     }

@@ -140,7 +140,7 @@ fn a_file_of_another_kind_is_replaced_only_by_force() {
         for other in others.chain(["notes", "mine.rasm"]) {
             let before = folder.read(other);
             let ran = folder.reviver(&format!("{command} {other}")).expect(2).prints("");
-            ran.says(&format!("{other} is there already and is not a")).says("= help: `--force` replaces it");
+            ran.says(&format!("{other} already exists and is not a")).says("= help: `--force` replaces it");
             assert!(folder.read(other) == before, "{command} {other}");
         }
         folder.file("forced", "Dear diary\n");

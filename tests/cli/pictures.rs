@@ -149,14 +149,14 @@ fn adjoints_arrive_at_the_gradient() {
 fn drift_is_what_check_finds() {
     let orbit = "programs/leapfrog.rasm --real f64";
     let picture = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift")).expect(0).stdout);
-    let told = picture.description.split("x (back minus there): ").nth(1).unwrap();
+    let told = picture.description.split("x (backward minus forward): ").nth(1).unwrap();
     let last = told.split("at the end ").nth(1).unwrap().split(". ").next().unwrap();
     let last: f64 = last.parse().unwrap();
     let checked = reviver(&format!("run {orbit} --check --json")).expect(0).json();
     let largest = checked["max_drift"]["absolute"].as_f64().unwrap_or(0.0);
     assert!(last.abs() <= largest * 1.001, "{last} {largest}");
     let exact = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift --exact")).expect(0).stdout);
-    assert!(exact.description.contains("x (back minus there): from 0 to 0"), "{}", exact.description);
+    assert!(exact.description.contains("x (backward minus forward): from 0 to 0"), "{}", exact.description);
 }
 
 #[test]

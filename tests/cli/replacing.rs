@@ -101,7 +101,7 @@ fn what_a_program_cannot_undo_itself_has_a_cure() {
     for command in ["run -", "run - --engine jit", "run - --exact"] {
         with_input(command, text.as_bytes())
             .expect(4)
-            .says("there is no way back over")
+            .says("can't be undone without a history")
             .says("the program undoes it itself, and keeps no history")
             .says("`reviver bennett` rewrites a whole program")
             .says("`reviver grad` keeps a history where one is needed");

@@ -57,7 +57,7 @@ fn conditions_look_no_further_than_what_decides() {
 #[test]
 fn every_exit_code_has_its_reason() {
     reviver("run programs/fib.rasm").expect(0);
-    reviver("run programs/erase.rasm --check").expect(1).says("trap[T12] on the way back");
+    reviver("run programs/erase.rasm --check").expect(1).says("trap[T12] while running backward");
     reviver("run programs/fib.rasm --bogus").expect(2).says("--bogus");
     reviver("run programs/none.rasm").expect(3).says("there is no file programs/none.rasm");
     reviver("run programs/factorial.rasm --set n=21")
@@ -150,7 +150,10 @@ fn what_floats_lose_is_hinted_at() {
     let folder = Folder::new();
     let text = ".in x: real default 1e16\n.out y: real = 0.1\nadd y, x\n";
     let file = folder.file("lossy.rasm", text);
-    reviver(&format!("run {file} --check")).expect(1).says("not restored").says("`--exact` keeps the bits");
+    reviver(&format!("run {file} --check"))
+        .expect(1)
+        .says("not restored")
+        .says("`--exact` keeps the lost bits");
     reviver(&format!("run {file} --check --exact")).expect(1).says("garbage");
 }
 
@@ -238,7 +241,7 @@ fn values_that_cannot_be_given_are_refused() {
         ("--tape 1,x", "there is no file 1,x"),
         ("--word 8 --tape 300", "`300` is not an integer of 8 bits"),
         ("--max-steps -1", "invalid value"),
-        ("--back --set n=1", "finds the inputs"),
+        ("--back --set n=1", "computes the inputs"),
         ("--tape - --set n=@-", "one purpose only"),
         ("--json --tape-out -", "both print"),
         ("--check --from-state x", "cannot be used with"),

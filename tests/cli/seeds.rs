@@ -216,7 +216,7 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
     assert_eq!((&found["sweep"], &found["product"]["y"]), (&json!("reverse"), &json!(-12.0)));
     on(rule, "jacobian", "--times x=2 --verify")
         .expect(1)
-        .says("the Jacobian's product does not stand the check");
+        .says("the Jacobian's product failed the verification");
 }
 
 /// Duality of the products: ⟨u, J·v⟩ = ⟨Jᵀ·u, v⟩.

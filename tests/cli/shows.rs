@@ -222,7 +222,7 @@ fn repeated_sweeps_show_each_value_once() {
         for engine in ENGINES {
             let ran = reviver(&format!("{command} {program} {engine}")).expect(0);
             assert!(ran.stdout.starts_with(&format!("{shown}paid =")), "{ran:#?}");
-            ran.says("made again with a history");
+            ran.says("repeated with a history");
             let object = reviver(&format!("{command} {program} {engine} --json")).expect(0).json();
             assert_eq!(object["shown"], members(shown), "{command}");
             assert_eq!(object["mended"]["why"], "path");

@@ -109,7 +109,7 @@ fn a_run_that_is_stopped_saves_its_state_and_says_where_it_was() {
         let steps = object["steps"].as_u64().unwrap();
         assert!(steps > 0, "{object}");
         let ran = ran.says(&format!("stopped by SIG{signal} after {steps} steps forward"));
-        ran.says("give `--from-state state` in place of `--set`");
+        ran.says("give `--from-state state` instead of `--set`");
         // The saved state is the one after that many steps, and can be resumed.
         let straight =
             folder.reviver(&format!("run endless.rasm --max-steps {} --json", steps + 100)).expect(5);
@@ -154,7 +154,7 @@ fn derivatives_that_are_stopped_say_so() {
             (&object["interrupted"], &object["error"]["kind"]),
             (&"SIGINT".into(), &"interrupted".into())
         );
-        ran.says("stopped at step").says("of the way there, by SIGINT");
+        ran.says("stopped at step").says("of the primal sweep, by SIGINT");
     }
 }
 
@@ -210,7 +210,7 @@ fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
     let ran = stopped(&folder, line, "HUP").expect(129);
     let object = ran.json();
     assert_eq!((&object["interrupted"], &object["saved_state"]), (&"SIGHUP".into(), &"state".into()));
-    ran.says("of the way there, by SIGHUP").says("give the same command with `--from-state state`");
+    ran.says("of the primal sweep, by SIGHUP").says("give the same command with `--from-state state`");
     // Both a run and a gradient can continue from there.
     folder.reviver("run real.rasm --from-state state --max-steps 10").expect(5);
     folder.reviver("grad real.rasm --loss y --from-state state --max-steps 10").expect(5);
@@ -226,7 +226,7 @@ fn a_gradient_that_is_stopped_on_the_way_back_is_gone_on_with() {
     let there = straight["steps"].as_u64().unwrap() - 1;
     folder.reviver(&format!("grad long.rasm --loss y --max-steps {there} --save-state end")).expect(5);
     let line = "exec reviver grad long.rasm --loss y --from-state end --save-state back --json";
-    let ran = stopped(&folder, line, "INT").expect(130).says("of the way back, by SIGINT");
+    let ran = stopped(&folder, line, "INT").expect(130).says("of the reverse sweep, by SIGINT");
     assert_eq!(ran.json()["saved_state"], "back");
     let resumed = folder.reviver("grad long.rasm --loss y --from-state back --json").expect(0).json();
     assert_eq!(resumed["grad"], straight["grad"]);

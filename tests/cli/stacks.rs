@@ -60,7 +60,7 @@ fn both_ways_back_are_given_the_stack() {
     reviver(&format!("run {file} --back {given}")).expect(0).prints(found);
     with_input(&format!("run - {given}"), inverse.as_bytes()).expect(0).prints(found);
     reviver(&format!("run {file} --back --set n=1")).expect(2).says(
-        "not given: `made`\n  = help: add `--set made=…`; one value stands for every cell of an array\n  \
+        "not given: `made`\n  = help: add `--set made=…`; one value fills all cells of an array\n  \
          = help: of the stack `made` the bottom comes first; `made=` gives an empty one\n",
     );
     with_input("run - --tape 1", inverse.as_bytes()).expect(2).says("not given: `made`");

@@ -226,7 +226,7 @@ fn a_gradient_goes_on_from_a_state_of_a_run_whose_way_back_is_sure() {
             let whole = reviver(&command).expect(0).json();
             assert_eq!(ran.expect(0).json()["grad"], whole["grad"]);
         } else {
-            ran.expect(2).says("a plain run doesn't watch its way");
+            ran.expect(2).says("a plain run doesn't record its branches");
         }
     }
 }

@@ -174,7 +174,7 @@ fn what_cant_be_combined_is_refused() {
     let listing = "programs/checkpoint_listing.rasm";
     reviver(&format!("run {listing} --strategy tape")).expect(2).says("--check");
     reviver(&format!("run {listing} --check --strategy auto --save-state s")).expect(2).says("--save-state");
-    reviver(&format!("{LISTING} --strategy auto --unchecked")).expect(2).says("exact");
+    reviver(&format!("{LISTING} --strategy auto --unchecked")).expect(2).says("a strategy needs all checks");
     reviver(&format!("{LISTING} --strategy bennett")).expect(2).says("the strategies are");
     reviver(&format!("{LISTING} --strategy checkpoint=0")).expect(2).says("at least 1");
     reviver(&format!("{LISTING} --strategy reverse --memory 1K"))

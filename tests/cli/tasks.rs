@@ -320,7 +320,7 @@ fn a_trap_tells_the_calls_that_are_open_and_its_task() {
     let deep = ".inout n = 100\ncall down(n)\n.proc down(inout n)\n    assert n != 0\n    sub n, 1\n    call down(n)\n.end\n";
     let (ran, trap) = traps(deep.to_owned(), "run");
     ran.says("called by `call down(n)` on line 6, and 15 times more from there\n")
-        .says("= note: and 85 calls more are open\n");
+        .says("= note: and 85 more calls are open\n");
     assert_eq!((&trap["depth"], trap["calls"].as_array().map(Vec::len)), (&json!(101), Some(16)));
 }
 

@@ -63,7 +63,7 @@ fn properties_hold_for_every_run() {
         (
             "run ->\nhistory 0 bytes",
             erasing,
-            "0 bytes of history / a way back that needs a history of what was erased",
+            "0 bytes of history / a backward run that needs a history of the erased bits",
         ),
         ("run ->\nno garbage", leaving, "no garbage / t: 1, must be 0"),
         ("run ->\nat most 9 steps", slow, "at most 9 steps / "),
@@ -95,7 +95,7 @@ fn what_every_run_has_is_said_once() {
     assert_eq!(outcomes("run -> n=1\nno garbage", leaving), ["met", "no garbage / t: 1, must be 0"]);
     let erasing = ".inout n default 1\noverwrite n, 5\n";
     let alone = outcomes("run -> n=5", erasing);
-    assert!(alone[0].contains("there is no way back over `overwrite n, 5`"), "{alone:?}");
+    assert!(alone[0].contains("`overwrite n, 5` can't be undone without a history"), "{alone:?}");
     assert_eq!(outcomes("run -> n=5\nrestored", erasing)[0], "met");
 }
 
@@ -107,7 +107,7 @@ fn what_does_not_arrive_is_not_judged() {
     assert_eq!(outcomes[1..], ["met", "unjudged", "met"]);
     assert_eq!(self::outcomes("run -> trap \"T10\"", trap), ["met"], "a trap has a code, too");
     let nothing = self::outcomes("restored", TWICE);
-    assert!(nothing[0].starts_with("a run that it could hold for / "), "{nothing:?}");
+    assert!(nothing[0].starts_with("a run to which it applies / "), "{nothing:?}");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_reference_that_does_not_fit_is_told() {
         ),
         ("same as nowhere.rasm on 9 random n in 0..9", fine, "the reference nowhere.rasm / there is no file"),
         ("same as broken.rasm on 9 random n in 0..9", fine, "the reference broken.rasm / no program: "),
-        ("same as ../reference.rasm on 9 random n in 0..9", fine, "leads out of the program's folder"),
+        ("same as ../reference.rasm on 9 random n in 0..9", fine, "is outside of the program's folder"),
         (
             "same as reference.rasm on 9 random m in 0..9",
             fine,
@@ -205,7 +205,7 @@ fn a_reference_that_does_not_fit_is_told() {
 #[test]
 fn lines_that_can_not_be_read_are_missed() {
     let outcomes = outcomes("run n=1 -> twice\nno garbige\nuses no overwrit", TWICE);
-    assert!(outcomes[0].contains("`twice` says nothing of a result"), "{outcomes:?}");
+    assert!(outcomes[0].contains("`twice` describes no result"), "{outcomes:?}");
     assert!(outcomes[1].contains("did you mean `no garbage`?"), "{outcomes:?}");
     assert!(outcomes[2].contains("did you mean `overwrite`?"), "{outcomes:?}");
 }
@@ -296,13 +296,16 @@ fn a_program_reads_its_own_folder_only() {
     let outside = folder.at("secret.rasm");
     for include in ["../secret.rasm", "part/../../secret.rasm", &outside] {
         folder.file("own/out.rasm", program(include));
-        folder.reviver("test own/out.rasm").expect(1).prints_part("leads out of the program's folder");
+        folder.reviver("test own/out.rasm").expect(1).prints_part("is outside of the program's folder");
     }
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(folder.path("secret.rasm"), folder.path("own/link.rasm")).unwrap();
         folder.file("own/out.rasm", program("link.rasm"));
-        folder.reviver("test own/out.rasm").expect(1).prints_part("is a link out of the program's folder");
+        folder
+            .reviver("test own/out.rasm")
+            .expect(1)
+            .prints_part("is a link to a file outside of the program's folder");
     }
 }
 
@@ -329,11 +332,11 @@ fn files_folders_and_patterns_are_tested() {
     folder.reviver("test week2/*/*.rasm").expect(2).says("no file matches");
     assert_eq!(names("**/.hidden/?.rasm"), ["week2/.hidden/x.rasm"]);
     assert_eq!(names("week2/.h*/?.rasm"), ["week2/.hidden/x.rasm"]);
-    folder.reviver("test week1/library.rasm").expect(1).says("nothing is expected here");
+    folder.reviver("test week1/library.rasm").expect(1).says("this text has no expectations");
     folder.reviver("test week9").expect(3).says("there is no file week9");
     folder.reviver("test week*/*.rbc").expect(2).says("no file matches");
     std::fs::create_dir(folder.path("empty")).unwrap();
-    folder.reviver("test empty").expect(1).says("no text that expects something was found");
+    folder.reviver("test empty").expect(1).says("no text with expectations was found");
     folder.reviver("asm week1/library.rasm -o image.rbc").expect(0);
     folder.reviver("test image.rbc").expect(2).says("an image has no header");
 }
@@ -366,7 +369,7 @@ fn build_servers_get_a_report() {
         "<testsuite name=\"a.rasm\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\"",
         "<testcase name=\"line 2: run n=1 -&gt; twice=3\" classname=\"a\"",
         "expected twice = 3, found twice = 2",
-        "<skipped message=\"no run has arrived\"",
+        "<skipped message=\"no run has reached its end\"",
     ] {
         assert!(report.contains(part), "the report lacks {part}: {report}");
     }
@@ -451,5 +454,5 @@ fn one_of_several_files_has_no_expectations_or_is_not_there() {
     assert!(!ran.stdout.contains("E82"), "{ran:#?}");
     let ran = folder.reviver("test good.rasm missing.rasm").expect(3);
     assert!(!ran.stdout.contains("E82"), "{ran:#?}");
-    folder.reviver("test good.rasm --json --junit -").expect(2).says("both be standard output");
+    folder.reviver("test good.rasm --json --junit -").expect(2).says("both write to standard output");
 }

@@ -38,9 +38,10 @@ fn mended(program: &str) -> (Value, Value) {
 fn a_branch_that_flips_on_the_way_back_is_mended() {
     let (grad, why) = mended(TIE);
     assert_eq!((&grad["w"], why), (&json!(0.3), json!("path")));
-    let ran = on(TIE, "grad --loss loss").expect(0).says("note: the way back was made again with a history");
+    let ran =
+        on(TIE, "grad --loss loss").expect(0).says("note: the reverse sweep was repeated with a history");
     assert!(ran.stdout.contains("\nw' = 0.3\n"), "{ran:?}");
-    let ran = ran.says("a comparison had another result than on the way there");
+    let ran = ran.says("a comparison had another result than in the primal sweep");
     assert!(!ran.stderr.contains("warning"), "{ran:?}");
 }
 
@@ -49,7 +50,7 @@ fn jacobians_and_hessians_are_mended_too() {
     let object = on(TIE, "jacobian --of loss --strict --json").expect(0).json();
     assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0, 5.0, 0.3]]), &json!("reverse")));
     assert_eq!(object["mended"]["why"], json!("path"));
-    on(TIE, "jacobian --of loss").expect(0).says("made again with a history");
+    on(TIE, "jacobian --of loss").expect(0).says("repeated with a history");
     // `a` and `b` tie, so second derivatives differ near this point, which is reported, and fails only with
     // `--strict`.
     let object = on(TIE, "hessian --loss loss --json").expect(0).json();
@@ -57,7 +58,7 @@ fn jacobians_and_hessians_are_mended_too() {
     on(TIE, "hessian --loss loss --strict").expect(1).says("warning[L06]");
     let rows = json!([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
     assert_eq!((&object["hessian"], &object["mended"]["why"]), (&rows, &json!("path")));
-    on(TIE, "hessian --loss loss --times b=1").expect(0).says("made again with a history");
+    on(TIE, "hessian --loss loss --times b=1").expect(0).says("repeated with a history");
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub fn the_tour_for_beginners() {
     let terminal = debug(80, 24, "programs/fib.rasm --tour --preset vi");
     terminal.shows("tour 1 of 14: the screen");
     terminal.keys(&["r"]);
-    terminal.shows("l carries out the instruction behind ►");
+    terminal.shows("l executes the instruction at ►");
     terminal.keys(&["l", "l", "l"]);
     terminal.shows("tour 2 of 14: one step forward ✓ tried");
     terminal.shows("`add a, b` adds the function's value to the target: a ← a + b;");

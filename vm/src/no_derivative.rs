@@ -8,7 +8,7 @@ use reviver_isa::instruction::Instruction;
 use reviver_isa::text::Speller;
 
 /// The message if an adjoint or tangent exceeds the number system although every derivative exists.
-pub const OUT_OF_RANGE: &str = "a derivative that is carried along is too large for the number system";
+pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system";
 
 /// Returns a message such as "`sqrt(x)` has no finite derivative by `x` where that is 0.0". `values` are the
 /// operands' values, the target's first.

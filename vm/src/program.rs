@@ -49,7 +49,7 @@ pub struct Program {
     pub(crate) needs_adjoints: bool,
     /// True if any called procedure has a derivative rule.
     pub(crate) has_rules: bool,
-    /// The sources that carry derivatives in gradient mode.
+    /// The activity analysis: the sources of each step that receive derivatives in gradient mode.
     activity: Activity,
     /// The notation for integers in text.
     notation: Notation,

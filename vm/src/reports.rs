@@ -38,7 +38,7 @@ impl Loss {
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
             Loss::ConvertedWithTangent => "a real was converted to an integer although its tangent is not 0",
             Loss::Hidden => "a partial derivative that is infinite or undefined meets a derivative that is 0",
-            Loss::Kink => "a function has a kink, or a comparison a tie, at this very point",
+            Loss::Kink => "a function has a kink, or a comparison has a tie, at this point",
             Loss::IllConditioned => "rounding errors change the loss too much",
         }
     }
@@ -46,10 +46,10 @@ impl Loss {
     /// Returns the effect on the derivatives, as a clause; `largest` is [`Tally::largest`].
     pub fn effect(self, largest: f64) -> String {
         let measure = match self {
-            Loss::Erased => "for each unit of what is in its place the loss changes by up to",
-            Loss::Converted => "for each unit of what it held the loss changes by up to",
+            Loss::Erased => "for each unit of the value in its place the loss changes by up to",
+            Loss::Converted => "for each unit of its value the loss changes by up to",
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
-                "for each unit of the inputs' direction what it held changes by up to"
+                "for each unit of the inputs' direction its value changes by up to"
             }
             Loss::Hidden => return "their product is taken to be 0".to_owned(),
             Loss::Kink => "for each unit of the inputs' direction the compared value changes by up to",

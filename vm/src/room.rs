@@ -14,7 +14,7 @@ pub enum Room {
     Stack,
     /// Another value on a tape.
     Tape,
-    /// Records of a step's losses, from which it can be undone.
+    /// Records of the bits that a step loses, with which the step can be undone.
     History,
     /// An adjoint for each real.
     Adjoints,

@@ -48,6 +48,6 @@ pub trait ShowSink: Debug + Send + Sync {
     fn show(&self, program: &Program, shown: ShownValue) -> Result<(), NotShown>;
 }
 
-/// The error for a value that couldn't be passed on.
+/// Error: the recipient of the values that `show` prints failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotShown;

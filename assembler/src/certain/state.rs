@@ -126,7 +126,8 @@ impl KnownState {
         globals.chain(frame).chain(parameters.keys().copied().map(Base::Parameter))
     }
 
-    /// Returns the facts that hold in both states, or `None` if no fact of this state is lost.
+    /// Joins another state into this one: returns the facts that hold in both, or `None` if the other state
+    /// has all facts of this one.
     pub(super) fn joined(&self, other: &KnownState) -> Option<KnownState> {
         let mut join = self.clone();
         let mut news = false;

@@ -85,9 +85,9 @@ impl Inverter {
                 ProblemCode::NoInverseProgram,
                 message,
                 condition.span,
-                "which way led here is erased",
+                "the path that led here is forgotten",
             );
-            self.diagnostics.push(problem.help("write a condition that tells the ways apart"));
+            self.diagnostics.push(problem.help("write a condition that distinguishes the paths"));
         }
     }
 
@@ -164,7 +164,7 @@ pub(super) fn irreversible(update: Update, place: Span) -> Diagnostic {
         ProblemCode::NoInverseProgram,
         message,
         place,
-        "irreversible: it erases what the target held",
+        "irreversible: it erases the target's value",
     )
-    .help("undo what made the value, or keep it: `push` it, or declare it `.garbage`")
+    .help("undo the statements that computed the value, or keep it: `push` it, or declare it `.garbage`")
 }

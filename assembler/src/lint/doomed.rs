@@ -52,10 +52,10 @@ fn in_words(lowered: &Lowered, finding: Finding) -> Option<Diagnostic> {
             };
             if global != given {
                 let (given, given_place) = cell(given)?;
-                let ends = format!("always ends as `{}` was given{plus}", given.name);
+                let ends = format!("always ends with the input value of `{}`{plus}", given.name);
                 return Some(left_over(own, place, &ends).with(given_place, "given here"));
             }
-            Some(left_over(own, place, &format!("ends as it was given{plus}")))
+            Some(left_over(own, place, &format!("ends with its input value{plus}")))
         }
         Finding::Falls { from, left } => broken(lowered, None, from, left),
         Finding::Jumps { br, from, left } => broken(lowered, Some(br), from, left),
@@ -71,12 +71,15 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
     };
     let (message, help) = match global.role {
         Role::In => (
-            format!("nothing consumes the input `{name}`: it {ends}"),
-            format!("undo it with what it led to, or declare it `.inout {name}`: then it is a result too"),
+            format!("the input `{name}` isn't cleared: it {ends}"),
+            format!(
+                "restore its initial value from the results, or declare it `.inout {name}`: then it is a result too"
+            ),
         ),
         _ => (
             format!("`{name}` is left over: it {ends}"),
-            "undo what made it, in the opposite order, or declare it `.out` or `.garbage`".to_owned(),
+            "undo the statements that changed it, in the opposite order, or declare it `.out` or `.garbage`"
+                .to_owned(),
         ),
     };
     let label = format!("a `{directive}` cell must end at {must}");
@@ -97,7 +100,7 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
                 None => "always holds when it is reached from above",
             },
             br,
-            "it must hold exactly when its `br` led here",
+            "it must hold exactly when it is reached from its `br`",
         ),
     };
     let value = left.and_then(|value| Some(format!(": `{}` is {value} then", left_name(module, from)?)));
@@ -113,8 +116,7 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
 type FindingWords = (String, &'static str, Option<u32>, &'static str);
 
 fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
-    const HELP: &str =
-        "`fi` must hold exactly when the first body ran: name what tells the two ways apart afterwards";
+    const HELP: &str = "`fi` must hold exactly when the first body ran: write a condition that distinguishes the two paths afterwards";
     let has_else = block.seams.len() > 2;
     // Without an `else`, the first body falls into the `fi`; with one, it jumps there.
     let first_ran = br.is_some() == has_else;
@@ -129,7 +131,7 @@ fn of_loop(br: Option<u32>) -> FindingWords {
     const HELP: &str = "`from` must hold on the first round, and on no other";
     let (message, label) = match br {
         None => ("this loop can't be entered", "false whenever the loop is reached"),
-        Some(_) => ("this loop can't have a second iteration", "true whenever the loop comes back"),
+        Some(_) => ("this loop can't have a second iteration", "true whenever another iteration begins"),
     };
     (message.to_owned(), label, None, HELP)
 }

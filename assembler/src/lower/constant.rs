@@ -121,7 +121,7 @@ impl ProgramNumbers {
         match number {
             Number::Int { value, pattern: true } if value > i128::from(*self.word.range().end()) => {
                 let message =
-                    format!("{value:#x} is another number as a real than in {} bits", self.word.bits());
+                    format!("{value:#x} as a real isn't the same number as in {} bits", self.word.bits());
                 let help = match fit(value, true, self.word) {
                     Ok(word) => format!("write the real that is meant: `{value}.0`, or `{word}.0`"),
                     Err(_) => format!("write the real that is meant: `{value}.0`"),

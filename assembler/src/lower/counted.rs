@@ -182,11 +182,11 @@ impl Lowering<'_> {
         self.report.add(
             Diagnostic::error(
                 ProblemCode::EndMissed,
-                format!("steps of {step} from {lo} do not hit {hi}"),
+                format!("steps of {step} from {lo} do not reach {hi} exactly"),
                 tree.from.span.to(tree.to.span),
                 "the bounds of this loop",
             )
-            .help(format!("the nearest bound that is hit is {hit}")),
+            .help(format!("the nearest bound that is reached is {hit}")),
         );
     }
 

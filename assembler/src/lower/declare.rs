@@ -107,7 +107,7 @@ impl<'t> Declared<'t> {
                     set(&mut declared.real, *system, node.span, "the number system", report);
                 }
                 Statement::Directive(Directive::Inverse) => {
-                    set(&mut declared.inverse, (), node.span, "that this is an inverse", report);
+                    set(&mut declared.inverse, (), node.span, "`.inverse`", report);
                 }
                 _ => {}
             }
@@ -652,7 +652,7 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
 pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
     name.text.starts_with(LENGTH_PARAMETER).then(|| {
         let message = format!("`{}` is no name to be declared", name.text);
-        let why = format!("`{LENGTH_PARAMETER}…` brings lengths to procedures");
+        let why = format!("names that begin with `{LENGTH_PARAMETER}` pass lengths to procedures");
         Diagnostic::error(ProblemCode::ReservedName, message, name.span, why).help("choose another name")
     })
 }

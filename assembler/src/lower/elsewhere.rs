@@ -99,8 +99,7 @@ impl Declared<'_> {
     /// Returns the procedure or the macro with this name.
     fn as_another_thing(&self, name: &str) -> Option<Elsewhere> {
         let (what, place, cure) = if let Some(tree) = self.bodies().find(|tree| tree.name.text == name) {
-            let cure =
-                format!("it is called: `call {name}(…)`; what it makes goes into an `inout` parameter");
+            let cure = format!("it is called: `call {name}(…)`; its results go into `inout` parameters");
             ("a procedure, no cell", tree.name.span, cure)
         } else {
             let tree = self.macro_trees().iter().find(|tree| tree.name.text == name)?;

@@ -144,7 +144,7 @@ impl Lowering<'_> {
             format!("`{}` has {count} {what}, more than {} bits count", self.base_name(array), word.bits());
         let help = "the procedure uses the length of its argument: `.word 32` or `.word 64` can hold it";
         self.report.fail(
-            Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length comes along")
+            Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length is passed, too")
                 .help(help),
         )
     }

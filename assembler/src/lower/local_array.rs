@@ -46,7 +46,9 @@ impl Lowering<'_> {
                         tree.name.span,
                         "of another class",
                     )
-                    .help(format!("write the class as at the `local`: going back, `{name}` begins here")),
+                    .help(format!(
+                        "write the class as at the `local`: in a backward run `{name}` begins here"
+                    )),
                 );
             }
             self.vacate_array(&tree.name, shape, span);
@@ -78,7 +80,8 @@ impl Lowering<'_> {
         let label = if found.is_empty() { "no length".to_owned() } else { format!("[{found}]") };
         let message = format!("the `local` and the `delocal` of `{name}` differ in their lengths");
         let problem = Diagnostic::error(ProblemCode::LocalAndDelocalDiffer, message, tree.name.span, label);
-        self.report.add(problem.help(format!("write `delocal {written}`: going back, `{name}` begins here")));
+        self.report
+            .add(problem.help(format!("write `delocal {written}`: in a backward run `{name}` begins here")));
         false
     }
 

@@ -19,7 +19,7 @@ use crate::tree::{
     Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
 };
 
-/// Returns a meaning unless it is invalid.
+/// Returns a valid meaning as it was passed, or `None` for an invalid one.
 fn sound(meaning: Meaning) -> Option<Meaning> {
     (!matches!(meaning, Meaning::Broken)).then_some(meaning)
 }
@@ -164,7 +164,7 @@ impl Lowering<'_> {
         self.report.fail(
             Diagnostic::error(
                 ProblemCode::NoConstant,
-                "only constants can be computed with here",
+                "expressions must be constant here",
                 span,
                 "this is no constant",
             )

@@ -76,7 +76,7 @@ impl Lowering<'_> {
                     tree.name.span,
                     "nothing says the class of this 0",
                 )
-                .help(format!("write `delocal {name}: real`: going back, `{name}` begins here")),
+                .help(format!("write `delocal {name}: real`: in a backward run `{name}` begins here")),
             );
         }
         let broken =

@@ -136,7 +136,7 @@ impl Scopes {
         }
     }
 
-    /// Returns a name of the innermost scope.
+    /// Looks up a name in the innermost scope only.
     pub(super) fn innermost(&self, name: &str) -> Option<&ScopedName> {
         self.0.last().and_then(|scope| scope.names.get(name))
     }

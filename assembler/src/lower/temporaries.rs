@@ -121,10 +121,10 @@ impl Lowering<'_> {
                     ProblemCode::TargetIsSource,
                     message,
                     span,
-                    "going back, its value couldn't be found again",
+                    "a backward run couldn't recover its value",
                 );
                 let help = format!(
-                    "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
+                    "compute it with a `local` before this line, and end the `local` where `{name}` has its old value again"
                 );
                 return self.report.fail(problem.help(help));
             }

@@ -267,7 +267,8 @@ impl Declared<'_> {
         if !number.has_wrapped() {
             return Some(());
         }
-        let message = format!("this number wraps around in {} bits, so it counts nothing", self.word.bits());
+        let message =
+            format!("this number wraps around in {} bits, so it can't be a count", self.word.bits());
         report.fail(
             Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "computed in the program's word")
                 .help("write it as one number, or take a wider word: `.word 64`"),

@@ -402,7 +402,7 @@ impl Parser<'_> {
         let problem = Diagnostic::error(ProblemCode::OutOfPlace, message, self.here(), "out of place")
             .with(open.span, inside);
         self.fail(match (directive, in_procedure) {
-            (".ancilla", _) => problem.help("open a variable for a while with `local` and `delocal`"),
+            (".ancilla", _) => problem.help("declare a variable of a block by `local` and `delocal`"),
             (".var" | ".in" | ".out" | ".inout" | ".garbage", true) => {
                 problem.help("a procedure's own variables are `.ancilla`; globals are declared outside")
             }

@@ -26,7 +26,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     (
         &["jmp", "jump", "goto", "j", "b", "bra"],
         "jumps come in pairs that name each other: `here: br there, always` and \
-         `there: from here, always`; mostly `if … fi` and `from … until` say it better",
+         `there: from here, always`; usually `if … fi` and `from … until` are clearer",
     ),
     (
         &[
@@ -34,7 +34,7 @@ const ADVICE: &[(&[&str], &str)] = &[
             "jns", "beq", "bne", "blt", "ble", "bgt", "bge", "bnz", "bz", "loopnz",
         ],
         "a jump tests its condition itself, and its target names it: `here: br there, a == b` and \
-         `there: from here, c == d`; mostly `if … fi` and `from … until` say it better",
+         `there: from here, c == d`; usually `if … fi` and `from … until` are clearer",
     ),
     (
         &["cmp", "test", "tst"],
@@ -42,7 +42,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["ret", "retn", "return", "iret", "leave"],
-        "a procedure is left at its `.end` only; what it makes goes into an `inout` parameter",
+        "a procedure returns at its `.end` only; its results go into `inout` parameters",
     ),
     (&["halt", "hlt", "exit", "stop", "quit"], "a program ends where the statements of main end"),
     (&["nop", "noop", "pass", "skip"], "leave the line out: a body may be empty"),
@@ -96,7 +96,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["clr", "clear", "reset", "free", "del", "delete"],
-        "a cell becomes 0 by what undoes its making, `sub` for `add`; `vacate {x}` checks that it is \
+        "a cell becomes 0 by undoing the statements that changed it, such as `sub` after `add`; `vacate {x}` checks that it is \
          0, `erase {x}` loses what it holds",
     ),
     (&["raise", "throw", "error", "panic"], "write `assert a == b`, which traps unless it holds"),
@@ -106,7 +106,7 @@ const ADVICE: &[(&[&str], &str)] = &[
             ".data", ".text", ".bss", ".section", ".segment", ".code", ".global", ".globl", ".extern",
             ".align", ".org",
         ],
-        "leave it out: a text has no sections, and everything in it is seen",
+        "leave it out: a text has no sections, and everything in it is visible",
     ),
     (&[".equ", ".set", ".define"], "write `.const NAME = 3`"),
     (

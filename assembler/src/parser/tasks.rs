@@ -16,7 +16,7 @@ const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by
 
 const UNPAR_ROUNDS: &str = "to undo the calls of all iterations, write `unpar for i in 0..n call p(A[i])`";
 
-const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one while another is made, call a procedure that has the `uncall` in its body";
+const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one call while another one runs, call a procedure that contains the `uncall`";
 
 impl Parser<'_> {
     /// Parses `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.

@@ -139,7 +139,7 @@ fn there_and_back(text: &str, names: &[&str]) -> (usize, usize) {
             *count += 1;
             let frame_is_vacant = machine.cells.iter().all(|(b, v)| !matches!(b, Base::Frame(_)) || *v == 0);
             assert!(frame_is_vacant, "from {inputs:?}, backward {backward}: {:?}", machine.cells);
-            machine.walk(!backward).expect("the way back is free");
+            machine.walk(!backward).expect("a backward run is free");
             assert_eq!(machine.without_zeros(), start, "from {inputs:?}, backward {backward}");
         }
     }

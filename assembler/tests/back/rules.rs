@@ -56,7 +56,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         ".in x\na: br b, x == 1\n add x, 1\nb: from a, always\n",
-        "falling into this `from …, always` can only trap",
+        "reaching this `from …, always` from above always traps",
     ),
     (
         ".in x\n call p(x)\n.proc p(in a) rule q\n.end\n.proc q(inout a)\n.end\n",
@@ -222,7 +222,7 @@ const CHANGES: &[Change] = &[
         call(m).arguments[0] = Argument::Slice(Slice { base: Base::Global(4), range: Range::Whole });
     }),
     ("the stack `t` is declared in a frame", |m| m.procedures[1].frame[0].shape = Shape::Stack),
-    ("the default of the stack `S` is empty, and goes without saying", |m| {
+    ("the stack `S` is empty by default, so an empty default is not recorded", |m| {
         m.globals.push(Global { default: Some(Values::Ints(Vec::new())), ..stack("S", Class::Int) });
     }),
     ("the values of `S` do not fit its declaration", |m| {

@@ -127,9 +127,9 @@ const LIES: &[Lie] = &[
     ("a block reaches outside", |s| s.blocks[0].seams[0].start = 0),
     ("the blocks are out of order", |s| s.blocks.swap(0, 1)),
     ("the blocks are out of order", |s| s.blocks[0].seams[0].end = s.blocks[0].seams[1].start + 1),
-    ("the instructions of a block are not", |s| s.blocks[0].seams[0].end -= 1),
-    ("the instructions of a block are not", |s| s.blocks[0].seams.truncate(1)),
-    ("the instructions of a block are not", |s| {
+    ("the instructions of a block don't match", |s| s.blocks[0].seams[0].end -= 1),
+    ("the instructions of a block don't match", |s| s.blocks[0].seams.truncate(1)),
+    ("the instructions of a block don't match", |s| {
         kind(s, |kind| matches!(kind, BlockKind::Local)).kind = BlockKind::Delocal;
     }),
     ("a block is neither", |s| {
@@ -139,8 +139,8 @@ const LIES: &[Lie] = &[
         inner.seams[1].end = seam.end;
     }),
     ("a block is in a file", |s| s.blocks[0].seams[0].place.file = 1),
-    ("a recorded condition is no condition", |s| if_parts(s).push(PredicatePart::And)),
-    ("a recorded condition is no condition", |s| if_parts(s).clear()),
+    ("a recorded condition is malformed", |s| if_parts(s).push(PredicatePart::And)),
+    ("a recorded condition is malformed", |s| if_parts(s).clear()),
     ("a recorded condition compares what", |s| {
         let nowhere = Operand::Place(Place::scalar(Base::Global(99)));
         if_parts(s)[0] = PredicatePart::Compare(reviver_isa::Function::Eq, nowhere, Operand::Int(0));
@@ -153,7 +153,7 @@ const LIES: &[Lie] = &[
             counting.to = Operand::Place(Place::scalar(Base::Frame(77)));
         }
     }),
-    ("the instructions of a block are not", |s| {
+    ("the instructions of a block don't match", |s| {
         if let BlockKind::For(counting) = &mut s.blocks[0].kind {
             counting.counter = 77;
         }
@@ -170,22 +170,22 @@ const LIES: &[Lie] = &[
             "a b".clone_into(name);
         }
     }),
-    ("the scope of `i` is none", |s| s.scopes[0].variable = 99),
-    ("the scope of `i` is none", |s| s.scopes[0].end = s.scopes[0].start),
-    ("the scope of `i` is none", |s| s.scopes[0].end = 10_000),
-    ("the scope of `i` is none", |s| s.scopes[0].place.file = 1),
-    ("the scope of `i\\n` is none", |s| s.scopes[0].name = "i\n".into()),
+    ("the scope of `i` is malformed", |s| s.scopes[0].variable = 99),
+    ("the scope of `i` is malformed", |s| s.scopes[0].end = s.scopes[0].start),
+    ("the scope of `i` is malformed", |s| s.scopes[0].end = 10_000),
+    ("the scope of `i` is malformed", |s| s.scopes[0].place.file = 1),
+    ("the scope of `i\\n` is malformed", |s| s.scopes[0].name = "i\n".into()),
     ("the expression of a temporary is too long, or never ends", |s| {
         s.temporaries[0].sources[0] = Operand::Place(Place::scalar(Base::Frame(s.temporaries[0].variable)));
     }),
-    ("the expression of a temporary is none", |s| s.temporaries[0].function = Function::Exp),
-    ("the expression of a temporary is none", |s| {
+    ("the expression of a temporary is malformed", |s| s.temporaries[0].function = Function::Exp),
+    ("the expression of a temporary is malformed", |s| {
         s.temporaries.last_mut().unwrap().procedure = 9;
     }),
-    ("the instructions of a block are not", |s| {
+    ("the instructions of a block don't match", |s| {
         s.temporaries[1].sources[1] = Operand::Int(7);
     }),
-    ("the instructions of a block are not", |s| {
+    ("the instructions of a block don't match", |s| {
         kind(s, |kind| matches!(kind, BlockKind::Temporaries)).seams[1].start += 1;
     }),
     ("the expressions of temporaries are out of order", |s| {

@@ -163,7 +163,7 @@ pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
             .wrong(format!("`{name}` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`")));
     }
     if ["start", "begin", "end"].contains(&name) {
-        return Err(row.wrong(format!("`goto {name}` leads somewhere else already")));
+        return Err(row.wrong(format!("`goto {name}` already has another meaning")));
     }
     Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
 }
@@ -184,7 +184,7 @@ pub fn break_at(console: &mut Console, row: CommandRow, rest: &str) -> CommandRe
 pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (place, options) = row.point_options(rest)?;
     if options.log.is_some() {
-        return Err(row.wrong("a point with a message never stops anybody, so it can't stop just once"));
+        return Err(row.wrong("a point with a message never stops the run, so it can't stop just once"));
     }
     let options = PointOptions { temporary: true, ..options };
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))

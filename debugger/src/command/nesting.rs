@@ -34,7 +34,7 @@ impl OpenScripts {
         }
         if self.paths.len() >= OpenScripts::DEEPEST {
             let message = format!(
-                "`{path}` is nested too deeply: no more than {} scripts carry one another out (it is in {})",
+                "`{path}` is nested too deeply: at most {} scripts may be nested (it is in {})",
                 OpenScripts::DEEPEST,
                 chain()
             );

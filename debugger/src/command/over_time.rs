@@ -11,7 +11,7 @@ const ROWS: usize = 100;
 const MOST_ROWS: usize = 1_000_000;
 
 pub fn diff(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    let mut words = row.something(rest, "one moment or two")?.split_whitespace();
+    let mut words = row.something(rest, "one or two time points")?.split_whitespace();
     let first = row.moment(words.next().unwrap_or_default())?;
     let second = words.next().map_or(Ok(MomentName::Here), |word| row.moment(word))?;
     let most = words.next().map_or(Ok(SOME), |word| row.number(word))?;

@@ -23,7 +23,7 @@ commands! {
     "reverse-play" as "play back" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Backward))),
         "Play backward, or pause.";
     "play-pause" as "pause" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(None)),
-        "Play on in the last direction, or pause.";
+        "Continue playing in the last direction, or pause.";
     "faster" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Faster),
         "Play twice as fast.";
     "slower" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Slower),

@@ -83,7 +83,7 @@ pub enum ExpressionError {
     SliceStep { name: String, step: i64 },
     #[error("`{0}` names no cell: its value never changes")]
     NoNames(String),
-    #[error("`{0}` is another number at almost every step: it is for conditions, and not to be watched")]
+    #[error("`{0}` changes at almost every step: use it in conditions instead of watching it")]
     Restless(&'static str),
     #[error("`{0}` takes integers only")]
     IntegersOnly(&'static str),

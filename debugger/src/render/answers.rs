@@ -42,11 +42,11 @@ impl RenderedText<'_> {
                 }
                 OriginCause::Initial { step } => {
                     let whose = if way.moves.is_empty() { "" } else { &format!(" as {}", maker.cell) };
-                    line!(self, "{indent}{name} = {value}: so since step {step}{whose}{through}");
+                    line!(self, "{indent}{name} = {value} since step {step}{whose}{through}");
                 }
                 OriginCause::Stopped { step, reason } => {
                     let reason = words(reason);
-                    line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
+                    line!(self, "{indent}{name} = {value} at step {step}; {reason}: the search stopped");
                 }
                 OriginCause::Constant => line!(self, "{indent}{name} = {value}: a constant"),
                 OriginCause::Deeper(_) => {}

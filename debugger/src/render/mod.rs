@@ -261,7 +261,10 @@ impl RenderedText<'_> {
             1 => line!(self, "another adjoint was not 0, and now is"),
             count => line!(self, "{count} other adjoints were not 0, and now are"),
         }
-        line!(self, "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves");
+        line!(
+            self,
+            "running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch"
+        );
     }
 
     fn hit(&mut self, hit: &Hit) {

@@ -114,7 +114,7 @@ pub enum SessionError {
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,
-    #[error("{0} for a copy of the state, which this takes")]
+    #[error("{0} for a copy of the state, which this command needs")]
     NoMemory(#[from] OutOfMemory),
 }
 

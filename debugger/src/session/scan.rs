@@ -95,7 +95,9 @@ impl Session {
                 let mut explanation = explain::explain(self.program(), self.state(), trap);
                 // The history keeps the values lost by executed steps, but this step was never executed.
                 if trap.cause == Cause::Irreversible && self.moment().branch > 0 {
-                    explanation.notes.push("an edit began this branch: `timeline up` leads out of it".into());
+                    explanation
+                        .notes
+                        .push("an edit began this branch: `timeline up` goes to its parent".into());
                 }
                 Some(Reason::Trap(Box::new(explanation)))
             }

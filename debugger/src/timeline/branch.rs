@@ -209,10 +209,9 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Returns this branch's record of lost values for a branch that leaves it here, or `None` if there is
-    /// nothing to record.
-    /// In gradient mode, steps in derivative rules shift the step numbers; a branch that has executed some
-    /// can't be used.
+    /// Returns the values that this branch has lost up to here, for a branch that begins here. Returns `None`
+    /// if no value was lost. In gradient mode, steps in derivative rules shift the step numbers; a branch
+    /// that has executed some can't be used.
     fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;

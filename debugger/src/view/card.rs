@@ -400,9 +400,9 @@ impl CardView {
         self.call.as_ref().map(|call| call_text(&call.procedure, &call.arguments, number))
     }
 
-    /// Returns the lines of the card, those of the session's direction first. While gradient mode is on,
-    /// the adjoint lines of that direction follow; otherwise those of the forward direction come later.
-    /// `number` formats a number, possibly shortened.
+    /// Returns the lines of the card; the effect in the session's direction comes first. While gradient mode
+    /// is on, the adjoint lines of that direction follow. While it is off, the adjoint lines of the forward
+    /// direction come last. `number` formats a number, possibly shortened.
     pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, CardLine)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;
@@ -423,7 +423,10 @@ impl CardView {
         lines.extend(rule);
         lines.insert(if self.mode { lines.len() } else { 1 }, second);
         if self.loses_bits && self.does.update.is_reversible() {
-            lines.push((Topic::Kept, remark("the bits that are lost here, so that going back is exact")));
+            lines.push((
+                Topic::Kept,
+                remark("the bits that are lost here, so that running backward is exact"),
+            ));
         }
         lines.extend(parts.into_iter().map(|line| (Topic::Where, line)));
         lines

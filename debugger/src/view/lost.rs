@@ -11,9 +11,9 @@ const BACKWARD_ONLY: &str = " (backward only)";
 pub fn undone(terms: &[CardTerm], is_known: bool) -> CardLine {
     let back = terms.first().filter(|_| is_known).and_then(|target| {
         let old = target.before.value.as_ref()?;
-        Some(format!("{} ← {old}, out of the history", target.name))
+        Some(format!("{} ← {old}, from the history", target.name))
     });
-    CardLine { formula: "only with a history: it throws information away".to_owned(), numbers: back }
+    CardLine { formula: "only with a history: it loses information".to_owned(), numbers: back }
 }
 
 /// Describes the effect of going back on adjoints, derived from the forward lines. Includes the values

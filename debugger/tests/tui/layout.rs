@@ -54,7 +54,7 @@ fn slots_do_not_overlap() {
     }
 }
 
-/// Returns the height of a pane, and true unless cells and arrays share its slot.
+/// Returns the height of a pane in rows. The flag is false if the panes of cells and arrays share its slot.
 fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, bool) {
     let slots = divide(Rect::new(0, 0, size.0, size.1), false, content).slots;
     let slot = slots.into_iter().find(|slot| slot.panes.contains(&pane)).unwrap();

@@ -80,7 +80,7 @@ fn pages_that_a_program_does_not_support_are_left_out_and_named_at_the_end() {
     assert!(has("hanoi.rasm", ": calls") && !has("hanoi.rasm", ": a gradient"));
     assert!(!has("horner.rasm", ": calls") && has("horner.rasm", ": a gradient"));
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
-    while !row(&screen, 0).contains("where to go on") {
+    while !row(&screen, 0).contains("what comes next") {
         screen.keys("r");
     }
     let text = screen.text();

@@ -153,7 +153,7 @@ fn who_loses_patience_can_ask_again() {
     screen.patience = Duration::from_millis(20);
     screen.keys("Ctrl-End Right");
     let seen = rows(&screen);
-    assert!(seen.last().unwrap().starts_with("  ▸ b  5  interrupted: not looked further"), "{seen:?}");
+    assert!(seen.last().unwrap().starts_with("  ▸ b  5  interrupted: the search stopped"), "{seen:?}");
     screen.patience = Duration::from_secs(600);
     screen.keys("Right");
     let seen = rows(&screen);

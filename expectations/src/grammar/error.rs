@@ -31,7 +31,7 @@ pub enum GrammarError {
     #[error("there are no integers of `{0}` bits: `word=` takes 8, 16, 32 or 64")]
     NoWord(String),
     #[error(
-        "`{0}` says nothing of a result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`; or `trap \"text\"` or `error \"text\"` alone"
+        "`{0}` describes no result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`; or `trap \"text\"` or `error \"text\"` alone"
     )]
     NoResult(String),
     #[error(
@@ -46,7 +46,7 @@ pub enum GrammarError {
     NoEntry(String),
     #[error("`{0}` isn't a number")]
     NoNumber(String),
-    #[error("`{0}` doesn't say how many: that is a whole number, 0 or more")]
+    #[error("`{0}` is no count: a whole number is expected, 0 or more")]
     NoCount(String),
     #[error("write `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`")]
     Derivative,

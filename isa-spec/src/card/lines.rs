@@ -125,7 +125,7 @@ impl<'a> Lines<'a> {
         let clauses: Vec<String> =
             self.clauses(&deeds).into_iter().map(|clause| self.clause(&clause, false, reading)).collect();
         match clauses.is_empty() {
-            true => "nothing with the numbers that there are".to_owned(),
+            true => "nothing with these numbers".to_owned(),
             false => clauses.join("; "),
         }
     }

@@ -70,8 +70,8 @@ impl<'a> Writing<'a> {
             | Action::Test => step(self, operation, [0, 1, 2])?,
             Action::Put(store) => self.put(store),
             Action::Take(store) => self.take(store),
-            Action::Jump => self.condition("jumps behind its partner if ", operation)?,
-            Action::Join => self.condition("when fallen into, traps if ", operation)?,
+            Action::Jump => self.condition("jumps past its partner if ", operation)?,
+            Action::Join => self.condition("reached from above, traps if ", operation)?,
             Action::Begin => self.words("the procedure begins"),
             Action::End => self.words("the procedure ends"),
             Action::Call(direction) => {
@@ -79,16 +79,16 @@ impl<'a> Writing<'a> {
                     Direction::Forward => "runs the procedure forward",
                     Direction::Backward => "runs the procedure backward",
                 });
-                self.carried("carried by the procedure's body");
+                self.carried("propagated by the procedure's body");
             }
             Action::Tasks(bound) => {
                 self.words(match bound {
                     TaskBound::Opens => {
-                        "the calls from here on are tasks, which share no cells that one of them changes"
+                        "the following calls are tasks, which share no cells that one of them changes"
                     }
                     TaskBound::Closes => "all tasks have ended",
                 });
-                self.carried("each task adds to cells that it only reads as if it were alone; the sums join in the order of the tasks");
+                self.carried("each task accumulates the adjoints of cells that it only reads separately; the sums are added in the order of the tasks");
             }
             Action::Show => {
                 let shown = self.name(0);

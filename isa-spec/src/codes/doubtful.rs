@@ -29,10 +29,10 @@ pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
 };
 
 pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
-    title: "a condition is wrong on one of the two ways",
+    title: "a condition is wrong on one of the two paths",
     meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first iteration \
-              only. Here one of the two ways gives the wrong answer in every run, and traps.",
-    cure: "Write a condition that distinguishes the two ways afterwards. A condition on cells that the body \
+              only. Here the condition is wrong on one of the two paths in every run, so the program traps.",
+    cure: "Write a condition that distinguishes the two paths afterwards. A condition on cells that the body \
            changed doesn't.",
     evidence: programs(
         trial(

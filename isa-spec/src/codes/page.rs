@@ -71,7 +71,7 @@ pub fn overview(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> St
         }
         text.push('\n');
     }
-    text.push_str("`reviver explain CODE` tells more.\n");
+    text.push_str("`reviver explain CODE` explains a code.\n");
     text
 }
 

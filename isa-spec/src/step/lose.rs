@@ -98,7 +98,7 @@ fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> 
     Ok(())
 }
 
-/// Returns true if the target is one of the sources that get contributions.
+/// Returns true if the target is also a source whose adjoint receives a contribution.
 #[inline(always)]
 fn is_own_source<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> bool {
     let is_same = |source, least| operation.receivers() >= least && e.holds(e.is_same(y, source));

@@ -61,7 +61,7 @@ impl Checker<'_> {
             );
         }
         if !has_shape(self.module, block) {
-            let message = "the instructions of a block are not what its statement becomes";
+            let message = "the instructions of a block don't match its statement";
             self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
             return;
         }
@@ -89,7 +89,7 @@ impl Checker<'_> {
             self.report(
                 ProblemCode::MalformedImage,
                 Site::Instruction(at),
-                "a recorded condition is no condition",
+                "a recorded condition is malformed",
             );
             return;
         }
@@ -147,7 +147,7 @@ impl Checker<'_> {
                     && is_name(&scope.name)
             });
             if !is_sound {
-                let message = format!("the scope of `{}` is none", scope.name.escape_debug());
+                let message = format!("the scope of `{}` is malformed", scope.name.escape_debug());
                 self.report(ProblemCode::MalformedImage, Site::Module, message);
                 return;
             }

@@ -1,5 +1,5 @@
-//! Rules about canonical form. If there is one text for something, there is one module for it, too, so that
-//! an image and its disassembly are the same program, byte for byte.
+//! Rules about canonical form. Each program text has exactly one module. So the disassembly of an image
+//! assembles to the same image, byte for byte.
 
 use crate::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
                     self.report(
                         ProblemCode::MalformedImage,
                         Site::Global(n),
-                        format!("the zeros of `{}` are written out", global.name),
+                        format!("the zeros of `{}` are recorded, although they are the default", global.name),
                     );
                 }
             }
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks that no variable has the name of a global, or of a register that could still be declared. Such
-    /// variables must have a numbered name.
+    /// a variable must have a name with a number, as `t$2`.
     fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let is_shared = |name: &str| globals.contains_key(name) || register_class(name).is_some();
         for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
             let message =
                 format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
             self.report(ProblemCode::GlobalBehindParameter, Site::Instruction(at), message).help =
-                Some("the parameter of that name must have another".into());
+                Some("the parameter must have another name".into());
         }
         let recorded = self.recorded_operands(number, procedure);
         let mut is_hidden = false;

@@ -79,7 +79,7 @@ fn message(instruction: &Instruction, target: Class, sources: &[Class]) -> Strin
         Function::Copy => format!("`{}` changes {result} by {given}", instruction.update.name()),
         function => {
             let name = BinaryOperator::of(function).map_or(function.name(), BinaryOperator::symbol);
-            format!("`{name}` does not make {result} out of {given}")
+            format!("`{name}` does not compute {result} from {given}")
         }
     }
 }
@@ -94,13 +94,13 @@ fn help(instruction: &Instruction, wanted: Conversion, (operands, value): (&[Str
             match class {
                 Class::Real => convert,
                 Class::Int => {
-                    format!("{convert}, which drops the fraction; `round` and `floor` make whole reals")
+                    format!("{convert}, which drops the fraction; `round` and `floor` give whole reals")
                 }
             }
         }
         Conversion::Result(class) => {
             let line = format!("{} {target}, {}({value})", update.name(), converter(class).name());
-            format!("convert what it makes: `{line}`")
+            format!("convert its result: `{line}`")
         }
     }
 }

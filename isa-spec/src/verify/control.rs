@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             );
             violation.other = Some((Site::Instruction(at + 1), "this would only be reached backward".into()));
             violation.help =
-                Some("a `from …, always` must follow: the place where another way comes in".into());
+                Some("a `from …, always` must follow: the place where another path arrives".into());
         }
         if is_always(instruction, Update::From)
             && !code.get((at as usize).wrapping_sub(1)).is_some_and(|before| is_always(before, Update::Br))
@@ -88,9 +88,9 @@ impl<'a> Checker<'a> {
             let violation = self.report(
                 ProblemCode::WayCutOff,
                 Site::Instruction(at),
-                "falling into this `from …, always` can only trap",
+                "reaching this `from …, always` from above always traps",
             );
-            violation.other = Some((Site::Instruction(at - 1), "this runs into it".into()));
+            violation.other = Some((Site::Instruction(at - 1), "this leads into it".into()));
             violation.help = Some("a `br …, always` must precede it".into());
         }
     }

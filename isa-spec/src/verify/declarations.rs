@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::NoSuchBeginning,
                 site,
-                format!("the default of the stack `{name}` is empty, and goes without saying"),
+                format!("the stack `{name}` is empty by default, so an empty default is not recorded"),
             );
         }
         let (given, limit) = (global.default.as_ref().map_or(0, Values::len), self.module.limits.stack);

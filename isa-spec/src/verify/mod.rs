@@ -58,7 +58,7 @@ pub struct Violation {
     pub site: Site,
     /// The fault in words, without its place.
     pub message: String,
-    /// The related place, and a message about it.
+    /// A related place in the module, with a note to show there.
     pub other: Option<(Site, String)>,
     /// A suggestion for the user, if one is known.
     pub help: Option<String>,

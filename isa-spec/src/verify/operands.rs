@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
                     self.report(
                         ProblemCode::ClassesMixed,
                         Site::Instruction(at),
-                        "an integer and a real can't change places",
+                        "an integer and a real can't be exchanged",
                     );
                 }
             }

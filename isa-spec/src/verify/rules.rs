@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         for (at, _) in switches.collect::<Vec<_>>() {
             let message = format!("`{}` has a rule, so gradient mode can't be switched inside", ruled.name);
             self.report(ProblemCode::NoRule, Site::Instruction(at), message).help =
-                Some("with a rule, the body runs values-only and the rule carries the adjoints".into());
+                Some("with a rule, the body runs values-only and the rule propagates the adjoints".into());
         }
     }
 

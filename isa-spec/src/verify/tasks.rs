@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::TooMuch,
                 Site::Module,
-                "the procedures name too many globals to look for those that tasks share",
+                "the procedures name too many globals to check which ones tasks share",
             );
             return;
         };
@@ -131,9 +131,9 @@ impl<'a> Checker<'a> {
         let message = format!("`{}` can't be a task: it executes a `{what}`", callee.name);
         let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
         violation.other =
-            Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
+            Some((Site::Instruction(unfit), "all tasks share the stacks, the tapes and the mode".into()));
         violation.help =
-            Some("keep the values in cells that are passed, or call it where it is no task".into());
+            Some("keep the values in cells that are passed, or call it outside of the `par`".into());
     }
 
     /// Checks that a branch between `fork` and `join` doesn't leave that region.

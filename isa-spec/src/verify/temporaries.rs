@@ -72,7 +72,7 @@ impl Checker<'_> {
                 self.report(
                     ProblemCode::MalformedImage,
                     Site::Module,
-                    "the expression of a temporary is none",
+                    "the expression of a temporary is malformed",
                 );
                 return;
             }

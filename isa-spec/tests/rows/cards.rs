@@ -204,7 +204,7 @@ fn functions_of_the_sources_keep_together() {
     let assertion = card(Update::Assert, Function::Le, &integers[1..]);
     assert_eq!((equation(&assertion), both(&assertion)[0]), ("traps unless a <= b", Some("6 <= 6")));
     let jump = card(Update::Br, Function::Always, &[]);
-    assert_eq!((equation(&jump), both(&jump)), ("jumps behind its partner if true", [None, None]));
+    assert_eq!((equation(&jump), both(&jump)), ("jumps past its partner if true", [None, None]));
     let lost = card(Update::Overwrite, Function::Diff, &integers);
     assert_eq!(both(&lost), [Some("y ← 6 - 6 = 6; the old 6 is lost"), None]);
     assert_eq!(lost.undone, None);

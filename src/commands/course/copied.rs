@@ -25,7 +25,7 @@ pub struct Copied {
 /// The name `-` means a stream.
 pub fn check_folder(folder: &Path) -> Fallible {
     if folder == Path::new("-") {
-        let failure = Failure::usage("`-` is no folder: everywhere else it is a stream");
+        let failure = Failure::usage("`-` is no folder; in other commands it is a stream");
         return Err(failure.help("a folder of that name is `./-`"));
     }
     Ok(())

@@ -68,16 +68,16 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
 /// Refuses options that contradict each other.
 fn check(options: &CourseReport, json: bool) -> Fallible {
     if json && options.output.as_deref() == Some(Path::new("-")) {
-        let failure = Failure::usage("`--json` and `-o -` would both be standard output");
+        let failure = Failure::usage("`--json` and `-o -` would both write to standard output");
         return Err(failure.help(
             "`-o grades.csv` writes also the table into a file; without `-o` only the object is printed",
         ));
     }
     if json && options.classroom {
-        return Err(Failure::usage("`--classroom` prints an object itself").help("leave `--json` out"));
+        return Err(Failure::usage("`--classroom` prints a JSON object already").help("leave `--json` out"));
     }
     if options.classroom && options.folders.len() > 1 {
-        let failure = Failure::usage("`--classroom` is about one folder at most");
+        let failure = Failure::usage("`--classroom` takes at most one folder");
         return Err(
             failure.help("without a folder it prints the tests, with one also their state in that folder")
         );

@@ -29,7 +29,7 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
     let buffers = batch.buffers().into_iter().flatten().map(|buffer| (buffer.offset(), buffer.length()));
     let (nodes, buffers): (Vec<_>, Vec<_>) = (nodes.collect(), buffers.collect());
     if batch.length() < 0 {
-        return Err(BrokenArrow::wrong("a batch has less than no lanes"));
+        return Err(BrokenArrow::wrong("a batch has a negative number of lanes"));
     }
     let mut claims =
         BatchClaims { nodes: nodes.into_iter(), buffers: buffers.into_iter(), body, is_compressed };

@@ -171,12 +171,8 @@ impl LaneReader for ArrowInput {
     }
 
     fn doubt(&self) -> Option<String> {
-        (self.is_over && !self.has_end).then(|| {
-            format!(
-                "note: the end of {} isn't said in it: if it was cut short, lanes are missing\n",
-                self.file
-            )
-        })
+        (self.is_over && !self.has_end)
+            .then(|| format!("note: {} has no end mark: if it was cut short, lanes are missing\n", self.file))
     }
 }
 

@@ -38,7 +38,7 @@ impl ArrowMessage {
     /// Returns the metadata, of which only the encoding is validated yet.
     pub fn head(&self) -> Result<Message<'_>, BrokenArrow> {
         arrow_ipc::root_as_message(&self.head)
-            .map_err(|error| BrokenArrow::Wrong(format!("what it says of a part of it is broken ({error})")))
+            .map_err(|error| BrokenArrow::Wrong(format!("the description of a part is broken ({error})")))
     }
 
     /// Reads a message after its mark; `None` for the end marker.
@@ -52,7 +52,7 @@ impl ArrowMessage {
         let head = bytes(source, u64::from(length), "in a message")?;
         let message = ArrowMessage { head, body: Buffer::from_vec(Vec::<u8>::new()) };
         let length = u64::try_from(message.head()?.bodyLength());
-        let length = length.map_err(|_| BrokenArrow::wrong("a message has less than no bytes"))?;
+        let length = length.map_err(|_| BrokenArrow::wrong("a message has a negative length"))?;
         let body = bytes(source, length, "in a record batch")?;
         Ok(Some(ArrowMessage { body: Buffer::from_vec(body), ..message }))
     }

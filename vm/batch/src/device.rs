@@ -348,8 +348,8 @@ pub(crate) enum WaitLimit {
 
 fn kind(info: &DeviceInfo) -> &'static str {
     match (info.is_software, info.is_discrete) {
-        (true, _) => "software on the processor",
-        (false, true) => "with memory of its own",
+        (true, _) => "software on the CPU",
+        (false, true) => "with dedicated memory",
         (false, false) => "shares the processor's memory",
     }
 }

@@ -333,7 +333,7 @@ impl Ends<'_> {
         terms
     }
 
-    /// Returns the tolerance for a class: only floats are compared other than exactly.
+    /// Returns the tolerance for a class. Only floats have one; other numbers are compared exactly.
     fn likeness(&self, class: Class) -> Likeness {
         let is_exact = self.program.module().real.is_exact();
         if class == Class::Int || is_exact { Likeness::Same } else { Likeness::Close }

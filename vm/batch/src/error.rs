@@ -7,7 +7,7 @@ use crate::no_shader::NoShader;
 #[non_exhaustive]
 pub enum BatchError {
     /// No device, or more than one, has the requested name.
-    #[error("there is no device that {asked} means alone; {}", listed(.there_are))]
+    #[error("{asked} must match exactly one device; {}", listed(.there_are))]
     NoDevice {
         /// The request, in the user's words.
         asked: String,
@@ -82,6 +82,6 @@ mod tests {
         let none = BatchError::NoDevice { asked: "h100".to_owned(), there_are: Vec::new() };
         assert!(none.to_string().contains("must be installed"));
         let some = BatchError::NoDevice { asked: "h100".to_owned(), there_are: vec!["a".into(), "b".into()] };
-        assert_eq!(some.to_string(), "there is no device that h100 means alone; there are: a; b");
+        assert_eq!(some.to_string(), "h100 must match exactly one device; there are: a; b");
     }
 }

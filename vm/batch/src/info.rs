@@ -31,7 +31,7 @@ pub struct DeviceInfo {
     pub backend: String,
     /// Size of the largest storage buffer binding, in bytes.
     pub most_bytes_of_binding: u64,
-    /// The largest number of invocations that execute a shader in lockstep (subgroup size).
+    /// Upper bound on invocations that execute a shader in lockstep (subgroup size).
     pub lanes_together: u32,
 }
 

@@ -12,7 +12,7 @@ pub enum NoShader {
     Foreign { place: String, what: String, cure: &'static str },
     /// The depth limit of the program may not suffice for its inlined calls, which devices don't count.
     #[error(
-        "the program's limits may not have room for its calls, which devices don't count (`.limit depth`)"
+        "the program's calls may be deeper than its limit, and devices don't count them (`.limit depth`)"
     )]
     Limits,
     #[error(
@@ -25,7 +25,7 @@ pub enum NoShader {
     )]
     OwnMode,
     /// Losses that were requested together can't share one reverse sweep.
-    #[error("adjoints decide which way these losses go back, so they can't go together")]
+    #[error("the branches of the reverse sweep depend on adjoints, so these losses can't share a sweep")]
     RowsPart,
     #[error("nothing is to be differentiated")]
     NoLoss,
@@ -34,11 +34,11 @@ pub enum NoShader {
     NoCell { address: usize },
     /// The initial state of lanes isn't a state at the beginning of their run.
     #[error(
-        "lanes can't begin with this state: it doesn't stand where their way begins, or there is something in main's variables"
+        "lanes can't begin with this state: it isn't at the beginning of their run, or a variable of main isn't 0"
     )]
     Start,
     /// Every lane leaves garbage, for any inputs.
-    #[error("every lane leaves something in `{name}` that should be used up")]
+    #[error("every lane ends with a value in `{name}`, which must end as it began")]
     Leftover { name: String },
     /// The compiler's SSA function counts steps in a way that has no shader text. No program is known to do so.
     #[error("shaders can't count the steps of this program")]
@@ -52,14 +52,14 @@ impl NoShader {
     pub(crate) fn foreign(ForeignOperation { place, name, kind }: ForeignOperation) -> NoShader {
         let cure = match kind {
             ForeignKind::Stack => "keep the values in an array: lanes have no stacks and tapes",
-            ForeignKind::Show => "take it out, and print the results of the lanes",
+            ForeignKind::Show => "remove it, and print the results of the lanes",
             ForeignKind::Call => {
-                "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
+                "write the procedure as a macro: devices have no calls of procedures that have a rule or are very large, and no calls with an adjoint, with a slice with a step, or with very many arguments"
             }
             ForeignKind::Tasks => {
-                "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+                "pass each task elements whose index is the counter of `par for`, or cells that are known before the run: then no comparison is needed here"
             }
-            ForeignKind::Switch => "take it out, and ask for gradients from outside",
+            ForeignKind::Switch => "remove it, and request gradients by an option",
             ForeignKind::Limit => "run lanes on the CPU",
         };
         NoShader::Foreign { place, what: name, cure }
@@ -69,18 +69,18 @@ impl NoShader {
     pub fn cure(&self) -> &'static str {
         match self {
             NoShader::Foreign { cure, .. } => cure,
-            NoShader::Limits => "allow deeper calls, or run lanes on the processor",
+            NoShader::Limits => "allow deeper calls, or run lanes on the CPU",
             NoShader::TooLarge { .. } => {
-                "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the processor"
+                "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the CPU"
             }
-            NoShader::OwnMode | NoShader::Steps => "run lanes on the processor",
+            NoShader::OwnMode | NoShader::Steps => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoCell { .. } => "name a cell of the program",
-            NoShader::Start => "begin at the end of the program that the way leads from",
-            NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",
+            NoShader::Start => "begin at the end of the program from which the lanes run",
+            NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",
             NoShader::Outside(_) => {
-                "run lanes on the processor; a smaller program, or one with fewer branches, has a shader"
+                "run lanes on the CPU; a smaller program, or one with fewer branches, has a shader"
             }
         }
     }

@@ -41,13 +41,13 @@ pub struct GroupJob<'c> {
 pub enum GroupOutcome {
     /// All lanes reached the end of the function.
     Arrived {
-        /// False if branches are watched, and the reverse sweep made another number of steps than the primal sweep or took
-        /// other branches.
+        /// False if branches are watched and the reverse sweep took other branches, or another number of
+        /// steps, than the primal sweep.
         is_same_way: bool,
     },
-    /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
+    /// Lanes diverged. The number of lanes before the first one that branches differently from lane 0.
     Parted(usize),
-    /// A check failed in some lane, perhaps without need.
+    /// A check failed in some lane. The interpreter may execute that lane without a trap.
     Failed,
 }
 

@@ -154,7 +154,7 @@ impl NumberKinds {
 /// Definition of a value: an operation's result or a block parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// Result of an operation. Operations without a result have a definition too.
+    /// An operation defines the value. Operations without a result have a value number too.
     Op(SsaOp),
     /// Block parameter of this class.
     Parameter(Class),

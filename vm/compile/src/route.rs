@@ -123,7 +123,8 @@ pub enum RouteEnd {
     Arrived,
     /// The machine is anywhere between the ends, perhaps still at the beginning. Any engine can continue from there.
     Underway,
-    /// The machine's cells are undefined. The machine has to start again, and an interpreter finds out what happens.
+    /// A check failed, so the machine's cells are undefined. The caller sets the machine to the start again,
+    /// and interprets the run.
     Failed,
 }
 

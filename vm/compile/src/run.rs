@@ -65,6 +65,7 @@ pub enum CodeOutcome {
         /// Increments of the state's counters.
         counts: Counts,
     },
-    /// A check failed, perhaps without need. The cells are undefined, and the interpreter has to find out what happens.
+    /// A check failed. The cells are undefined, and the interpreter has to repeat the run: it may trap or
+    /// not.
     Failed,
 }

@@ -166,7 +166,7 @@ impl<B: Backend> Versions<B> {
         with_code.filter_map(|(version, _)| of(version)).collect()
     }
 
-    /// Counts a change: the code of a specialization was given up.
+    /// Counts a change, after the code of a specialization was given up.
     pub fn changed(&self) {
         self.common.changes.fetch_add(1, Ordering::Relaxed);
     }

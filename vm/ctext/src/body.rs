@@ -279,7 +279,7 @@ impl BodyWriter<'_> {
         asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
     }
 
-    /// Returns the address that a value is, if it is a literal.
+    /// Returns a value as an address, if the value is a literal.
     fn address(&self, value: SsaValue) -> Option<i64> {
         match self.form.op(self.plan.resolved(value))?.kind {
             OpKind::Int(address) => Some(address),

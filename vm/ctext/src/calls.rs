@@ -145,7 +145,7 @@ impl CallRoom {
         )
     }
 
-    /// Returns true if a text uses those definitions.
+    /// Returns true if a text uses the definitions of `CallRoom::functions`.
     pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
         let named = match self.has_cells() {
             true => format!("{prefix}_more_calls"),

@@ -41,14 +41,14 @@ impl NoText {
     pub(crate) fn foreign(ForeignOperation { place, name, kind }: ForeignOperation) -> NoText {
         let cure = match kind {
             ForeignKind::Stack => "keep the values in an array: there are no stacks and tapes in C",
-            ForeignKind::Show => "take it out, and print the results of the function",
+            ForeignKind::Show => "remove it, and print the results of the function",
             ForeignKind::Call => {
-                "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
+                "write the procedure as a macro: C text has no calls of procedures that have a rule or are very large, and no calls with an adjoint, with a slice with a step, or with very many arguments"
             }
             ForeignKind::Tasks => {
-                "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
+                "pass each task elements whose index is the counter of `par for`, or cells that are known before the run: then no comparison is needed here"
             }
-            ForeignKind::Switch => "take it out; `--of` differentiates the program from outside",
+            ForeignKind::Switch => "remove it; `--of` differentiates the whole program",
             ForeignKind::Limit => "`reviver run` runs it",
         };
         NoText::Foreign { place, what: name, cure }
@@ -58,8 +58,8 @@ impl NoText {
     pub fn cure(&self) -> &'static str {
         match self {
             NoText::Foreign { cure, .. } => cure,
-            NoText::Call => "write what is called in its place, by a macro",
-            NoText::Depth { .. } => "allow more calls in each other: `.limit depth 100`",
+            NoText::Call => "write the called procedure as a macro",
+            NoText::Depth { .. } => "allow deeper calls: `.limit depth 100`",
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",

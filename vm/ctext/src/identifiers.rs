@@ -35,7 +35,7 @@ pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String
     names.map(&mut unique).collect()
 }
 
-/// Returns the words of a C text. Comments are skipped, because they contain cells' own names.
+/// Returns the words of a C text. Comments are skipped, because they contain cell names of the program.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let code = text.split("/*").enumerate().map(|(n, part)| match n {

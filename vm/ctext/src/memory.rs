@@ -149,7 +149,8 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns the name of the table with the first cells of a class, which few cells don't need.
+    /// Returns the name of the table with the initial cells of a class. Few cells are initialized without a
+    /// table.
     fn first_table(&self, array: &str) -> String {
         format!("{}_first_{array}", self.prefix)
     }

@@ -330,7 +330,7 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
     }
     let _ = write!(
         text,
-        "/* What a status means. */\nconst char *{prefix}_message(int status);\n\n/* The version of Reviver that has written this, and `unchecked` behind it where checks were left out. */\n\
+        "/* Returns the meaning of a status. */\nconst char *{prefix}_message(int status);\n\n/* Returns the version of Reviver that has written this, followed by `unchecked` if checks were left out. */\n\
         const char *{prefix}_built_by_reviver(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
     );
     text

@@ -48,7 +48,8 @@ struct KnownActivity {
     losses: Option<Vec<u32>>,
     /// The activity of each step, by the number of its instruction.
     steps: Vec<StepActivity>,
-    /// A digest of the independent cells and the steps, which are all that engines read.
+    /// A digest of the independent cells and of `steps`. Engines read nothing else, so code is cached by the
+    /// digest.
     digest: u64,
 }
 

@@ -25,11 +25,13 @@ pub struct CodeContext<'c, 'w> {
     // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and the
     // processor would stall because code has just written them one by one.
     pub erased_bits: u64,
-    /// Number of the interval that the last step of the budget would cross. Marks of jumps are made of this field and of
-    /// `per_step_left`: a jump's interval has the number `last_interval + left·per_step_left`.
+    /// Number of the interval between two steps of the program that the last step of the budget would cross.
+    /// Both directions give an interval the same number. A jump is marked by the number of its interval,
+    /// `last_interval + left·per_step_left`.
     pub last_interval: i64,
     pub discarded_bits: u64,
-    /// Change of the interval's number for each step that is left: -1 forward, 1 backward, 0 without a watcher.
+    /// Change of the interval's number for each step that is left of the budget: -1 forward, 1 backward, 0
+    /// without a watcher.
     pub per_step_left: i64,
     pub drops: u64,
     /// Wrapping sum of the marks of jumps. A turning point negates it.
@@ -48,7 +50,7 @@ pub struct CodeContext<'c, 'w> {
     pub exit: u32,
     /// 1 if the last called function of fixed point had no value, otherwise 0.
     pub has_failed: u64,
-    /// Summary of freed cells, with which code handles small values without a call.
+    /// Summary of freed cells. Code adds small values to it without a call.
     pub freed: FreedSoFar,
     /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,

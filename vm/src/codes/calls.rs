@@ -3,7 +3,7 @@
 use reviver_isa::codes::{CodeAccount, CodeEvidence, programs, trial};
 
 pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
-    title: "an argument is another cell at the end of a call than at the beginning",
+    title: "an argument refers to another cell at the end of a call than at its beginning",
     meaning: "The index of an argument is evaluated when the call begins, and again when it ends: there a \
               backward run enters the call. The procedure has changed the index, so a backward run would change \
               another cell.",

@@ -27,12 +27,12 @@ pub static ASSERTION_FAILED: CodeAccount = CodeAccount {
 };
 
 pub static JOIN_REFUSED: CodeAccount = CodeAccount {
-    title: "where two ways meet, the condition doesn't match the way that was taken",
+    title: "where two paths meet, the condition doesn't match the path that was taken",
     meaning: "A `fi` must be true after the first body and false otherwise. The `from` of a loop must be true on \
               the first iteration and false on every other. The `from` of a pair must be true exactly when it is \
               reached over its `br`. A backward run branches on this condition, and would go wrong. There, `if`, \
               `until` and `br` are checked likewise.",
-    cure: "Write a condition that is true after exactly one of the two ways, for all values. Often the body \
+    cure: "Write a condition that is true after exactly one of the two paths, for all values. Often the body \
            has changed the cells of the `if` condition, so the `fi` can't repeat it.",
     evidence: programs(
         trial(

@@ -70,14 +70,14 @@ impl Astray {
 impl fmt::Display for Astray {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Astray::Path => write!(f, "a comparison had another result than on the way there"),
+            Astray::Path => write!(f, "a comparison had another result than in the primal sweep"),
             Astray::Trap(explanation) => write!(f, "it trapped: {}", explanation.message),
             Astray::Freed(freed) => {
                 write!(f, "a cell was freed that held {:e}, which is more than rounding", freed.value)
             }
             Astray::Missed { name, by } => write!(f, "it missed the start by {by:e} in `{name}`"),
             Astray::Sensitive { loss_error, .. } => {
-                write!(f, "what rounding changed may change the loss by {loss_error:e}")
+                write!(f, "rounding errors may change the loss by {loss_error:e}")
             }
             Astray::Before => write!(f, "it had diverged before the command was stopped"),
             Astray::Changed { name } => write!(f, "`{name}` differs from the start"),

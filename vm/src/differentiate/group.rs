@@ -19,7 +19,7 @@ pub type InGroup<T> = [T; GROUP];
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct GroupEvidence {
-    /// Greatest magnitude at the turning point, among the reals that the code has as values.
+    /// Greatest magnitude at the turning point among the reals that are SSA values of the code.
     pub largest: InGroup<f64>,
     /// Greatest magnitude of a freed cell.
     pub freed: InGroup<f64>,

@@ -122,7 +122,7 @@ pub enum DifferentiateError {
     #[error("the program reads gradient mode, which is off in the forward sweep and on in the reverse sweep")]
     ReadsMode,
     #[error(
-        "the program calls a procedure with a rule, which only a sweep backward follows, and a Taylor series is found by a sweep forward"
+        "the program calls a procedure with a rule; only reverse sweeps support rules, and a Taylor series is computed by a forward sweep"
     )]
     Ruled,
     #[error(
@@ -145,12 +145,12 @@ pub enum DifferentiateError {
     StepLimit { backward: bool, steps: u64 },
     #[error("{0} for the copies of the state that derivatives are computed from")]
     NoMemory(#[from] OutOfMemory),
-    #[error("the gradient can't be gone on with from this state: {why}")]
+    #[error("the gradient can't be continued from this state: {why}")]
     NotResumed { why: &'static str },
-    #[error("a value that `show` shows can't be passed on")]
+    #[error("a value that `show` prints can't be written to the output")]
     NotShown,
     /// The step is one of the primal sweep, or of the reverse sweep.
-    #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
+    #[error("stopped at step {step} of the {} sweep", if *.backward { "reverse" } else { "primal" })]
     Interrupted { backward: bool, step: i64 },
 }
 

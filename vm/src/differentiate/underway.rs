@@ -219,7 +219,7 @@ fn check(
         && !subject.program.module().real.is_exact()
     {
         Err(
-            "a plain run doesn't watch its way, which in floats has to be found again; `--exact` would keep what it takes",
+            "a plain run doesn't record its branches, and with floats the reverse sweep is verified by them; `--exact` keeps a history instead",
         )
     } else {
         Ok(())

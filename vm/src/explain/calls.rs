@@ -87,8 +87,8 @@ impl Explanation {
         }
         match others {
             0 => {}
-            1 => lines.push("and one call more is open".to_owned()),
-            others => lines.push(format!("and {others} calls more are open")),
+            1 => lines.push("and one more call is open".to_owned()),
+            others => lines.push(format!("and {others} more calls are open")),
         }
         lines
     }

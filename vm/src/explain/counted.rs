@@ -84,7 +84,7 @@ impl Explainer<'_> {
             let over = distance % step;
             let near = i128::from(end) - over;
             format!(
-                "let the end be a whole number of steps away: {near} or {}",
+                "choose an end that is a whole number of steps away: {near} or {}",
                 near + step * distance.signum()
             )
         } else {

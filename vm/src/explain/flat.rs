@@ -86,7 +86,7 @@ impl Explainer<'_> {
     fn fall(&self) -> Told {
         let at = self.trap.at;
         let message = if self.instruction(at).update == Update::From {
-            "fell into a `from` whose condition says that its `br` was taken"
+            "reached a `from` from above, but its condition says that its `br` was taken"
         } else {
             "running backward, reached a `br` whose condition says that it was taken"
         };
@@ -109,7 +109,7 @@ impl Explainer<'_> {
         let message = if self.instruction(at).update == Update::Br {
             "the `br` is taken, but the condition of its `from` says that it isn't"
         } else {
-            "going backward, the `from` leads to its `br`, whose condition says that it wasn't taken"
+            "running backward, the `from` leads to its `br`, whose condition says that it wasn't taken"
         };
         let both = self.operands().iter().chain(&self.instruction(partner).operands);
         let values = self.named_values(both);
@@ -332,7 +332,7 @@ impl Explainer<'_> {
             ),
             Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
             Cause::Irreversible => (
-                format!("there is no way back over `{words}`: it has thrown information away"),
+                format!("`{words}` can't be undone without a history: it has lost information"),
                 (self.travel() == Travel::Forward).then_some(
                     "the program undoes it itself, and keeps no history: write it so that nothing is lost (`push` what \
                      would be overwritten; `reviver bennett` rewrites a whole program), or differentiate from outside: \
@@ -345,7 +345,7 @@ impl Explainer<'_> {
             other => (format!("{other:?}"), None),
         };
         let notes = match self.trap.cause {
-            Cause::Irreversible => vec!["only a history of what it threw away leads back over it".to_owned()],
+            Cause::Irreversible => vec!["only a history of the lost bits could undo it".to_owned()],
             _ => Vec::new(),
         };
         Told { message, values: self.values_here(), notes, help: help.map(str::to_owned), ..Told::default() }
@@ -377,7 +377,7 @@ fn room_words(room: Room) -> &'static str {
         Room::History => "the history of this step",
         Room::Adjoints => "an adjoint for each real",
         Room::Tasks => "a comparison of what the tasks touch",
-        Room::Copy => "a copy of the state, which going back starts from",
+        Room::Copy => "a copy of the state, from which the backward run starts",
     }
 }
 

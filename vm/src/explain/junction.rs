@@ -131,8 +131,7 @@ impl Explainer<'_> {
         let has_else = block.seams.len() > 2;
         let help = match (self.undoes(block), has_else) {
             (false, false) => {
-                "`fi` must be true after the body and false where it was left out: the way back reads it to know \
-                 whether to undo the body"
+                "`fi` must be true after the body and false if the body was skipped: a backward run tests it to decide whether to undo the body"
             }
             (false, true) => {
                 "`fi` must be true after the first body and false after the second: a backward run tests it to decide which to undo"
@@ -146,8 +145,7 @@ impl Explainer<'_> {
     fn help_of_loop(&self, block: &Block) -> String {
         let help = match self.undoes(block) {
             false => {
-                "`from` must be true when the loop is entered and false after every round: the way back reads it \
-                 to know where to stop"
+                "`from` must be true when the loop is entered and false after every iteration: a backward run tests it to decide where to stop"
             }
             true if block.undone => UNDONE,
             true => "no forward run leaves these values: `until` is true after the last iteration only",

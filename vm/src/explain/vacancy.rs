@@ -55,7 +55,7 @@ impl Explainer<'_> {
             label: format!("{name} {found}"),
             others: declared.into_iter().collect(),
             values,
-            help: Some(format!("`local` and `delocal` must name the value that {name} really has there")),
+            help: Some(format!("`local` and `delocal` must name the value that {name} has there")),
             ..Told::default()
         })
     }
@@ -70,7 +70,7 @@ impl Explainer<'_> {
             others: self.declared(variable).into_iter().collect(),
             values: vec![(name.to_owned(), value)],
             help: Some(format!(
-                "undo what {name} was given, or name the value that it really has there: `{words} = …`"
+                "undo what was added to {name}, or name the value that it has there: `{words} = …`"
             )),
             ..Told::default()
         }
@@ -161,7 +161,7 @@ impl Explainer<'_> {
             others: declared.into_iter().collect(),
             values: vec![(name.clone(), value)],
             help: Some(format!(
-                "undo what made {name}: with `compute … uncompute`, or by the inverse statements"
+                "undo the statements that computed {name}, by `compute … uncompute` or by the inverse statements"
             )),
             ..Told::default()
         }
@@ -192,7 +192,9 @@ impl Explainer<'_> {
         let name = operand.unwrap_or_else(|| cell_name(self.program, self.state, class, cell));
         let value = self.value(class, cell);
         let (why, help) = match update {
-            Update::Vacate => ("and must be 0 here", "clear it by undoing what made its value"),
+            Update::Vacate => {
+                ("and must be 0 here", "clear it by undoing the statements that computed its value")
+            }
             Update::Pop => ("and `pop` moves a value into a cell that is 0", "pop into a cell that is 0"),
             _ => (
                 "and a value can only come into a cell that is 0",

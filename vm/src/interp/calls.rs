@@ -160,7 +160,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Creates the frame of a call's part and moves the machine to the part's near end.
+    /// Creates the frame of a part of a call, and moves the machine to the end of the part at which execution
+    /// enters.
     fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
         let program = self.program;
         let state = &mut *self.state;

@@ -28,7 +28,8 @@ pub(crate) struct Direct<'a, W, R: Reals, M, F> {
     pub adjoints: &'a mut [R::Bits],
     /// The number of dropped adjoints.
     pub drops: u64,
-    /// The mode and the functions that the engine is compiled for.
+    /// Markers of the gradient mode and of the set of functions for which this copy of the engine is
+    /// compiled.
     pub compiled_for: PhantomData<(M, F)>,
 }
 

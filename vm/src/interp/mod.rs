@@ -131,8 +131,8 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
-/// Returns the track of a state. At most one open call is a rule, because rules don't nest, and with the mode
-/// on there is none.
+/// Returns the track of a state: `Rules` while a rule is open. At most one open call is a rule, because rules
+/// don't nest. While gradient mode is on, none is.
 fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
     let may_be = program.has_rules && !state.mode();
     match may_be && state.calls.iter().any(|call| call.part == Part::Rule) {

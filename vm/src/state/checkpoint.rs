@@ -127,7 +127,7 @@ pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, Stat
     }
     check(program, &state, residues.as_ref()).map_err(StateError::Unfit)?;
     if so_far.as_ref().is_some_and(|so_far| !so_far.is_of(program, &state)) {
-        return Err(StateError::Unfit("what it tells of a gradient is of another program"));
+        return Err(StateError::Unfit("its data about a gradient belong to another program"));
     }
     if let Some(course) = &course {
         check_course(program, course, &state, residues.is_some()).map_err(StateError::Unfit)?;
@@ -165,7 +165,11 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
 fn check_course(program: &Program, course: &SavedCourse, state: &State, has_history: bool) -> Fitness {
     course.states().try_for_each(|kept| check(program, kept, None))?;
     let fits = course.fits(state, has_history);
-    if fits { Ok(()) } else { Err("what its strategy keeps is not of the way to it") }
+    if fits {
+        Ok(())
+    } else {
+        Err("the states that its strategy keeps don't belong to the run that led to it")
+    }
 }
 
 fn check_shape(program: &Program, state: &State) -> Fitness {
@@ -323,7 +327,7 @@ fn check_adjoints(state: &State) -> Fitness {
         (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len()
     };
     let is_sound = adjoints.aside.iter().all(fits) && adjoints.aside.is_sorted_by_key(|aside| aside.depth);
-    if is_sound { Ok(()) } else { Err("adjoints wait for tasks that aren't there") }
+    if is_sound { Ok(()) } else { Err("deferred adjoints belong to tasks that don't exist") }
 }
 
 fn check_pools(program: &Program, state: &State) -> Fitness {
@@ -370,7 +374,7 @@ fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitn
         let behind = records.iter().all(|(number, _)| (here..0).contains(number))
             && records.is_sorted_by_key(|(number, _)| Reverse(*number));
         if !ahead && !behind {
-            return Err("a record of the history is of no step that was made");
+            return Err("a record of the history belongs to no executed step");
         }
         for (_, kept) in records {
             check_kept(program, kept)?;
@@ -392,7 +396,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     };
     // Cells of closed frames can't be distinguished from cells that never existed.
     if u64::from(cell) >= MAX_CELLS || is_fixed {
-        return Err("a record of the history is of a cell that no step changes");
+        return Err("a record of the history belongs to a cell that no step changes");
     }
     let Cost { erased, discarded, drops } = cost;
     if erased.unsigned_abs().max(discarded.unsigned_abs()) > 64 || drops.unsigned_abs() > 1 {

@@ -49,7 +49,7 @@ pub fn value_digest(program: &Program, state: &State) -> Digest {
     hash.digest()
 }
 
-/// Returns a hash of the independent numbers.
+/// Returns a hash of the set of independent cells: the inputs by which a run is differentiated.
 pub(crate) fn independent_digest(independent: &IndependentCells) -> u128 {
     let mut hash = Hasher::default();
     hash.count(independent.cells.len());

@@ -101,7 +101,7 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         self.bounds.leaf - here % self.bounds.leaf
     }
 
-    /// Returns true if a leaf ends at a distance that was never passed before.
+    /// Returns true if a leaf ends at a distance that the run reaches for the first time.
     pub fn is_due(&self, here: u64) -> bool {
         !self.has_turned && here > self.passed && here.is_multiple_of(self.bounds.leaf)
     }

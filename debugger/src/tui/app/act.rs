@@ -130,7 +130,7 @@ impl App {
         let shows = self.session().is_some_and(view::cells::shows_adjoints);
         self.choices.adjoint = adjoint && shows;
         if adjoint && !shows {
-            self.say(Tone::Note, "there are no adjoints yet: `gradient LOSS` begins to carry them");
+            self.say(Tone::Note, "there are no adjoints yet: `gradient LOSS` begins to propagate them");
         }
     }
 

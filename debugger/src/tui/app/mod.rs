@@ -357,7 +357,7 @@ impl App {
         }
     }
 
-    /// Returns true if a waiting key ends the session, unless it will be typed as text.
+    /// Returns true if a waiting key ends the session. A key that will be typed as text doesn't count.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
             InputEvent::Key(key) => self.asked_by(*key),

@@ -50,6 +50,6 @@ fn sheet(context: &Context<'_>) -> Sheet {
         sheet.field("help", help, theme.good);
     }
     let entry = trap.code.entry();
-    sheet.field("code", &format!("{} {}: `explain` tells more", entry.code, entry.words), theme.dim);
+    sheet.field("code", &format!("{} {}: `explain` explains the code", entry.code, entry.words), theme.dim);
     sheet
 }

@@ -65,100 +65,99 @@ pub const PAGES: &[TourPage] = &[
     page(
         "the screen",
         &[],
-        "Left is the program, with ► before what comes next; right are the cells with their values. Below are the \
-         card of the next instruction, the time bar, and the keys that matter now. {tour next} turns the page.",
+        "The program is on the left: ► marks the next instruction. The cells with their values are on the right. Below are \
+         the card of the next instruction, the time bar and the keys. {tour next} turns the page.",
     ),
     page(
         "one step forward",
         &["step"],
-        "{step} carries out the instruction behind ►, and here it is told in words what that was. The cells that it \
-         changed are marked. Make a few steps.",
+        "{step} executes the instruction at ►. A sentence here then says what it did, and the cells that it changed are \
+         marked. Make a few steps.",
     ),
     page(
-        "and one back",
+        "one step backward",
         &["reverse-step"],
-        "{reverse-step} undoes the last instruction by executing its inverse. Nothing was recorded for it, except \
-         where an instruction loses bits. Go back and forth, and compare the two.",
+        "{reverse-step} undoes the last instruction by executing its inverse. Nothing was recorded for that, unless the \
+         instruction loses bits. Go forward and backward, and compare.",
     ),
     page(
         "to the end",
         &["continue", "end"],
-        "{continue} runs until something stops it. Nothing does so far, except the end, or what the program fails \
-         at. The time bar is full then, and the cells hold the results.",
+        "{continue} runs until something stops the run. Without breakpoints that is the end, or a failure of the program. \
+         Then the time bar is full, and the cells hold the results.",
     ),
     page(
-        "all the way back",
+        "back to the start",
         &["reverse-continue", "start"],
-        "{reverse-continue} runs backward, to the beginning. There every cell holds what it held before the first \
-         step, bit for bit.",
+        "{reverse-continue} runs backward to the start. There every cell has its initial value again, bit for bit.",
     ),
     page(
-        "any moment",
+        "any step",
         &["goto", "scrub", "reverse-scrub"],
-        "{ask goto} asks where to: 50% or the number of a step, and Enter. {scrub} and {reverse-scrub} go a fiftieth \
-         of the run on and back. Go to the middle.",
+        "{ask goto} asks for a place in the run: type 50% or the number of a step, and press Enter. {scrub} and \
+         {reverse-scrub} move by a fiftieth of the run. Go to the middle.",
     ),
     page(
-        "choosing a cell",
+        "selecting a cell",
         &["focus", "cursor"],
-        "{focus cells} leads to the cells, {cursor down} and {cursor up} choose one: what you ask next is asked about \
-         it. {focus next} goes round the panes. Choose a cell that holds a result.",
+        "{focus cells} goes to the cells; {cursor down} and {cursor up} select one. Questions are about the selected \
+         cell. {focus next} goes to the next pane. Select a cell that holds a result.",
     ),
     page(
         "where does it come from?",
         &["why"],
-        "{end} goes to the end. There {why @} tells what made the chosen cell's value, and out of what. Walk the \
-         answer with {cursor down}; {open} goes to that moment, {close} takes the answer away.",
+        "{end} goes to the end. There {why @} shows the statement that computed the selected cell's value, and the values \
+         that it used. {cursor down} moves in the answer; {open} goes to that step, {close} closes the answer.",
     ),
     page(
-        "who wrote it?",
+        "which write changed it?",
         &["last", "next-write"],
-        "{last @} goes back to just before the last write to the chosen cell, {next-write @} forward to just behind \
-         the next. {undo} takes a motion back.",
+        "{last @} goes back to just before the last write to the selected cell; {next-write @} goes forward to just after \
+         the next one. {undo} undoes a motion.",
     ),
     page(
         "stopping at a line",
         &["break"],
-        "{focus code} leads to the program. {toggle break @} sets a breakpoint at the line under the cursor, or takes \
-         it away. {continue} and {reverse-continue} stop there.",
+        "{focus code} goes to the program. {toggle break @} sets a breakpoint at the line under the cursor, or removes it. \
+         {continue} and {reverse-continue} stop there.",
     ),
     page(
         "stopping where a value changes",
         &["watch"],
-        "{focus cells} leads to the cells, and {toggle watch @} watches the chosen one. {continue} then stops behind \
-         each change of it, {reverse-continue} before. The same key takes the watchpoint away.",
+        "{focus cells} goes to the cells, and {toggle watch @} watches the selected one. Then {continue} stops after each \
+         change of it, and {reverse-continue} before. The same key removes the watchpoint.",
     ),
     page_of(
         TourNeed::Calls,
         "calls",
         &["next", "reverse-next", "finish", "reverse-finish", "up", "down", "frame"],
-        "{next} makes a step over the whole of a call, {finish} runs until it is left. Inside, {up} and {down} choose \
-         the caller's cells or the callee's: a name means what it means there.",
+        "{next} executes a whole call as one step; {finish} runs to the end of the current call. Inside a call {up} and \
+         {down} select the frame of the caller or the callee: names refer to that frame.",
     ),
     page(
         "what if?",
         &["set"],
-        "{ask set @ =} asks for another value of the chosen cell: type it, and Enter. With it another history begins, \
-         a branch. The program's own stays as it was: {timeline up} leads back to it.",
+        "{ask set @ =} asks for a new value of the selected cell: type it, and press Enter. This begins a branch, another \
+         history from here on. The program's own is unchanged: {timeline up} returns to it.",
     ),
     page(
         "playing",
         &["play", "reverse-play", "play-pause"],
-        "{play} plays forward, {reverse-play} backward, and again pauses. {faster} and {slower} change the pace. \
-         {toggle plot @} draws the chosen cell over time.",
+        "{play} plays forward, {reverse-play} backward; the same key pauses. {faster} and {slower} change the speed. \
+         {toggle plot @} plots the selected cell over time.",
     ),
     page_of(
         TourNeed::RealResult,
         "a gradient",
         &["gradient"],
-        "At the end ({end}) {gradient} gives the result the derivative 1; with several results, {ask} and `gradient NAME`. \
-         Then {reverse-continue}: each step back carries derivatives, and the cells show them.",
+        "At the end ({end}) {gradient} sets the derivative of the result to 1; for several results, type {ask} and \
+         `gradient NAME`. Then {reverse-continue}: running backward computes the derivatives, which the cells show.",
     ),
 ];
 
 /// The last page of the tour.
 pub const LAST: TourPage = page(
-    "where to go on",
+    "what comes next",
     &["keys", "help"],
     "{keys} shows all keys, {ask} takes any command, {leave} ends the session.",
 );

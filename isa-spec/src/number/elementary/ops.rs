@@ -62,15 +62,16 @@ pub trait FloatOps {
     /// Shifts right arithmetically, by an amount from 0 to width - 1.
     fn word_sar(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
 
-    /// Compares floats: a < b. Not set if one of them is NaN.
+    /// Returns the flag a < b of two floats. It is clear if one of them is NaN.
     fn lt(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
-    /// Compares floats: a ≤ b. Not set if one of them is NaN.
+    /// Returns the flag a ≤ b of two floats. It is clear if one of them is NaN.
     fn le(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
-    /// Compares floats: a = b. Set for zeros of different signs, and not set if one of them is NaN.
+    /// Returns the flag a = b of two floats. It is set for zeros of different signs, and clear if one of them
+    /// is NaN.
     fn eq(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
-    /// Compares words as signed integers: a < b.
+    /// Returns the flag a < b of two words as signed integers.
     fn word_lt(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
-    /// Compares words: a = b, that is, all bits are equal.
+    /// Returns the flag a = b of two words: all bits are equal.
     fn word_eq(&self, a: Self::Word, b: Self::Word) -> Self::Flag;
     /// Conjunction: set if both flags are set.
     fn both(&self, a: Self::Flag, b: Self::Flag) -> Self::Flag;

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ArrowRefused {
-    #[error("the column `{name}` is of the type {found}, which is none of numbers of cells: {}", cure(found))]
+    #[error("the column `{name}` has the type {found}, which no cell has: {}", cure(found))]
     Type { name: String, found: Box<DataType> },
     /// Lists nested deeper than two levels; arrays of a program have one or two dimensions.
     #[error(
@@ -19,8 +19,7 @@ pub enum ArrowRefused {
     #[error("`{name}`, in lane {lane}, is null: fill in the number that is meant, or leave such lanes out")]
     Null { name: String, lane: usize },
     #[error(
-        "`{name}` has {value}, which no f64 holds to the last digit: Arrow has no such numbers, but CSV has room for all of them, \
-         and the library for their bits"
+        "`{name}` has {value}, which no f64 represents exactly: Arrow has no such numbers; a CSV file has all digits, and the library returns bits"
     )]
     Inexact { name: String, value: String },
     /// An error of the Arrow library itself.

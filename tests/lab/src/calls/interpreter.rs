@@ -1,4 +1,4 @@
-//! Reference engine: calls by the interpreter, with the machine and the driver of gradient mode.
+//! Reference engine for calls: runs by an interpreted machine, and gradients by `reviver_vm::differentiate`.
 
 use reviver_vm::differentiate::{DifferentiateError, Origin, Subject, gradient};
 use reviver_vm::explain::{Explanation, explain};

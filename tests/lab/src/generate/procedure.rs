@@ -294,7 +294,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns a cell with a range within the parameter's, or a constant.
+    /// Returns an argument for an integer parameter: a cell whose range is within the parameter's range, or a
+    /// constant.
     pub fn range_argument(&mut self, parameter: &Parameter, taken: &mut Vec<(Id, Use)>) -> String {
         let Fact::Int(wanted) = parameter.fact else { return "0".into() };
         let fits = |range: Ints| wanted.lo <= range.lo && range.hi <= wanted.hi;

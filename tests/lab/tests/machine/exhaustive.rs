@@ -223,7 +223,8 @@ fn assert_on_every_state() {
     }
 }
 
-/// Every `br` with every `from`: a step over it, from either side, is undone or changes nothing.
+/// Tests pairs of every `br` condition with every `from` condition. A step over either half, in either
+/// direction, can be undone, or traps and changes nothing.
 #[test]
 fn branch_pairs_on_every_state() {
     for (entry, exit) in

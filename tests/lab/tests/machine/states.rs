@@ -269,7 +269,7 @@ const NO_COST: Cost = Cost { erased: 0, discarded: 0, drops: 0 };
 #[test]
 fn records_are_of_steps_that_were_made() {
     let Middle { state, .. } = middle();
-    let none = "a record of the history is of no step that was made";
+    let none = "a record of the history belongs to no executed step";
     let here = state.step;
     assert_eq!(refused_records(vec![(here, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(vec![(-1, KEPT)], Vec::new()), none);
@@ -299,7 +299,7 @@ fn records_are_of_cells_that_steps_change() {
     ];
     for kept in cells {
         let why = refused_records(vec![(0, kept)], Vec::new());
-        assert_eq!(why, "a record of the history is of a cell that no step changes", "{kept:?}");
+        assert_eq!(why, "a record of the history belongs to a cell that no step changes", "{kept:?}");
     }
 }
 
@@ -356,7 +356,7 @@ fn what_a_gradient_tells_is_of_its_program() {
         (BTreeMap::new(), None, turned(at + 1, 0)),
         (BTreeMap::new(), None, Some(((0, 1, 0.0), vec![(0, 0)], Vec::new()))),
     ] {
-        assert_eq!(told(wrong), Err("what it tells of a gradient is of another program"));
+        assert_eq!(told(wrong), Err("its data about a gradient belong to another program"));
     }
 }
 

@@ -233,7 +233,7 @@ impl Buffers {
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
     }
 
-    /// Returns how long the device worked on a finished submission, if the device has a clock.
+    /// Returns the time that the device worked on a finished submission, if the device has a clock.
     pub fn worked(&self, device: &BatchDevice, pending: &Pending) -> Result<Option<Duration>, BatchError> {
         let Some(clock) = self.clock.as_ref().filter(|_| pending.has_dispatches) else { return Ok(None) };
         let bytes = self.back_bytes(device, CLOCK..CLOCK + CLOCK_BYTES)?;

@@ -302,7 +302,8 @@ mod tests {
         f32::from_bits(a.to_bits().wrapping_add_signed(units))
     }
 
-    /// Computes what `single_quotient_fused` does, from an inverse that is `units` ulp off.
+    /// Computes a quotient as the helper `single_quotient_fused` does. The initial inverse has an error of
+    /// `units` ulp.
     fn quotient(a: f32, b: f32, units: i32) -> f32 {
         let mut inverse = away(1.0 / b, units);
         inverse = (-b).mul_add(inverse, 1.0).mul_add(inverse, inverse);
@@ -312,7 +313,8 @@ mod tests {
         (-b).mul_add(quotient, a).mul_add(inverse, quotient)
     }
 
-    /// Computes what `single_root_fused` does for a number in [1, 4), from an inverse root that is `units` ulp off.
+    /// Computes the root of a number in [1, 4) as the helper `single_root_fused` does. The initial inverse
+    /// root has an error of `units` ulp.
     fn root(x: f32, units: i32) -> f32 {
         let inverse = away((1.0 / f64::from(x).sqrt()) as f32, units);
         let near = x * inverse;

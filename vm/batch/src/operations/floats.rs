@@ -1,4 +1,4 @@
-//! Operations on floats that WGSL has as built-ins, or almost. Contains no elementary function.
+//! Operations on floats that are built-ins of WGSL, or a few built-ins each. Contains no elementary function.
 
 use super::spelling::{DOUBLE, FloatType, SINGLE};
 

@@ -162,5 +162,5 @@ fn rounds_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
         }
         state = series(state);
     }
-    Err(BatchError::Device("a loop came to a state that no number of rounds leads to".to_owned()))
+    Err(BatchError::Device("a loop reached a state that no number of iterations leads to".to_owned()))
 }

@@ -29,7 +29,7 @@ pub struct Probe {
     /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
     /// The number of iterations after which the device silently ends the loops of lanes in lockstep;
-    /// [`Probe::MOST_ROUNDS`] if it wasn't seen to do so.
+    /// [`Probe::MOST_ROUNDS`] if the probe found no such limit.
     pub rounds: u32,
     /// The number of lanes that share this number of iterations.
     pub lanes_together: u32,

@@ -159,9 +159,9 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits code that processes `count` words of a source, in parallel with as many words of memory from each of `places` on. `each`
-    /// emits the lines for one word: its arguments are the source word and the offset from the first word. The lines should be
-    /// short, because the compile time of a shader grows with the square of the size of a function.
+    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory at the same offset
+    /// from each start in `places`. `each` emits the lines for one word: its arguments are the source word and the offset. The lines should
+    /// be short, because the compile time of a shader grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
         (source, count): (WordSource, u32),

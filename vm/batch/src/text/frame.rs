@@ -51,7 +51,7 @@ impl Writer<'_> {
         if self.has_reals {
             let _ = writeln!(
                 text,
-                "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
+                "\n// Loaded like the zeros in sums, so that no compiler folds sums with it.\nvar<private> zero: {real};\n"
             );
         }
         let fails = self.has_reals.then(|| self.operations.fails(OpKind::RequireAdmitted, &["admitted"]));

@@ -36,7 +36,7 @@ pub(super) struct Activation {
     pub way: Way,
     /// Number of the activation that begins the containing procedure body, possibly this one.
     pub function: u32,
-    /// Call at which it is inlined; `None` if it begins a procedure body.
+    /// Call at which the activation is inlined; `None` if it begins a procedure body.
     pub called: Option<Called>,
     /// First cells of its frame: integers, reals.
     frame: [Anchor; 2],
@@ -199,7 +199,8 @@ impl<'f> Activations<'f> {
         })
     }
 
-    /// Returns the activations that are open in one, from the one that begins the procedure body to itself.
+    /// Returns an activation and those around it, outermost first. The outermost one begins the procedure
+    /// body.
     pub fn open(&self, number: u32) -> Vec<u32> {
         let above = std::iter::successors(Some(number), |&n| self.get(n)?.called.map(|called| called.by));
         let mut open: Vec<u32> = above.collect();
@@ -207,7 +208,7 @@ impl<'f> Activations<'f> {
         open
     }
 
-    /// Returns the number of its frame's cells of a class.
+    /// Returns the number of cells of a class in an activation's frame.
     pub fn frame_cells(&self, number: u32, class: Class) -> u32 {
         let layout = self.flow.layout();
         let sizes = match class {
@@ -218,7 +219,7 @@ impl<'f> Activations<'f> {
         size.copied().unwrap_or(0)
     }
 
-    /// Returns the frame cell with this offset, in names of the containing procedure body.
+    /// Returns the cell at this offset in an activation's frame, in names of the containing procedure body.
     pub fn frame_cell(&self, number: u32, class: Class, offset: u32) -> Anchor {
         match self.get(number).map(|activation| activation.frame[class as usize]) {
             Some(Anchor::Frame(class, start)) => Anchor::Frame(class, start + offset),
@@ -228,7 +229,7 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// Returns the first cell after its frame, where frames of its callees begin.
+    /// Returns the first cell after an activation's frame, where frames of its callees begin.
     pub fn behind_frame(&self, number: u32, class: Class) -> Anchor {
         match self.get(number) {
             // Main's frame isn't after the constants, but among all cells that live as long as the program.

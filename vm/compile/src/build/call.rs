@@ -126,7 +126,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns the address spaces of a class's cells, each with its zero.
+    /// Returns the spaces that contain a cell of this class, each with a literal 0. With adjoints, a real
+    /// also has a cell in [`Space::Adjoints`].
     fn zeros(self, class: Class) -> Vec<(Space, SsaValue)> {
         let real = || self.draft.real(0);
         match (class, self.gradient) {

@@ -74,8 +74,8 @@ pub(super) struct PlannedBlock {
     pub end: SsaEnd,
     /// Number of the procedure body that contains the block: the version's own, or an out-of-line callee.
     pub function: u32,
-    /// True where all cells are in memory, so that no variable has a value: at the entry of an out-of-line callee, and
-    /// after it returns.
+    /// True if all cells are in memory at the start of the block, so that no variable has a value: at the
+    /// entry of an out-of-line callee, and after its return.
     pub reloads_cells: bool,
     /// Activations with their arguments in memory here, each with the offset in words from the end of the call
     /// records.
@@ -385,7 +385,7 @@ impl Draft {
         inner.functions.get(inner.current as usize).copied().unwrap_or(0)
     }
 
-    /// Appends stores of all live variables of the procedure body that are written anywhere.
+    /// Appends a store for each live variable of the procedure body that some block writes.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let function = self.function();
         let written: Vec<CellVariable> = {

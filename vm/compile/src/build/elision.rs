@@ -133,7 +133,7 @@ impl<'f> Elisions<'f> {
         Elisions { module, flow, version, pairs, skipped, zeros: RefCell::default() }
     }
 
-    /// Finds the elided pairs of an activation.
+    /// Selects the pairs of an activation that are elided.
     pub fn find(&mut self, activations: &Activations, number: u32) {
         if self.skipped.contains_key(&number) {
             return;

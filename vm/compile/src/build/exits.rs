@@ -27,7 +27,7 @@ impl<'a, 'f> Exits<'a, 'f> {
         self.exit(activation, position, false)
     }
 
-    /// Adds an exit for lack of space for a call.
+    /// Adds the exit that is taken if there is no space for a call.
     pub fn full(&mut self, activation: u32, position: u32) -> SsaEnd {
         self.exit(activation, position, true)
     }
@@ -134,7 +134,7 @@ impl StepWriter<'_> {
         self.draft.store_variables(is_alive);
     }
 
-    /// Appends stores of all variables outside of the frame, where a callee returns and its frame is freed.
+    /// Appends stores of all variables outside of the frame at the return of a callee, which frees its frame.
     pub fn store_others(self, block: u32) {
         self.draft.enter(block);
         self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));

@@ -113,8 +113,8 @@ pub(crate) fn build_within(
     Ok(with_pauses(form))
 }
 
-/// Finds the stretches of a specialization, with their activations (inlined frames), and the elided pairs: there a
-/// restore replaces `uncompute`.
+/// Finds the stretches of a specialization with their activations (inlined frames), and the elided pairs, in
+/// which a restore replaces `uncompute`.
 fn found<'f>(
     module: &'f Module,
     flow: &'f Flow,

@@ -75,7 +75,7 @@ impl StepWriter<'_> {
         operands
     }
 
-    /// Requires that a cell isn't an index used by the step.
+    /// Emits a check that a cell isn't one of the indices that the step uses.
     fn is_no_index(self, step: &Step, target: SsaValue) {
         let elements = step.slots.iter().filter_map(|slot| match slot.location {
             Location::Element(number) => self.flow.element(number),

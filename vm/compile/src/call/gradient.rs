@@ -39,9 +39,10 @@ pub struct GradientCall {
     demands: Demands,
     record: u32,
     inputs: Vec<Input>,
-    /// By exit, true if it means that there is no room for one more call.
+    /// For each exit, true if it is taken for lack of space for a call.
     is_full: Vec<bool>,
-    /// The number of out-of-line calls with frames. It doubles when a call finds them too few.
+    /// The number of out-of-line calls for which frames are allocated. It is doubled after a gradient call
+    /// that needed more.
     levels: AtomicU32,
     first_steps: u64,
     code: Box<dyn Code>,
@@ -137,8 +138,9 @@ impl GradientCall {
         })
     }
 
-    /// Makes the call with a list of seeds for each row, and at most `most_steps` steps of the primal sweep. Rows without a list have no seeds. The room
-    /// then has the adjoints and the values of the seeded cells. Returns `None` if a machine has to make the call.
+    /// Makes the call with a list of seeds for each row, and at most `most_steps` steps of the primal sweep.
+    /// Rows without a list have no seeds. `room` receives the adjoints and the values of the seeded cells.
+    /// Returns `None` if a machine has to make the call.
     pub fn run(
         &self,
         start: &RouteStart,

@@ -36,7 +36,7 @@ pub(super) struct Place<'p> {
 pub enum LargestScan {
     /// No number is needed.
     None,
-    /// Only cells that are values. The verdict has a lower bound of the largest number then.
+    /// Only cells that are values. Verification then uses a lower bound of the largest magnitude.
     Values,
     /// All reals of the program that the primal sweep changes.
     All,

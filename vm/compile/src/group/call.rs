@@ -33,12 +33,13 @@ pub struct GroupCall {
     layout: AdjointRows,
     demands: Demands,
     first_steps: u64,
-    /// The token of this call's rooms: native code relies on their sizes.
+    /// The identity of this call. A room is accepted only with the same identity, because native code relies
+    /// on its sizes.
     rooms: Arc<RoomToken>,
     code: Box<dyn GroupCode>,
 }
 
-/// The identity of a call and its rooms.
+/// The identity that a call shares with the rooms that it created.
 #[derive(Debug)]
 struct RoomToken;
 

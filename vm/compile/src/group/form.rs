@@ -28,7 +28,8 @@ struct SpreadInts {
 }
 
 impl SpreadInts {
-    /// Returns true if the cell at an address may differ; of an address that isn't known, if any cell may.
+    /// Returns true if the cell at an address may differ between lanes. For an unknown address, returns true
+    /// if any cell may.
     fn may_differ(&self, cell: Option<u32>) -> bool {
         self.anywhere || cell.map_or(!self.cells.is_empty(), |cell| self.cells.contains(&cell))
     }
@@ -49,7 +50,8 @@ pub struct GroupForm {
     /// Integers among the lanes' inputs; `ints` has all integers that may differ anywhere in the function.
     given: SpreadInts,
     ints: SpreadInts,
-    /// By block, true if a group executes it: the block is reachable, and is the end or no exit. A group is given up at other exits.
+    /// For each block, true if a group executes it: the block is reachable, and is no exit other than the
+    /// end. A group is given up at other exits.
     is_followed: Vec<bool>,
 }
 
@@ -110,7 +112,8 @@ impl GroupForm {
         blocks.filter(|(_, is_followed)| **is_followed).map(|(block, _)| block)
     }
 
-    /// Propagates spreads through each block once more. Returns true if more was found to differ.
+    /// Propagates the variation of values through each block once. Returns true if another value was found to
+    /// differ between lanes.
     fn spread_further(&mut self) -> bool {
         let mut found: Vec<(SsaValue, Spread)> = Vec::new();
         let mut ints = self.ints.clone();

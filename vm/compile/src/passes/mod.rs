@@ -64,8 +64,7 @@ pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
 }
 
 /// Returns the range of an integer at all places where its value is used. The value of a guarded operation is used
-/// only if its
-/// check doesn't fail. Dropped checks take their knowledge with them, so ranges are tightest before the last pass.
+/// only if its check doesn't fail. Facts of dropped checks are lost, so ranges are tightest before the last pass.
 pub fn range_where_it_counts(form: &SsaForm, value: SsaValue) -> IntRange {
     ranges::KnownRanges::range(&ranges::CountingRanges(form), value)
 }

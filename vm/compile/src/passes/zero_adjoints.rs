@@ -61,7 +61,7 @@ pub(super) fn fold(form: &mut SsaForm) {
     rewrite(form, &order, &Found { zeros, at_start, regions });
 }
 
-/// The knowledge about a float.
+/// The inferred value of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Zero {
     /// +0.
@@ -297,7 +297,7 @@ impl ZeroAnalysis<'_> {
     }
 }
 
-/// Notes a real that a check finds finite.
+/// Records a real that a check requires to be finite.
 fn note_check(op: &SsaOp, checked: &mut HashSet<SsaValue>) {
     if let (OpKind::RequireAdmitted, &[real], None) = (op.kind, op.operands.as_slice(), op.guard) {
         checked.insert(real);

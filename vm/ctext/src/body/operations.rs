@@ -196,8 +196,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns a test whether there is memory for one more call, or its negation, if a comparison with the end of the
-    /// records means that.
+    /// If a comparison with the end of the records tests for memory for one more call, returns that test in
+    /// C, or its negation.
     fn has_room(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;

@@ -292,7 +292,8 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Returns true if a freed number changes more than the error, as defined by [`reviver_vm::watch::FreedSoFar`].
+    /// Returns true if a freed number changes other fields than the error, as defined by
+    /// [`reviver_vm::watch::FreedSoFar`].
     fn is_told(&mut self, value: ir::Value) -> Option<ir::Value> {
         let magnitude = self.builder.ins().fabs(value);
         let largest = self.load(types::F64, ContextField::FREED_LARGEST)?;

@@ -1,5 +1,5 @@
-//! Translation of an SSA function to Cranelift's intermediate representation. This module knows nothing of executable
-//! memory.
+//! Translation of an SSA function to Cranelift's intermediate representation. This module doesn't handle
+//! executable memory.
 
 mod group;
 mod ints;

@@ -1,5 +1,6 @@
-//! Construction of windows: which entry of a procedure's window each operand has, and how array elements are
-//! located. The module knows no state.
+//! Construction of windows. A window lists the addresses of a procedure's operands in one call (see
+//! `vm/src/interp/window.rs`). This module assigns an entry of the window to each operand, and describes how array
+//! elements are located. It knows no state.
 
 use std::collections::HashMap;
 

@@ -19,7 +19,7 @@ pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     }
     if plots.samples.columns.is_empty() {
         let names: Vec<&str> = plots.cells.iter().map(|(name, _)| name.as_str()).collect();
-        let text = format!("{}: to be sampled as soon as nothing moves", names.join(", "));
+        let text = format!("{}: to be sampled when the run pauses", names.join(", "));
         let (_, row) = areas.row(areas.bar.y);
         Pen::new(row, buffer).write(&text, context.theme.dim);
         return;

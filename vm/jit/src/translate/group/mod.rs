@@ -121,8 +121,9 @@ struct GroupTranslation<'a> {
     /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds, otherwise
     /// none.
     masks: Vec<Vec<Option<ir::Value>>>,
-    /// Vectors that each block makes at their first use, so that they occupy no registers before. None is first made on only
-    /// one of two paths through a block: it would be undefined after the other path.
+    /// Vectors that each block makes at their first use, so that they occupy no registers before. Code on
+    /// only one of two paths through a block never makes such a vector first, because it would be undefined
+    /// after the other path.
     known: HashMap<SharedVector, ir::Value>,
     /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,

@@ -10,7 +10,8 @@ use super::{GroupTranslation, VECTORS, put};
 /// How often, and in which order, an operation is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DoneBy {
-    /// Not here: the result isn't needed, or the operation is executed at its first use.
+    /// Never at its place in the block: the result isn't needed, or the operation is executed at its first
+    /// use.
     Nobody,
     /// Once for all lanes, because its operands are the same for all lanes.
     Once,
