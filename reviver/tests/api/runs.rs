@@ -10,7 +10,7 @@ use reviver_vm::state::TapeEntry;
 
 use crate::support::{ENGINES, compiled};
 
-const FIBONACCI: &str = include_str!("../../programs/fib.rasm");
+const FIBONACCI: &str = include_str!("../../../programs/fib.rasm");
 
 #[test]
 fn a_run_and_the_run_back_undo_each_other() {

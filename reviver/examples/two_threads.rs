@@ -7,7 +7,7 @@ use std::thread;
 use reviver::{EngineChoice, Executable, assemble};
 
 /// Program for the n-th Fibonacci number and the next one.
-const FIBONACCI: &str = include_str!("../programs/fib.rasm");
+const FIBONACCI: &str = include_str!("../../programs/fib.rasm");
 
 /// Returns the sum of the Fibonacci numbers of a range.
 fn summed(program: &Executable, range: std::ops::Range<i64>) -> Result<i64, reviver::Error> {

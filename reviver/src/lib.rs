@@ -78,10 +78,10 @@ pub use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
 /// Compiles and runs the examples of the embedding page.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/embedding.md")]
+#[doc = include_str!("../../docs/embedding.md")]
 mod embedding {}
 
 /// Compiles and runs the examples of the batch page.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/batch.md")]
+#[doc = include_str!("../../docs/batch.md")]
 mod many_lanes {}
