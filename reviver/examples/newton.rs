@@ -1,6 +1,6 @@
 //! Newton's method: each step solves a linear system with the Hessian as its matrix.
 //!
-//! `cargo run --example newton`
+//! `cargo run -p reviver --example newton`
 
 use reviver::{EngineChoice, assemble};
 

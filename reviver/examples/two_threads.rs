@@ -1,6 +1,6 @@
 //! Two threads call one compiled program, each in its own workspace; a backward run recovers the inputs.
 //!
-//! `cargo run --example two_threads`
+//! `cargo run -p reviver --example two_threads`
 
 use std::thread;
 

@@ -1,6 +1,6 @@
 //! Gradient descent: a program is assembled and compiled once, and called in a loop, with slices in and out.
 //!
-//! `cargo run --example value_and_gradient`
+//! `cargo run -p reviver --example value_and_gradient`
 
 use reviver::{EngineChoice, assemble};
 

@@ -47,27 +47,44 @@
 
 #![deny(missing_docs)]
 
-mod api;
+pub mod batch;
+mod cells;
+mod directions;
+pub mod engine;
+mod error;
+mod executable;
+mod gradient;
+mod hessian;
+mod loss;
+mod numbers;
+pub mod places;
+mod shared;
+mod shows;
+pub mod source;
+mod trip;
+mod vectors;
+mod way_back;
+mod workspace;
 
-pub use api::batch::choice::Device;
-pub use api::batch::device::{LaneFailure, NotedLanes};
-pub use api::batch::lanes::{LaneInputs, LaneResults};
-pub use api::batch::no_device::NoDevice;
-pub use api::batch::prepared::SumOverLanes;
-pub use api::batch::{self, Batch, BatchOptions};
-pub use api::cells::{IntCells, RealCells};
-pub use api::directions::{DirectionalDerivatives, HessianProduct, TaylorSeries};
-pub use api::engine::{self, CompileOptions, EngineChoice};
-pub use api::error::{Error, IndexErrorText};
-pub use api::executable::Executable;
-pub use api::gradient::Derivative;
-pub use api::hessian::SecondDerivatives;
-pub use api::loss::LossCell;
-pub use api::places;
-pub use api::shows::{Shown, ShownNumber};
-pub use api::source::{self, Assembled, assemble, assemble_with, open};
-pub use api::way_back::WayBack;
-pub use api::workspace::Workspace;
+pub use batch::choice::Device;
+pub use batch::device::{LaneFailure, NotedLanes};
+pub use batch::lanes::{LaneInputs, LaneResults};
+pub use batch::no_device::NoDevice;
+pub use batch::prepared::SumOverLanes;
+pub use batch::{Batch, BatchOptions};
+pub use cells::{IntCells, RealCells};
+pub use directions::{DirectionalDerivatives, HessianProduct, TaylorSeries};
+pub use engine::{CompileOptions, EngineChoice};
+pub use error::{Error, IndexErrorText};
+pub use executable::Executable;
+pub use gradient::Derivative;
+pub use hessian::SecondDerivatives;
+pub use loss::LossCell;
+pub use shows::{Shown, ShownNumber};
+pub use source::{Assembled, assemble, assemble_with, open};
+pub use way_back::WayBack;
+pub use workspace::Workspace;
+
 pub use reviver_assembler::constants::GivenConstant;
 pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
 pub use reviver_vm::codes::TrapCode;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Shipped members, in dependency order.
-pub const SHIPPED: [&str; 15] = [
+pub const SHIPPED: [&str; 16] = [
     "memory",
     "isa-spec",
     "escape",
@@ -15,6 +15,7 @@ pub const SHIPPED: [&str; 15] = [
     "vm/jit",
     "vm/ctext",
     "vm/batch",
+    "reviver",
     "debugger",
     "expectations",
     "bennett",

@@ -12,8 +12,8 @@ use super::device::{BlockOutcome, LaneBlock, LaneDevice, LaneFailure, LanesDone,
 use super::group::{GroupLanes, PlanGroups, ThreadGroups};
 use super::lane::{self, LaneRow};
 use super::plan::LanePlan;
-use crate::api::error::Error;
-use crate::api::workspace::Workspace;
+use crate::error::Error;
+use crate::workspace::Workspace;
 
 /// Device name of the CPU.
 const NAME: &str = "cpu";

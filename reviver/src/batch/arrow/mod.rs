@@ -44,7 +44,7 @@ use arrow_array::RecordBatch;
 use self::columns::ArrowColumns;
 use super::given::GivenNumbers;
 use super::lanes::{LaneInputs, LaneResults};
-use crate::api::error::Error;
+use crate::error::Error;
 
 /// Each row is a lane. Columns are named after cells (`x`, `A[3]`) or arrays. An array column has fixed-size lists, a
 /// matrix column lists of the matrix rows. Elements are integers of 8 to 64 bits, floats of 16 to 64 bits, or

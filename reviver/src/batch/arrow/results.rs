@@ -15,11 +15,11 @@ use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::values::Value;
 
 use super::refused::ArrowRefused;
-use crate::api::batch::device::LaneFailure;
-use crate::api::batch::fixed::is_exact_in_f64;
-use crate::api::batch::grouping::{ArrayColumns, grouped};
-use crate::api::batch::plan::LanePlan;
-use crate::api::executable::Executable;
+use crate::batch::device::LaneFailure;
+use crate::batch::fixed::is_exact_in_f64;
+use crate::batch::grouping::{ArrayColumns, grouped};
+use crate::batch::plan::LanePlan;
+use crate::executable::Executable;
 
 /// Mapping from the results of a plan to Arrow columns.
 #[derive(Clone, Debug)]

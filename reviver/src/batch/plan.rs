@@ -7,10 +7,10 @@ use reviver_isa::names::adjoint_name;
 use reviver_vm::{Program, Travel};
 
 use super::BatchOptions;
-use crate::api::cells::{NamedCells, RealCells};
-use crate::api::error::Error;
-use crate::api::executable::Executable;
-use crate::api::loss::{self, LossCell};
+use crate::cells::{NamedCells, RealCells};
+use crate::error::Error;
+use crate::executable::Executable;
+use crate::loss::{self, LossCell};
 
 /// Computation that each lane performs.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use reviver_isa::module::RealSystem;
 
 #[cfg(feature = "arrow")]
 use super::arrow::columns::ArrowNumbers;
-use crate::api::executable::Executable;
-use crate::api::numbers::{check_bits, check_ints, put_reals};
+use crate::executable::Executable;
+use crate::numbers::{check_bits, check_ints, put_reals};
 
 /// Numbers of one column, or of all cells of a name.
 #[derive(Clone, Debug)]

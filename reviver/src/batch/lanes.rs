@@ -13,9 +13,9 @@ use super::device::{BlockOutcome, LaneFailure, NotedLanes};
 use super::given::GivenNumbers;
 use super::plan::{self, LaneCell, LanePlan};
 use super::prepared::SumOverLanes;
-use crate::api::error::Error;
-use crate::api::executable::Executable;
-use crate::api::numbers::take_reals;
+use crate::error::Error;
+use crate::executable::Executable;
+use crate::numbers::take_reals;
 
 /// Inputs of a batch: for each input cell a column with a number for each lane, and values that all lanes share.
 #[derive(Clone, Debug, Default)]

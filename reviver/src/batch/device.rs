@@ -8,7 +8,7 @@ use std::time::Duration;
 use reviver_vm::room::{self, OutOfMemory};
 
 use super::plan::LanePlan;
-use crate::api::error::Error;
+use crate::error::Error;
 
 /// Device that executes lanes: the CPU, or a GPU.
 pub trait LaneDevice: Debug + Send + Sync {

@@ -67,6 +67,17 @@ impl Device {
         }
     }
 
+    /// Returns true if [`Device::named`] loads device drivers for this name. Loading is slow, and a faulty driver may
+    /// end the process.
+    pub fn loads_drivers(name: &str) -> bool {
+        match name {
+            "cpu" => false,
+            #[cfg(feature = "gpu")]
+            "auto" => gpu::may_exist(),
+            _ => cfg!(feature = "gpu"),
+        }
+    }
+
     /// Returns the device that is best for most batches: a hardware GPU if there is one, and the CPU for programs and
     /// lanes that the GPU can't execute.
     pub fn auto() -> Device {

@@ -15,7 +15,7 @@ use super::gpu_passes::{DevicePass, failed, passes};
 use super::no_device::NoDevice;
 use super::plan::LanePlan;
 use super::probes::ProbeKeeper;
-use crate::api::error::Error;
+use crate::error::Error;
 
 /// GPU opened for lanes.
 #[derive(Debug)]
@@ -37,9 +37,14 @@ pub(super) fn named(name: &str, keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevic
     opened(&adapters, adapters.named(name)?, keeper)
 }
 
+/// Returns true if a hardware GPU may exist; loads no driver.
+pub(super) fn may_exist() -> bool {
+    Adapters::may_have_hardware()
+}
+
 /// Opens the best hardware GPU, or returns `None` if there is none.
 pub(super) fn real(keeper: &dyn ProbeKeeper) -> Option<Gpu> {
-    if !Adapters::may_have_hardware() {
+    if !may_exist() {
         return None;
     }
     let adapters = Adapters::list();

@@ -8,9 +8,9 @@ use reviver_vm::differentiate::Trust;
 
 use super::device::BlockOutcome;
 use super::plan::{LaneCell, LanePlan, LaneTask, LossColumn, ResultSource};
-use crate::api::error::Error;
-use crate::api::gradient::certain;
-use crate::api::workspace::{GivenInputs, Workspace};
+use crate::error::Error;
+use crate::gradient::certain;
+use crate::workspace::{GivenInputs, Workspace};
 
 /// Creates a workspace for the lanes of a plan, with the shared inputs set.
 pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {

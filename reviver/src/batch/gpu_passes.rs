@@ -15,8 +15,8 @@ use super::device::zeros;
 use super::lane;
 use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
-use crate::api::error::Error;
-use crate::api::loss::LossCell;
+use crate::error::Error;
+use crate::loss::LossCell;
 
 /// Pass of all lanes through one shader.
 #[derive(Debug)]

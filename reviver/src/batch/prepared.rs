@@ -10,8 +10,8 @@ use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
 use super::lane::{give, workspace};
 use super::plan::{LanePlan, ResultColumn, ResultSource};
 use super::sum::{LaneSum, TooLarge};
-use crate::api::error::Error;
-use crate::api::gradient::approximate;
+use crate::error::Error;
+use crate::gradient::approximate;
 
 /// Batch that is compiled for a task and ready for lanes.
 #[derive(Debug)]

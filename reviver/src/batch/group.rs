@@ -13,10 +13,10 @@ use reviver_vm::room::{self, OutOfMemory};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
-use crate::api::loss::LossCell;
-use crate::api::shared::GroupKey;
-use crate::api::trip::in_one_go;
-use crate::api::workspace::Workspace;
+use crate::loss::LossCell;
+use crate::shared::GroupKey;
+use crate::trip::in_one_go;
+use crate::workspace::Workspace;
 
 /// Maximum number of group routes to compile, because each takes time.
 const MOST_WAYS: usize = 4;

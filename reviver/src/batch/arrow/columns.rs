@@ -17,7 +17,7 @@ use reviver_vm::Program;
 use reviver_vm::values::element_name;
 
 use super::refused::ArrowRefused;
-use crate::api::numbers::put_reals;
+use crate::numbers::put_reals;
 
 /// Columns of an Arrow schema, each matched with the cells that it fills.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use reviver_batch::{Adapters, DeviceInfo};
 #[cfg(feature = "gpu")]
 use super::gpu;
 use super::probes::ProbeKeeper;
-use crate::api::engine::native_code;
+use crate::engine::native_code;
 
 /// An available device with its capability probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
