@@ -1,4 +1,5 @@
-//! The debugger: time travel through a program. Only [`repl`] and [`tui`] access a terminal.
+//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal, and only the feature
+//! `terminal` builds these, which is on by default.
 //!
 //! From the machine to a screen; each layer depends only on those before it:
 //!
@@ -13,7 +14,7 @@
 //! | [`view`] | views as plain data, one file per pane |
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes as text |
-//! | [`batch`], [`repl`] | scripts; a prompt with a progress line |
+//! | [`batch`], `repl` | scripts; a prompt with a progress line |
 //! | [`tui`] | the screen: an application without a terminal, pictures of it, and the terminal |
 //!
 //! One command depends on a later layer: `picture` draws the screen into a file.
@@ -50,7 +51,7 @@ pub mod cell_set;
 pub mod columns;
 pub mod command;
 pub mod cotangents;
-#[cfg(unix)]
+#[cfg(all(feature = "terminal", unix))]
 mod ending_signals;
 pub mod expression;
 pub mod format;
@@ -58,13 +59,16 @@ pub mod listing;
 pub mod memory;
 pub mod outcome;
 pub mod points;
+#[cfg(feature = "terminal")]
 mod prompt_settings;
 pub mod question;
 pub mod render;
+#[cfg(feature = "terminal")]
 pub mod repl;
 pub mod scale;
 pub mod session;
 pub mod timeline;
 pub mod tui;
 pub mod view;
+#[cfg(feature = "terminal")]
 mod waiting;

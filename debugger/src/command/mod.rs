@@ -4,6 +4,7 @@
 mod actions;
 pub(crate) mod arguments;
 mod code;
+pub mod completion;
 mod console;
 mod execute;
 mod explain;
