@@ -295,7 +295,7 @@ fn a_long_lane_beside_short_ones() {
 #[test]
 fn lanes_whose_neighbours_go_other_ways_have_their_own_derivatives() {
     const LANES: usize = 3_000;
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/besselj.rasm");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/besselj.rasm");
     let programs =
         [EngineChoice::Jit, EngineChoice::Interp].map(|engine| open(path).unwrap().compile(engine).unwrap());
     // Pseudorandom inputs, so that neighbors differ in their number of terms and in their function; some lanes fail.

@@ -160,7 +160,7 @@ fn steps_have_a_limit_if_one_is_set() {
 
 #[test]
 fn threads_share_a_program_and_find_the_same() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/norm.rasm");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/norm.rasm");
     let program = open(path).unwrap().compile(EngineChoice::Jit).unwrap();
     let (v, length) = (program.reals("v").unwrap(), program.reals("length").unwrap());
     let loss = program.loss("length").unwrap();

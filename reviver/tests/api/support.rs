@@ -20,7 +20,7 @@ pub fn said<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
 
 /// Returns the programs of the repository.
 pub fn programs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut programs: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|e| e == "rasm")).collect();
