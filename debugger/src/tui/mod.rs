@@ -12,6 +12,7 @@ pub mod picture;
 mod sgr;
 #[cfg(feature = "terminal")]
 mod signals;
+#[cfg(feature = "terminal")]
 mod split;
 #[cfg(feature = "terminal")]
 mod stage;
