@@ -5,9 +5,9 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`memory`], [`cell_set`], [`listing`] | facts about a program: names, cells, source text |
-//! | [`access`], [`cotangents`] | facts about a step: cells that it accesses, adjoints that it changes |
-//! | [`expression`], [`format`](mod@format), [`points`] | user input: expressions, formats, breakpoints, watchpoints |
+//! | [`memory`], [`cell_set`], [`listing`] | facts about a program, of `reviver-inspect`: names, cells, source text |
+//! | [`access`], [`cotangents`] | facts about a step, of `reviver-inspect`: cells that it accesses, adjoints that it changes |
+//! | [`expression`], [`points`], [`format`](mod@format) | user input: expressions, breakpoints, watchpoints, formats |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | mapping between steps and the columns of a bar or a plot |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
@@ -43,22 +43,15 @@
 
 #![deny(missing_docs)]
 
-pub mod access;
 pub mod answer;
 pub mod batch;
 mod belongings;
-pub mod cell_set;
 pub mod columns;
 pub mod command;
-pub mod cotangents;
 #[cfg(all(feature = "terminal", unix))]
 mod ending_signals;
-pub mod expression;
 pub mod format;
-pub mod listing;
-pub mod memory;
 pub mod outcome;
-pub mod points;
 #[cfg(feature = "terminal")]
 mod prompt_settings;
 pub mod question;
@@ -72,3 +65,5 @@ pub mod tui;
 pub mod view;
 #[cfg(feature = "terminal")]
 mod waiting;
+
+pub use reviver_inspect::{access, cell_set, cotangents, expression, listing, memory, points};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Shipped members, in dependency order.
-pub const SHIPPED: [&str; 16] = [
+pub const SHIPPED: [&str; 17] = [
     "memory",
     "isa-spec",
     "escape",
@@ -16,6 +16,7 @@ pub const SHIPPED: [&str; 16] = [
     "vm/ctext",
     "vm/batch",
     "reviver",
+    "inspect",
     "debugger",
     "expectations",
     "bennett",

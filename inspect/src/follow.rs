@@ -1,10 +1,11 @@
 //! Runs with observers: the run stops at some places, passes the state to the observer, and continues.
 
-use reviver_debugger::memory::{Memory, Target};
-use reviver_debugger::points::{WatchMode, candidates};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::{Course, CourseHalt};
 use reviver_vm::{State, Stop, Travel};
+
+use crate::memory::{Memory, Target};
+use crate::points::{WatchMode, candidates};
 
 /// An observer of states during a run.
 pub trait RunObserver {
@@ -41,7 +42,9 @@ impl RunObserver for Several<'_> {
 
 /// An observer and the places that it observes.
 pub struct Follower<'l> {
+    /// Places at which the run stops for the observer.
     pub places: Stops,
+    /// Observer of the states at these places.
     pub looks: &'l mut dyn RunObserver,
 }
 
@@ -56,6 +59,9 @@ pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> S
 }
 
 /// Executes at most `budget` steps like [`Course::run`], with an observer.
+///
+/// # Errors
+/// The errors of [`Course::run`].
 pub fn run(
     course: &mut Course,
     follower: Option<&mut Follower<'_>>,

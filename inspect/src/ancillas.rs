@@ -4,23 +4,26 @@
 
 use std::ops::Range;
 
-use reviver_debugger::access::Access;
-use reviver_debugger::memory::Memory;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, State, Travel};
 
-use super::follow::RunObserver;
+use crate::access::Access;
+use crate::follow::RunObserver;
+use crate::memory::Memory;
 
 /// Number of cells in use, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InUse {
+    /// Number of integer cells.
     pub ints: u64,
+    /// Number of real cells.
     pub reals: u64,
 }
 
 impl InUse {
+    /// Returns the number of cells of both classes.
     pub fn cells(self) -> u64 {
         self.ints + self.reals
     }
@@ -49,6 +52,7 @@ pub struct Ancillas {
 }
 
 impl Ancillas {
+    /// Creates an observer that has seen only `state`, the start of the run.
     pub fn new(memory: Memory, state: &State) -> Ancillas {
         let module = memory.program().module();
         let bits = [u64::from(module.word.bits()), u64::from(module.real.width())];

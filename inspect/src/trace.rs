@@ -8,6 +8,7 @@
 /// The values at a time point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracePoint {
+    /// Time in steps since the start.
     pub time: u64,
     /// The values; missing ones are NaN.
     pub values: Vec<f64>,
@@ -23,6 +24,12 @@ pub struct CellTrace {
     is_thinned: bool,
 }
 
+impl Default for CellTrace {
+    fn default() -> CellTrace {
+        CellTrace::new()
+    }
+}
+
 impl CellTrace {
     /// Maximum number of parts: the horizontal resolution of a picture.
     const PARTS: usize = 1024;
@@ -30,6 +37,7 @@ impl CellTrace {
     /// Maximum number of time points that are drawn one by one.
     const WHOLE: usize = 8 * CellTrace::PARTS;
 
+    /// Creates a sequence without time points.
     pub fn new() -> CellTrace {
         CellTrace { parts: Vec::new(), length: 1, is_thinned: false }
     }
