@@ -61,8 +61,10 @@ fn second_derivatives_are_those_of_the_formula() {
 #[test]
 fn a_way_back_that_went_astray_is_mended() {
     for engine in ENGINES {
-        let program =
-            open(concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/tie.rasm")).unwrap().compile(engine).unwrap();
+        let program = open(concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/tie.rasm"))
+            .unwrap()
+            .compile(engine)
+            .unwrap();
         let loss = program.loss("paid").unwrap();
         let mut call = program.workspace().unwrap();
         for _ in 0..2 {
