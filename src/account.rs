@@ -1,13 +1,12 @@
 //! Account of a run in bits: garbage left, ancillas used, bits erased, and the minimum heat of the erasure
 //! (Landauer's bound). Only computes.
 
+use reviver_inspect::ancillas::InUse;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role};
 use reviver_vm::garbage::Garbage;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::{Program, State};
-
-use crate::following::ancillas::InUse;
 
 /// Boltzmann constant in joules per kelvin (exact since 2019).
 const BOLTZMANN: f64 = 1.380_649e-23;

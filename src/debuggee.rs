@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use reviver_debugger::listing::{OpenError, OpenedProgram};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::TimelineLimits;
+use reviver_inspect::listing::{OpenError, OpenedProgram};
 use reviver_vm::Travel;
 use reviver_vm::room::OutOfMemory;
 

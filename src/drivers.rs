@@ -16,8 +16,7 @@ const MOST_LINES: usize = 5;
 
 /// Returns the device called `name`, after a child process has probed it.
 pub fn device(name: &str) -> Fallible<Device> {
-    if name != "cpu"
-        && may_load_drivers(name)
+    if Device::loads_drivers(name)
         && let Err(crash) = survives(&["devices", "--probe", name])
     {
         if name == "auto" {
@@ -34,16 +33,6 @@ pub fn device(name: &str) -> Fallible<Device> {
             .help("`reviver devices` lists the devices; `--device cpu` uses the CPU");
         with_words(failure, &words)
     })
-}
-
-#[cfg(feature = "gpu")]
-fn may_load_drivers(name: &str) -> bool {
-    name != "auto" || reviver_batch::Adapters::may_have_hardware()
-}
-
-#[cfg(not(feature = "gpu"))]
-fn may_load_drivers(_: &str) -> bool {
-    false
 }
 
 /// Child process that a driver crashed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reviver_inspect::follow::{self, Follower};
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
@@ -12,7 +13,6 @@ use reviver_vm::{Machine, Program, ShownValue, State, Stop, Travel};
 use crate::account::Account;
 use crate::cli::RunOptions;
 use crate::failure::{Exit, Failure, Fallible};
-use crate::following::follow::{self, Follower};
 use crate::interrupt::{self, Signal};
 use crate::progress::ProgressLine;
 use crate::shown::{self, ShownValues};

@@ -87,7 +87,7 @@ fn packages_are_whole_and_without_tests() {
             assert!(listed.contains(file), "{name} lacks {file}");
         }
         let mut expected = files(&folder, "src");
-        if name == "reviver" {
+        if name == "reviver-cli" {
             expected.extend(files(&folder, "programs"));
             expected.extend(files(&folder, "docs"));
         }

@@ -1,19 +1,20 @@
-//! The debugger: time travel through a program. Only [`repl`] and [`tui`] access a terminal.
+//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal, and only the feature
+//! `terminal` builds these, which is on by default.
 //!
 //! From the machine to a screen; each layer depends only on those before it:
 //!
 //! | module | content |
 //! |---|---|
-//! | [`memory`], [`cell_set`], [`listing`] | facts about a program: names, cells, source text |
-//! | [`access`], [`cotangents`] | facts about a step: cells that it accesses, adjoints that it changes |
-//! | [`expression`], [`format`](mod@format), [`points`] | user input: expressions, formats, breakpoints, watchpoints |
+//! | [`memory`], [`cell_set`], [`listing`] | facts about a program, of `reviver-inspect`: names, cells, source text |
+//! | [`access`], [`cotangents`] | facts about a step, of `reviver-inspect`: cells that it accesses, adjoints that it changes |
+//! | [`expression`], [`points`], [`format`](mod@format) | user input: expressions, breakpoints, watchpoints, formats |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | mapping between steps and the columns of a bar or a plot |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
 //! | [`view`] | views as plain data, one file per pane |
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes as text |
-//! | [`batch`], [`repl`] | scripts; a prompt with a progress line |
+//! | [`batch`], `repl` | scripts; a prompt with a progress line |
 //! | [`tui`] | the screen: an application without a terminal, pictures of it, and the terminal |
 //!
 //! One command depends on a later layer: `picture` draws the screen into a file.
@@ -42,29 +43,27 @@
 
 #![deny(missing_docs)]
 
-pub mod access;
 pub mod answer;
 pub mod batch;
 mod belongings;
-pub mod cell_set;
 pub mod columns;
 pub mod command;
-pub mod cotangents;
-#[cfg(unix)]
+#[cfg(all(feature = "terminal", unix))]
 mod ending_signals;
-pub mod expression;
 pub mod format;
-pub mod listing;
-pub mod memory;
 pub mod outcome;
-pub mod points;
+#[cfg(feature = "terminal")]
 mod prompt_settings;
 pub mod question;
 pub mod render;
+#[cfg(feature = "terminal")]
 pub mod repl;
 pub mod scale;
 pub mod session;
 pub mod timeline;
 pub mod tui;
 pub mod view;
+#[cfg(feature = "terminal")]
 mod waiting;
+
+pub use reviver_inspect::{access, cell_set, cotangents, expression, listing, memory, points};

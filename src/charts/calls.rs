@@ -4,12 +4,11 @@
 
 use std::sync::Arc;
 
+use reviver_inspect::follow::RunObserver;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::call_tree::CallLine;
 use reviver_vm::state::CallRecord;
 use reviver_vm::{Program, State, Travel};
-
-use crate::following::follow::RunObserver;
 
 /// Calls of one procedure, in one direction, from one caller.
 struct TalliedCall {

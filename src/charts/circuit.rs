@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use reviver_debugger::listing::spell;
+use reviver_inspect::listing::spell;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{
     Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range, Slice, Term,

@@ -2,7 +2,8 @@
 
 use std::io::{IsTerminal as _, stdout};
 
-use reviver_debugger::memory::Memory;
+use reviver_inspect::follow::{self, Follower, RunObserver as _};
+use reviver_inspect::memory::Memory;
 use reviver_pictures::call_tree::{self, CallLine};
 use reviver_pictures::canvas::Canvas;
 use reviver_pictures::document::Words;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use crate::charts::{calls::CallCounter, flow};
 use crate::cli::{GraphOptions, GraphPart};
 use crate::failure::{Fallible, all};
-use crate::following::follow::{self, Follower, RunObserver as _};
 use crate::journey::{self, RunToEnd, Shows};
 use crate::output::picture;
 use crate::{ended, read, start, streams};

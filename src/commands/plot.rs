@@ -1,10 +1,11 @@
 //! `reviver plot`: runs a program forward and backward, and plots the values of cells.
 
 use reviver_debugger::command::CommandError;
-use reviver_debugger::listing::OpenedProgram;
-use reviver_debugger::memory::{Cell, Memory, Target};
-use reviver_debugger::points::BreakPlace;
 use reviver_debugger::session::Session;
+use reviver_inspect::follow::Follower;
+use reviver_inspect::listing::OpenedProgram;
+use reviver_inspect::memory::{Cell, Memory, Target};
+use reviver_inspect::points::BreakPlace;
 use reviver_isa::instruction::Class;
 use reviver_pictures::palette::{COLOURS, CURVES};
 use reviver_vm::strategy::{Course, Retention, Strategy, loses_nothing};
@@ -13,7 +14,6 @@ use reviver_vm::{Program, Travel};
 use crate::cli::PlotOptions;
 use crate::failure::{Failure, Fallible, all};
 use crate::following::cells::{self, FollowedCell};
-use crate::following::follow::Follower;
 use crate::following::sampler::{Sampled, Sampler};
 use crate::journey::{self, Ending, RunToEnd, Shows};
 use crate::output::picture;

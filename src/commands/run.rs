@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reviver_debugger::memory::Memory;
 use reviver_files::GrowingOutput;
+use reviver_inspect::ancillas::Ancillas;
+use reviver_inspect::follow::{self, Follower, RunObserver, Several};
+use reviver_inspect::memory::Memory;
 use reviver_vm::machine::STEPS_WORTH_THREADS;
 use reviver_vm::strategy::{Course, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Travel, checkpoint};
@@ -13,9 +15,7 @@ use crate::account::{Account, Entropy, KeptHistory};
 use crate::cli::RunOptions;
 use crate::commands::plan::{self, PlannedRun};
 use crate::failure::{Exit, Failure, Fallible, all, counted};
-use crate::following::ancillas::Ancillas;
 use crate::following::cells::FollowedCell;
-use crate::following::follow::{self, Follower, RunObserver, Several};
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, course, travel};

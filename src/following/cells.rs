@@ -1,7 +1,7 @@
 //! Resolution of cell names in command-line options: `x`, `A`, `A[3]`, `M[1,2]`, and variables of main.
 
 use reviver_assembler::suggest::nearest;
-use reviver_debugger::memory::{Memory, Storage, Target};
+use reviver_inspect::memory::{Memory, Storage, Target};
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::Shape;
 use reviver_vm::State;

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use reviver_debugger::memory::{Memory, Target};
 use reviver_escape::csv_cell;
 use reviver_files::GrowingOutput;
+use reviver_inspect::follow::{RunObserver, changes};
+use reviver_inspect::memory::{Memory, Target};
 use reviver_isa::module::Shape;
 use reviver_vm::{State, Travel};
 
 use super::cells::{self, FollowedCell};
-use super::follow::{RunObserver, changes};
 use crate::failure::{Failure, Fallible};
 
 /// Maximum number of cells in a log; wider tables aren't readable.

@@ -1,9 +1,6 @@
 //! Observed runs: the places to observe, the observed cells, and the recorded data. Printing and drawing
 //! are done elsewhere.
 
-pub mod ancillas;
 pub mod cells;
-pub mod follow;
 pub mod log;
 pub mod sampler;
-pub mod trace;

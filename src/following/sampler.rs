@@ -1,15 +1,15 @@
 //! Values of cells during a round trip, and the drift: the difference between the reverse and the forward
 //! direction. Memory is bounded by the resolution of a picture, for runs of any length.
 
-use reviver_debugger::memory::{Memory, Target};
-use reviver_debugger::points::BreakPlace;
+use reviver_inspect::follow::{self, RunObserver, changes};
+use reviver_inspect::memory::{Memory, Target};
+use reviver_inspect::points::BreakPlace;
+use reviver_inspect::trace::{CellTrace, TracePoint};
 use reviver_isa::instruction::Class;
 use reviver_vm::stops::Stops;
 use reviver_vm::{State, Travel};
 
 use super::cells::FollowedCell;
-use super::follow::{self, RunObserver, changes};
-use super::trace::{CellTrace, TracePoint};
 
 /// The quantities to record.
 #[derive(Clone, Debug, Default)]

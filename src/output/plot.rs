@@ -1,5 +1,6 @@
 //! Plots of a run, as curves and as a description in words.
 
+use reviver_inspect::trace::{CellTrace, TracePoint};
 use reviver_isa::instruction::Class;
 use reviver_isa::names::adjoint_name;
 use reviver_pictures::document::Words;
@@ -9,7 +10,6 @@ use reviver_pictures::plot::{Between, Curve, Panel, Plot, Shaded};
 
 use crate::following::cells::FollowedCell;
 use crate::following::sampler::Sampler;
-use crate::following::trace::{CellTrace, TracePoint};
 
 /// Data of a plot.
 pub struct PlotPage<'p> {

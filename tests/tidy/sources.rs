@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Shipped members, in dependency order.
-pub const SHIPPED: [&str; 15] = [
+pub const SHIPPED: [&str; 17] = [
     "memory",
     "isa-spec",
     "escape",
@@ -15,6 +15,8 @@ pub const SHIPPED: [&str; 15] = [
     "vm/jit",
     "vm/ctext",
     "vm/batch",
+    "reviver",
+    "inspect",
     "debugger",
     "expectations",
     "bennett",

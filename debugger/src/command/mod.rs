@@ -4,6 +4,7 @@
 mod actions;
 pub(crate) mod arguments;
 mod code;
+pub mod completion;
 mod console;
 mod execute;
 mod explain;
@@ -24,6 +25,5 @@ pub(crate) use arguments::without_comment;
 pub(crate) use code::breakpoints_at;
 pub use console::{CommandError, Console, Outcome, Painter};
 pub use execute::named;
-pub(crate) use scripts::script;
-pub use scripts::{SAVED, SESSION};
+pub use scripts::{SAVED, SESSION, script};
 pub use table::{find, find_topic};

@@ -23,7 +23,7 @@ fn add_line(text: String, line: &str) -> String {
 }
 
 /// Builds a script from lines; it begins with [`SAVED`].
-pub(crate) fn script(lines: &[String]) -> String {
+pub fn script(lines: &[String]) -> String {
     std::iter::once(SAVED).chain(lines.iter().map(String::as_str)).fold(String::new(), add_line)
 }
 
@@ -34,7 +34,7 @@ impl Console {
     }
 
     /// Returns the lines executed so far.
-    pub(crate) fn recorded(&self) -> &[String] {
+    pub fn recorded(&self) -> &[String] {
         &self.transcript
     }
 

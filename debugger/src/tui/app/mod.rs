@@ -51,11 +51,11 @@ use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
 use super::tour::reading::Tour;
 use crate::belongings::would_be_gone;
+use crate::command::completion::candidates;
 use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};
 use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
-use crate::repl;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
 use crate::timeline::StepSpan;
@@ -434,7 +434,7 @@ impl App {
         let (Whereabouts::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
         if prompt.purpose == PromptPurpose::Command {
             let panes = PaneKind::ALL.map(PaneKind::name);
-            let (start, candidates) = repl::candidates(console, Some(&panes), &prompt.before_cursor());
+            let (start, candidates) = candidates(console, Some(&panes), &prompt.before_cursor());
             prompt.complete(start, &candidates);
         }
     }

@@ -1,0 +1,96 @@
+//! Runs with observers: the run stops at some places, passes the state to the observer, and continues.
+
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::strategy::{Course, CourseHalt};
+use reviver_vm::{State, Stop, Travel};
+
+use crate::memory::{Memory, Target};
+use crate::points::{WatchMode, candidates};
+
+/// An observer of states during a run.
+pub trait RunObserver {
+    /// Observes a state: after the instruction of one of the places, at a requested step, or at the end of
+    /// a direction.
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
+
+    /// Observes a state at one of the places, before its instruction is executed.
+    fn meet(&mut self, _: &State) {}
+
+    /// Returns the maximum number of steps, at least one, to the next state that the observer must see
+    /// regardless of places.
+    fn due(&self, _: &State) -> Option<u64> {
+        None
+    }
+}
+
+/// Several observers of the same places.
+pub struct Several<'l>(pub Vec<&'l mut dyn RunObserver>);
+
+impl RunObserver for Several<'_> {
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
+        self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
+    }
+
+    fn meet(&mut self, state: &State) {
+        self.0.iter_mut().for_each(|one| one.meet(state));
+    }
+
+    fn due(&self, state: &State) -> Option<u64> {
+        self.0.iter().filter_map(|one| one.due(state)).min()
+    }
+}
+
+/// An observer and the places that it observes.
+pub struct Follower<'l> {
+    /// Places at which the run stops for the observer.
+    pub places: Stops,
+    /// Observer of the states at these places.
+    pub looks: &'l mut dyn RunObserver,
+}
+
+/// Returns the instructions that may change one of some cells, judged by the program text.
+pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
+    targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
+}
+
+/// Returns the places from which a step executes or undoes one of some instructions.
+pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> Stops {
+    Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
+}
+
+/// Executes at most `budget` steps like [`Course::run`], with an observer.
+///
+/// # Errors
+/// The errors of [`Course::run`].
+pub fn run(
+    course: &mut Course,
+    follower: Option<&mut Follower<'_>>,
+    travel: Travel,
+    budget: u64,
+) -> Result<Stop, CourseHalt> {
+    let Some(Follower { places, looks }) = follower else { return course.run(None, travel, budget) };
+    let mut left = budget;
+    loop {
+        let state = course.machine().state();
+        let before = state.step;
+        let node = Node::of(state, travel);
+        let is_place = places.contains(node);
+        if is_place && left > 0 {
+            looks.meet(state);
+        }
+        let due = looks.due(state).unwrap_or(u64::MAX).max(1);
+        let part = left.min(due).min(if is_place { 1 } else { u64::MAX });
+        let outcome = course.run(Some(&*places).filter(|_| !is_place), travel, part);
+        let state = course.machine().state();
+        let made = state.step.abs_diff(before);
+        left -= made.min(left);
+        if made > 0 && (is_place || made == due) {
+            looks.look(state, travel, is_place.then(|| node.instruction()));
+        }
+        let goes_on = outcome.as_ref().is_ok_and(|stop| *stop == Stop::Budget);
+        let is_stuck = made == 0 && !places.contains(Node::of(state, travel));
+        if !goes_on || left == 0 || is_stuck {
+            return outcome;
+        }
+    }
+}

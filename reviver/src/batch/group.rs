@@ -1,0 +1,323 @@
+//! SIMD groups of lanes on a CPU core. A group that is abandoned leaves its lanes to run alone, so a lane's results
+//! don't depend on its neighbors. Groups compute derivatives only.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use reviver_compile::group::call::{GroupCall, GroupEnd, GroupRoom};
+use reviver_isa::instruction::Class;
+use reviver_memory::ask;
+use reviver_vm::differentiate::evidence::MOST_ROWS;
+use reviver_vm::differentiate::group::{GROUP, InGroup};
+use reviver_vm::room::{self, OutOfMemory};
+
+use super::order::LaneOrder;
+use super::plan::{LanePlan, LossColumn};
+use crate::loss::LossCell;
+use crate::shared::GroupKey;
+use crate::trip::in_one_go;
+use crate::workspace::Workspace;
+
+/// Maximum number of group routes to compile, because each takes time.
+const MOST_WAYS: usize = 4;
+
+/// Maximum numbers in the cells of a group. Larger groups miss the cache; single lanes need a quarter of the memory.
+const MOST_NUMBERS: usize = 1 << 18;
+
+/// Minimum number of lanes that repays compiling code for groups. Builds with assertions use groups whenever
+/// possible, so that tests cover them.
+const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 };
+
+/// Compiled SIMD-group code of a plan.
+#[derive(Debug)]
+pub(super) struct PlanGroups {
+    /// For each run of consecutive losses: the index of the first loss, and its group routes.
+    ways: Vec<(usize, Arc<GroupCall>)>,
+    /// Input columns, in the order of their cells.
+    columns: Vec<usize>,
+}
+
+impl PlanGroups {
+    /// Returns true if `lanes` lanes repay compiling the code.
+    pub fn is_worth_it(lanes: usize) -> bool {
+        lanes >= FEWEST_LANES
+    }
+
+    /// Compiles the code. Returns `None` if groups can't run the plan, or need too much memory.
+    pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
+        let shared = &plan.executable.shared;
+        let together: Vec<(usize, &[LossCell])> =
+            plan.together(LossCell::turns_with).flat_map(in_rows).collect();
+        let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
+        let numbers = |(_, losses): &(usize, &[LossCell])| GROUP * (2 * ints + reals * (2 + losses.len()));
+        if !(1..=MOST_WAYS).contains(&together.len())
+            || together.iter().map(numbers).sum::<usize>() > MOST_NUMBERS
+        {
+            return None;
+        }
+        // Sorted cells let compiled code serve any order of input columns.
+        let mut given: Vec<(Class, usize, usize)> =
+            plan.inputs.iter().enumerate().map(|(n, cell)| (cell.class, cell.cell, n)).collect();
+        given.sort_unstable();
+        let columns = given.iter().map(|&(_, _, column)| column).collect();
+        let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
+        let mut ways = Vec::new();
+        for (first, losses) in together {
+            let turn = losses.first()?.shared.turn;
+            let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
+            ways.push((first, shared.group_call(&GroupKey { turn, rows, given: given.clone() })?));
+        }
+        Some(PlanGroups { ways, columns })
+    }
+}
+
+/// SIMD groups of one thread. Results are buffered, so that columns are written in longer runs.
+#[derive(Debug)]
+pub(super) struct ThreadGroups<'g> {
+    groups: &'g PlanGroups,
+    /// Buffers for each of the routes.
+    rooms: Vec<GroupRoom>,
+    most_steps: u64,
+    /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
+    begun: usize,
+    undone: usize,
+    /// Permutation of the chunk's rows. A place is a position in this order.
+    order: LaneOrder,
+    /// True if no order of this chunk makes groups converge.
+    is_hopeless: bool,
+    given: GivenRows,
+    kept: KeptRows,
+}
+
+/// Decision about the first lanes from a place on: they have results, or must run alone.
+pub(super) enum GroupLanes {
+    Done(usize),
+    Alone(usize),
+}
+
+/// Minimum number of unfinished groups before the remaining lanes are reordered; also more than half must be
+/// unfinished.
+const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
+
+impl<'g> ThreadGroups<'g> {
+    /// Creates groups that start with the state of `call`, except for lane inputs. Returns `None` if groups can't
+    /// start there, or there is no memory for them.
+    pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
+        let room = |(first, ways): &(usize, Arc<GroupCall>)| {
+            let own = plan.losses.get(*first..*first + ways.rows())?;
+            let seeds = own.iter().map(|loss| loss.seeds.to_vec()).collect();
+            ways.room(&call.inputs.start, seeds).ok().flatten()
+        };
+        let rooms = groups.ways.iter().map(room);
+        let rooms = rooms.collect::<Option<Vec<_>>>()?;
+        let most_steps = in_one_go(&call.machine, call.most_steps);
+        let given = GivenRows::new(plan.inputs.len()).ok()?;
+        let kept = KeptRows::new(plan.results.len()).ok()?;
+        let order = LaneOrder::new(plan);
+        Some(ThreadGroups {
+            groups,
+            rooms,
+            most_steps,
+            begun: 0,
+            undone: 0,
+            order,
+            is_hopeless: false,
+            given,
+            kept,
+        })
+    }
+
+    /// Begins a chunk of `lanes` rows.
+    pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
+        (self.begun, self.undone, self.is_hopeless) = (0, 0, false);
+        (self.given.places, self.kept.rows) = (0..0, 0);
+        self.order.begin(lanes, inputs);
+    }
+
+    /// Returns the row at a place.
+    pub fn row(&self, place: usize) -> usize {
+        self.order.row(place)
+    }
+
+    /// Reorders the rows from a place on if most of their groups were unfinished.
+    pub fn reorder(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) {
+        if self.is_hopeless || self.undone < MANY || self.undone * 2 <= self.begun {
+            return;
+        }
+        self.is_hopeless = !self.order.change(place, lanes, inputs);
+        (self.begun, self.undone, self.given.places) = (0, 0, 0..0);
+    }
+
+    /// Executes the first of the given lanes as a group and buffers the results, or says how many must run alone.
+    pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
+        if self.is_hopeless {
+            return GroupLanes::Alone(places.len());
+        }
+        self.given.read(&places, &self.order, inputs);
+        let mut lanes = places.len().min(GROUP);
+        // A single lane is faster outside a group.
+        while lanes > 1 {
+            self.begun += 1;
+            let end = self.go(plan, places.start, lanes);
+            self.undone += usize::from(end != GroupEnd::Done);
+            match end {
+                GroupEnd::Done => {
+                    self.kept.add(places.start, lanes);
+                    return GroupLanes::Done(lanes);
+                }
+                GroupEnd::Parted(first) => lanes = first.min(lanes - 1),
+                GroupEnd::GivenUp => return GroupLanes::Alone(lanes),
+            }
+        }
+        GroupLanes::Alone(lanes)
+    }
+
+    /// Runs a group through all routes. If there are fewer lanes than the group has, the last lane is repeated.
+    fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
+        for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
+            for (n, &column) in self.groups.columns.iter().enumerate() {
+                room.give(n, in_group(self.given.of(column, place, lanes)));
+            }
+            let kept = &mut self.kept;
+            let end = ways.run(room, self.most_steps, |n, gradient| {
+                for &(column, source) in plan.columns_of(first + n) {
+                    kept.put(
+                        column,
+                        match source {
+                            LossColumn::Value(seeded) => {
+                                gradient.values.get(seeded).copied().unwrap_or_default()
+                            }
+                            LossColumn::Adjoint(cell) => gradient.adjoint(cell),
+                        },
+                    );
+                }
+            });
+            if end != GroupEnd::Done {
+                return end;
+            }
+        }
+        GroupEnd::Done
+    }
+
+    /// Returns true if the buffered results must be written before a group begins at `place`.
+    pub fn is_full(&self, place: usize) -> bool {
+        self.kept.is_full(place)
+    }
+
+    /// Writes the buffered results.
+    pub fn write(&mut self, results: &mut [&mut [u64]]) {
+        self.kept.write(&self.order, results);
+    }
+}
+
+/// Splits losses that turn at one position into those of one call each, with the number of the first.
+fn in_rows((first, losses): (usize, &[LossCell])) -> impl Iterator<Item = (usize, &[LossCell])> {
+    (first..).step_by(MOST_ROWS).zip(losses.chunks(MOST_ROWS))
+}
+
+/// Returns the numbers of a group, with the last number repeated for missing lanes.
+#[inline]
+fn in_group(numbers: &[u64]) -> InGroup<u64> {
+    match numbers.first_chunk() {
+        Some(numbers) => *numbers,
+        None => {
+            let last = numbers.last().copied().unwrap_or_default();
+            std::array::from_fn(|lane| numbers.get(lane).copied().unwrap_or(last))
+        }
+    }
+}
+
+/// Number of rows that are read at once, and buffered before they are written.
+const KEPT: usize = 64;
+
+/// Input numbers of rows at consecutive places.
+#[derive(Debug)]
+struct GivenRows {
+    places: Range<usize>,
+    columns: Vec<[u64; KEPT]>,
+}
+
+impl GivenRows {
+    fn new(columns: usize) -> Result<GivenRows, OutOfMemory> {
+        Ok(GivenRows { places: 0..0, columns: stretches(columns)? })
+    }
+
+    /// Reads the rows from the start of `places` on, unless a whole group of them has already been read.
+    fn read(&mut self, places: &Range<usize>, order: &LaneOrder, inputs: &[&[u64]]) {
+        let group = places.start..places.end.min(places.start + GROUP);
+        if self.places.start <= group.start && group.end <= self.places.end {
+            return;
+        }
+        self.places = places.start..places.end.min(places.start + KEPT);
+        for (own, column) in self.columns.iter_mut().zip(inputs) {
+            if order.is_plain() {
+                room::copy(own, column.get(self.places.clone()).unwrap_or_default());
+                continue;
+            }
+            for (own, place) in own.iter_mut().zip(self.places.clone()) {
+                *own = column.get(order.row(place)).copied().unwrap_or_default();
+            }
+        }
+    }
+
+    /// Returns the numbers of a column for `lanes` lanes from `place` on.
+    fn of(&self, column: usize, place: usize, lanes: usize) -> &[u64] {
+        let first = place - self.places.start;
+        self.columns.get(column).and_then(|rows| rows.get(first..first + lanes)).unwrap_or_default()
+    }
+}
+
+/// Allocates zeroed rows for each of some columns.
+fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
+    ask::filled([0; ROWS], columns)
+}
+
+/// Buffered results of rows at consecutive places.
+#[derive(Debug)]
+struct KeptRows {
+    /// The first buffered place.
+    first: usize,
+    rows: usize,
+    /// Buffered rows of each column, plus space for one whole group after them.
+    columns: Vec<[u64; KEPT + GROUP]>,
+}
+
+impl KeptRows {
+    fn new(columns: usize) -> Result<KeptRows, OutOfMemory> {
+        Ok(KeptRows { first: 0, rows: 0, columns: stretches(columns)? })
+    }
+
+    fn is_full(&self, place: usize) -> bool {
+        self.rows >= KEPT || self.rows > 0 && self.first + self.rows != place
+    }
+
+    /// Puts the numbers of a group after the buffered ones.
+    #[inline]
+    fn put(&mut self, column: usize, bits: InGroup<u64>) {
+        let kept = self.columns.get_mut(column).and_then(|column| column.get_mut(self.rows..));
+        kept.and_then(|rows| rows.first_chunk_mut()).into_iter().for_each(|rows| *rows = bits);
+    }
+
+    /// Adds `lanes` lanes from `place` on to the buffer; [`KeptRows::put`] has already stored the numbers.
+    fn add(&mut self, place: usize, lanes: usize) {
+        if self.rows == 0 {
+            self.first = place;
+        }
+        self.rows += lanes;
+    }
+
+    fn write(&mut self, order: &LaneOrder, results: &mut [&mut [u64]]) {
+        let places = self.first..self.first + self.rows;
+        for (kept, there) in self.columns.iter().zip(results) {
+            let Some(kept) = kept.get(..self.rows) else { continue };
+            if !order.is_plain() {
+                for (&bits, place) in kept.iter().zip(places.clone()) {
+                    there.get_mut(order.row(place)).into_iter().for_each(|there| *there = bits);
+                }
+            } else if let Some(there) = there.get_mut(places.clone()) {
+                there.copy_from_slice(kept);
+            }
+        }
+        self.rows = 0;
+    }
+}
