@@ -7,7 +7,7 @@ use std::hint::black_box;
 use allocation_counter::measure;
 use reviver::{Assembled, CheckLevel, EngineChoice, Executable, assemble, open};
 use reviver_compile::call::GradientCall;
-use reviver_compile::route::Route;
+use reviver_compile::compiled_run::CompiledRun;
 use reviver_jit::Jit;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::{Program, Travel};
@@ -87,7 +87,7 @@ fn main() {
         let mut best = Best::none();
         for _ in 0..ROUNDS {
             let forward = time(|| {
-                _ = black_box(Route::new(program, &jit, Travel::Forward, CheckLevel::Checked).unwrap())
+                _ = black_box(CompiledRun::new(program, &jit, Travel::Forward, CheckLevel::Checked).unwrap())
             });
             best.round([forward, time(|| compile_gradient(program, &jit, loss))]);
         }

@@ -171,8 +171,8 @@ impl TextFiles {
         if !matches!(ended.status.code(), Some(0 | 5)) {
             return None;
         }
-        let told = String::from_utf8(ended.stderr).expect("times are text");
-        Some(told.split_whitespace().map(|seconds| seconds.parse::<f64>().expect("seconds")).sum())
+        let reported = String::from_utf8(ended.stderr).expect("times are text");
+        Some(reported.split_whitespace().map(|seconds| seconds.parse::<f64>().expect("seconds")).sum())
     }
 
     /// Returns the shortest time of several runs.

@@ -60,11 +60,11 @@ impl Measured {
             best.round([time(|| found = Some(gradient(&subject, &loss).unwrap()))]);
         }
         let [seconds] = best.seconds();
-        let Gradient { values, adjoints, steps, cost, trust, .. } = found.unwrap();
+        let Gradient { values, adjoints, steps, cost, verification_report, .. } = found.unwrap();
         let real = |bits| program.approximate(Value::Real(bits));
         assert!((real(values[0]) - 3.0).abs() < 1e-9, "y is {}", real(values[0]));
         assert!((real(adjoints.cells[x]) - 1.0).abs() < 1e-9, "x' is {}", real(adjoints.cells[x]));
-        assert!(trust.reports.is_empty());
+        assert!(verification_report.reports.is_empty());
         Measured { n, steps, all_steps: cost.steps, bytes: cost.peak_bytes, seconds }
     }
 

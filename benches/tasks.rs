@@ -3,7 +3,7 @@
 
 use reviver_vm::differentiate::{Subject, gradient};
 use reviver_vm::digest::value_digest;
-use reviver_vm::machine::STEPS_WORTH_THREADS;
+use reviver_vm::machine::MIN_STEPS_OF_REGION;
 use reviver_vm::{CheckLevel, Machine, Travel};
 
 use harness::clock::{Best, time};
@@ -62,7 +62,7 @@ fn without_tasks(path: &str) -> Machine {
 /// Runs to the end with `threads` threads.
 fn run(machine: &Machine, threads: u32) -> Machine {
     let mut machine = machine.try_clone().unwrap();
-    machine.run_on_threads(threads, STEPS_WORTH_THREADS);
+    machine.run_on_threads(threads, MIN_STEPS_OF_REGION);
     to_the_end(&mut machine, Travel::Forward);
     machine
 }

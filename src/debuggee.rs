@@ -6,7 +6,7 @@ use reviver_debugger::session::Session;
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_inspect::listing::{OpenError, OpenedProgram};
 use reviver_vm::Travel;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 
 use crate::cli::{Debugged, Given};
 use crate::failure::{Exit, Failure, Fallible};

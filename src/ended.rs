@@ -5,7 +5,7 @@ use std::path::Path;
 use reviver_vm::strategy::Strategy;
 
 use crate::failure::{Exit, Failure, Fallible, counted};
-use crate::journey::Ending;
+use crate::run_to_end::Ending;
 use crate::{output, read};
 
 /// Returns the verdict on how a run ended; `way` names the part of the run if there are several.

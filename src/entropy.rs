@@ -14,7 +14,7 @@ use reviver_vm::{Program, Travel};
 use crate::account::Entropy;
 use crate::cli::{AccountOptions, Start};
 use crate::failure::{Failure, Fallible, counted};
-use crate::journey::{self, RunToEnd, Shows};
+use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::table::lines::{TableLines, shown_field};
 use crate::table::{named, no_number};
 use crate::{ended, engine, read, start};
@@ -36,9 +36,9 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
         let mut machine = start::begun_with(&options.given, &case.sets, program, Travel::Forward)?.machine;
         *inputs.entry(value_digest(program, machine.state())).or_default() += case.weight;
         runner.iter().for_each(|runner| machine.run_by(runner.clone()));
-        let mut course = journey::begin(machine, None, Travel::Forward)?;
-        let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, follower: None };
-        let ending = journey::go(way, &mut course, Travel::Forward)?;
+        let mut course = run_to_end::begin(machine, None, Travel::Forward)?;
+        let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: None };
+        let ending = run_to_end::go(way, &mut course, Travel::Forward)?;
         ended::verdict(&options.given.file, &format!(" with the inputs of case {}", n + 1), &ending)?;
         *results.entry(value_digest(program, course.machine().state())).or_default() += case.weight;
     }

@@ -63,7 +63,7 @@ pub struct Failure {
     pub message: String,
     for_programs: Box<ForPrograms>,
     /// True if the command's JSON object already contains the failure.
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
 }
 
 /// Content of a failure for `--json`.
@@ -92,7 +92,7 @@ impl Failure {
     /// Creates a failure with a text that may have colors; external parts of the text must be escaped already.
     pub fn styled(exit: Exit, summary: impl Into<String>, text: impl Into<String>) -> Failure {
         let for_programs = ForPrograms { summary: summary.into(), help: Vec::new(), details: Map::new() };
-        Failure { exit, message: text.into(), for_programs: Box::new(for_programs), told: false }
+        Failure { exit, message: text.into(), for_programs: Box::new(for_programs), reported: false }
     }
 
     /// Creates a failure for invalid arguments.
@@ -175,8 +175,8 @@ impl Failure {
 
     /// Marks the failure as already contained in the JSON object.
     #[must_use]
-    pub fn told(self) -> Failure {
-        Failure { told: true, ..self }
+    pub fn reported(self) -> Failure {
+        Failure { reported: true, ..self }
     }
 }
 

@@ -15,7 +15,7 @@ use reviver_isa::Module;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use serde_json::Value as Json;
 
 use crate::cli::Constants;

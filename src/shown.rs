@@ -7,7 +7,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{NotShown, Program, ShowSink, ShownValue};
 
 use crate::failure::Failure;
-use crate::output::told::{self, Object, Tellable};
+use crate::output::json_values::{self, JsonValue, Object};
 use crate::streams;
 
 /// Kept values of `show`, up to a limit, because a program may show endlessly.
@@ -32,10 +32,10 @@ impl ShownValues {
         if !self.entries.is_empty() {
             let entry = move |n: usize| {
                 let (name, value) = self.entries.get(n)?;
-                Some(Object::from_iter([(name.clone(), told::value(program, *value))]))
+                Some(Object::from_iter([(name.clone(), json_values::value(program, *value))]))
             };
-            let told = Tellable::list(self.entries.len(), move |n| entry(n).unwrap_or_default().into());
-            object.insert("shown", told);
+            let reported = JsonValue::list(self.entries.len(), move |n| entry(n).unwrap_or_default().into());
+            object.insert("shown", reported);
         }
         if self.left_out > 0 {
             object.insert("shown_left_out", self.left_out);
@@ -94,7 +94,7 @@ impl DerivativeShows {
         members.extend(failure.members());
         // A failed print doesn't change the original failure.
         streams::print_with(|out| members.write(out)).ok();
-        failure.told()
+        failure.reported()
     }
 }
 

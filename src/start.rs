@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reviver_isa::module::{Global, Module, Role, Shape};
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::given::Tape;
 use reviver_vm::notation::Notation;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::strategy::loses_nothing;
 use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
@@ -112,7 +112,7 @@ pub fn begun_with(
         let tape = Tape::given(travel);
         let entries = given::tape(program, argument)?;
         check_tape(program, entries.len())?;
-        let entries = program.told(tape, entries);
+        let entries = program.in_text_order(tape, entries);
         match tape {
             Tape::Input => machine.state_mut().input = entries,
             Tape::Output => machine.state_mut().output = entries,

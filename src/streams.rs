@@ -105,7 +105,7 @@ pub fn complain_styled(text: &str) {
 
 /// Reports a failure on standard error; with `--json` also on standard output, unless it was reported there.
 pub fn tell(failure: &Failure, json: bool) {
-    if json && !failure.told && failure.exit != Exit::Unread {
+    if json && !failure.reported && failure.exit != Exit::Unread {
         // If standard output fails, standard error still gets the original failure.
         print_json(&Json::Object(failure.members())).ok();
     }

@@ -12,7 +12,7 @@ use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::{Start, StrategyOptions};
 use crate::failure::{Exit, Failure, Fallible};
-use crate::output::told::told_shape;
+use crate::output::json_values::json_shape;
 use crate::{ended, engine, given, interrupt, output, read, start};
 
 /// Selected name: a global as a whole, or one of its cells.
@@ -165,7 +165,7 @@ fn whole(subject: &Subject, wanted: impl Fn(&Global) -> bool) -> Fallible<Vec<Se
     wanted
         .map(|(n, global)| {
             let variables = subject.variables(n).map_err(|_| no_memory())?;
-            let shape = told_shape(global.shape, variables.len());
+            let shape = json_shape(global.shape, variables.len());
             Ok(Selection { name: global.name.clone(), shape, variables })
         })
         .collect()
@@ -182,7 +182,7 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
         error => with_reals(program, Failure::usage(format_args!("{option}: {error}"))),
     })?;
     if compact == base {
-        let shape = told_shape(global.shape, variables.len());
+        let shape = json_shape(global.shape, variables.len());
         return Ok(Selection { name: compact, shape, variables });
     }
     let count = variables.len();

@@ -136,9 +136,13 @@ fn a_repeated_sweep_keeps_to_its_memory() {
     let program = subject.program.clone();
     let usual = differentiate::Subject::new(program.clone(), start, false, u64::MAX).unwrap();
     let loss = usual.variables(program.global("loss").unwrap().0).unwrap().remove(0);
-    let bounded = differentiate::Subject { mending_memory: 16 << 10, ..usual.clone() };
+    let bounded = differentiate::Subject { recompute_memory: 16 << 10, ..usual.clone() };
     let [whole, parts] = [&usual, &bounded].map(|subject| gradient(subject, &loss).unwrap());
-    assert!(whole.trust.mended.is_some() && parts.trust.mended.is_some(), "{:?}", whole.trust);
+    assert!(
+        whole.verification_report.recomputed.is_some() && parts.verification_report.recomputed.is_some(),
+        "{:?}",
+        whole.verification_report
+    );
     assert!(whole.history_bytes > 32 << 10, "{} bytes", whole.history_bytes);
     assert!((1..=16 << 10).contains(&parts.history_bytes), "{} bytes", parts.history_bytes);
     assert_eq!((whole.values, whole.adjoints.cells), (parts.values, parts.adjoints.cells));

@@ -55,9 +55,9 @@ impl Assembly {
     }
 
     /// Updates the lines, files and paths of a structure to those of this text.
-    pub fn retell(&self, structure: &mut Structure) {
+    pub fn set_text(&self, structure: &mut Structure) {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
-        structure.retell(lines, files, paths);
+        structure.set_text(lines, files, paths);
     }
 
     /// Returns true if there are errors.

@@ -49,9 +49,12 @@ impl CProgram {
     pub fn time(&self) -> CTimes {
         let output = Command::new(&self.executable).output().expect("the compiled benchmark runs");
         assert!(output.status.success(), "the compiled benchmark traps");
-        let told = String::from_utf8(output.stdout).expect("numbers");
-        let numbers: Vec<f64> = told.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-        let &[objective, gradient, value] = numbers.as_slice() else { panic!("three numbers, not {told}") };
+        let reported = String::from_utf8(output.stdout).expect("numbers");
+        let numbers: Vec<f64> =
+            reported.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        let &[objective, gradient, value] = numbers.as_slice() else {
+            panic!("three numbers, not {reported}")
+        };
         CTimes { objective, gradient, value }
     }
 }

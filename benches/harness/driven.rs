@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reviver_compile::driver::Driver;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_jit::Jit;
 use reviver_vm::{CheckLevel, Machine};
 
@@ -10,6 +10,8 @@ use reviver_vm::{CheckLevel, Machine};
 pub fn by_native_code(machine: &Machine, level: CheckLevel) -> Machine {
     let mut driven = machine.try_clone().expect("memory for a small program");
     let jit = Jit::new().expect("native code for this machine");
-    driven.run_by(Arc::new(Driver::new(machine.program(), jit).leaving(32).checking(level)));
+    driven.run_by(Arc::new(
+        TieredRuntime::new(machine.program(), jit).with_least_steps(32).with_check_level(level),
+    ));
     driven
 }

@@ -38,14 +38,14 @@ pub struct Promoted {
 }
 
 /// An edge to another part: its number, and the statements that run on this edge.
-struct PartWay {
+struct PartEdge {
     body: Body,
     to: usize,
 }
 
-impl PartWay {
-    fn to(part: usize) -> PartWay {
-        PartWay { body: Body::new(), to: part }
+impl PartEdge {
+    fn to(part: usize) -> PartEdge {
+        PartEdge { body: Body::new(), to: part }
     }
 }
 
@@ -53,7 +53,7 @@ impl PartWay {
 enum PartExit {
     To(usize),
     /// The first edge if the condition holds, otherwise the second one.
-    Choice(Condition, PartWay, PartWay),
+    Choice(Condition, PartEdge, PartEdge),
 }
 
 /// The statements before the first one that is cut.
@@ -250,7 +250,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         let otherwise = claimed(tree.otherwise.as_deref().unwrap_or_default(), fails);
         let first = self.reserve("the first way", place);
         let other = if otherwise.is_empty() { behind } else { self.reserve("the other way", tree.middle) };
-        self.leave(PartExit::Choice(tree.entry.clone(), PartWay::to(first), PartWay::to(other)), to);
+        self.leave(PartExit::Choice(tree.entry.clone(), PartEdge::to(first), PartEdge::to(other)), to);
         self.fill(first, &then, PartExit::To(behind));
         if other != behind {
             self.fill(other, &otherwise, PartExit::To(behind));
@@ -270,7 +270,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         self.fill(
             head,
             &tree.first,
-            PartExit::Choice(tree.exit.clone(), PartWay::to(behind), PartWay::to(turn)),
+            PartExit::Choice(tree.exit.clone(), PartEdge::to(behind), PartEdge::to(turn)),
         );
         if turn != head {
             self.fill(turn, &again, PartExit::To(head));
@@ -295,7 +295,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
                 self.leave(PartExit::To(head), to);
             }
             None => self.leave(
-                PartExit::Choice(is_empty, PartWay::to(behind), PartWay { body: begun, to: head }),
+                PartExit::Choice(is_empty, PartEdge::to(behind), PartEdge { body: begun, to: head }),
                 to,
             ),
         }
@@ -311,7 +311,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         self.fill(
             head,
             &round,
-            PartExit::Choice(goes_on, PartWay::to(head), PartWay { body: ended, to: behind }),
+            PartExit::Choice(goes_on, PartEdge::to(head), PartEdge { body: ended, to: behind }),
         );
     }
 
@@ -321,7 +321,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
             PartExit::To(part) => to.extend(self.go(part)),
             PartExit::Choice(condition, yes, no) => {
                 let arrived = make::compare(Order::Eq, make::cell(&self.next), make::int(yes.to as u64));
-                let body = |way: PartWay| -> Body { way.body.into_iter().chain(self.go(way.to)).collect() };
+                let body = |way: PartEdge| -> Body { way.body.into_iter().chain(self.go(way.to)).collect() };
                 to.push(node(make::branches(condition, body(yes), Some(body(no)), arrived)));
             }
         }

@@ -200,9 +200,9 @@ impl Emission<'_> {
             begins.push_str(&run);
             apply = results;
         }
-        let told = self.printed(&self.told());
+        let reported = self.printed(&self.reported());
         format!(
-            "        compute  ; the start is computed from the inputs\n{begins}        apply\n{apply}        uncompute\n{told}"
+            "        compute  ; the start is computed from the inputs\n{begins}        apply\n{apply}        uncompute\n{reported}"
         )
     }
 
@@ -241,7 +241,7 @@ impl Emission<'_> {
     }
 
     /// Returns the statements that move results into the program's own cells at the very end.
-    fn told(&self) -> Body {
+    fn reported(&self) -> Body {
         let mut body = Body::new();
         for variable in declare::found(self.made, self.is_undone()) {
             let Some(result) = &variable.result else { continue };

@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn sixty_four_segments_in_one_to_six_levels() {
-        let told = [(64, 1), (8, 2), (4, 3), (2, 6)].map(|(segments, levels)| {
+        let reported = [(64, 1), (8, 2), (4, 3), (2, 6)].map(|(segments, levels)| {
             let plan = SegmentPlan::new(segments, levels, None).unwrap();
             (plan.reach(), plan.runs(), plan.states())
         });
-        assert_eq!(told, [(64, 127, 64), (64, 225, 15), (64, 343, 10), (64, 729, 7)]);
+        assert_eq!(reported, [(64, 127, 64), (64, 225, 15), (64, 343, 10), (64, 729, 7)]);
     }
 
     #[test]

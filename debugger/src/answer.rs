@@ -3,8 +3,8 @@
 
 use crate::command::Outcome;
 use crate::outcome::{
-    CellDifference, CellHistory, MomentDifference, OriginCause, Printed, Touch, Trace, ValueOrigin, ValueWay,
-    way_of_value,
+    CellDifference, CellHistory, OriginCause, Printed, TimePointDifference, Touch, Trace, ValueOrigin,
+    ValuePath, path_of_value,
 };
 use crate::question::PastQuestion;
 use crate::render::{moves_in_words, render};
@@ -89,7 +89,7 @@ impl Answer {
             Outcome::Trace(_) | Outcome::Difference(_) => lines(session, outcome),
             other => (None, listed(session, other)),
         };
-        let branch = session.moment().branch;
+        let branch = session.time_point().branch;
         let is_behind = matches!(outcome, Outcome::History(history) if !history.is_ahead);
         let leads = rows.iter().position(|row| row.leads.is_some()).unwrap_or(0);
         let first = if is_behind { rows.len().saturating_sub(1) } else { leads };
@@ -188,7 +188,7 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     let asked = chain.iter().enumerate().filter(|(_, link)| link.parent == parent);
     let mut rows = Vec::new();
     for (n, link) in asked {
-        let way = way_of_value(chain, n);
+        let way = path_of_value(chain, n);
         let Some(maker) = chain.get(way.maker) else { continue };
         let mut below = moves(session, chain, &way, depth + 1);
         below.extend(origins(session, chain, Some(way.maker), depth + 1));
@@ -225,7 +225,7 @@ fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
 }
 
 /// Builds one row for the writes that only moved a value, with a nested row for each of these writes.
-fn moves(session: &Session, chain: &[ValueOrigin], way: &ValueWay, depth: usize) -> Vec<AnswerRow> {
+fn moves(session: &Session, chain: &[ValueOrigin], way: &ValuePath, depth: usize) -> Vec<AnswerRow> {
     let Some(words) = moves_in_words(chain, way) else { return Vec::new() };
     let above = AnswerRow { fold: Fold::Closed, ..AnswerRow::text(depth, format!("through {words}")) };
     let links = way.moves.iter().filter_map(|link| chain.get(*link));
@@ -263,7 +263,7 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
 /// Builds the heading and the rows of a table or a difference. Rows of a table lead to their time points,
 /// cells to their last write.
 fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow>) {
-    let here = session.moment().branch;
+    let here = session.time_point().branch;
     let (outcome, leads) = match outcome {
         Outcome::Trace(trace) => {
             let plain = Trace { printed: Printed::default(), ..trace.clone() };
@@ -271,7 +271,8 @@ fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow
             (Outcome::Trace(plain), leads.collect::<Vec<_>>())
         }
         Outcome::Difference(found) => {
-            let plain = MomentDifference { printed: Printed::default(), ..MomentDifference::clone(found) };
+            let plain =
+                TimePointDifference { printed: Printed::default(), ..TimePointDifference::clone(found) };
             let written = |cell: &CellDifference| {
                 let writer = cell.writer.as_ref().filter(|_| found.to.branch == here);
                 writer.map(|write| AnswerLead::Step(write.step))
@@ -323,14 +324,15 @@ fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
 
 /// Returns a separate outcome for each event, with its step.
 fn happened(events: &Events) -> Vec<(Outcome, i64)> {
-    let nothing = Events { moments: Vec::new(), stretches: Vec::new(), more_moments: 0, ..events.clone() };
-    let moments = events.moments.iter().map(|moment| {
-        (Outcome::Events(Events { moments: vec![moment.clone()], ..nothing.clone() }), moment.0)
+    let nothing =
+        Events { time_points: Vec::new(), stretches: Vec::new(), more_moments: 0, ..events.clone() };
+    let time_points = events.time_points.iter().map(|time_point| {
+        (Outcome::Events(Events { time_points: vec![time_point.clone()], ..nothing.clone() }), time_point.0)
     });
     let stretches = events.stretches.iter().map(|stretch| {
         (Outcome::Events(Events { stretches: vec![*stretch], ..nothing.clone() }), stretch.from)
     });
-    let mut all: Vec<(Outcome, i64)> = moments.chain(stretches).collect();
+    let mut all: Vec<(Outcome, i64)> = time_points.chain(stretches).collect();
     all.sort_by_key(|(_, step)| *step);
     all
 }

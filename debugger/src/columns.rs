@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_stands_in_its_column() {
+    fn events_are_in_their_column() {
         assert_eq!(hanging("step [N]   Make one step", 24), ["step [N]   Make one step"]);
         let lines = ["step [N]   Make one", "           step"];
         assert_eq!(hanging("step [N]   Make one step", 22), lines);

@@ -45,7 +45,6 @@
 
 pub mod answer;
 pub mod batch;
-mod belongings;
 pub mod columns;
 pub mod command;
 #[cfg(all(feature = "terminal", unix))]
@@ -60,6 +59,7 @@ pub mod render;
 pub mod repl;
 pub mod scale;
 pub mod session;
+mod session_content;
 pub mod timeline;
 pub mod tui;
 pub mod view;

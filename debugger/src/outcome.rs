@@ -9,15 +9,15 @@ use crate::listing::Line;
 use crate::memory::Cell;
 use crate::points::WatchMode;
 use crate::question::{PastQuestion, ValueStore};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 
 /// A movement through time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
     /// The time point at which the motion began.
-    pub from: Moment,
+    pub from: TimePoint,
     /// The time point at which the motion ended.
-    pub to: Moment,
+    pub to: TimePoint,
     /// The direction of the motion.
     pub travel: Travel,
     /// The reason for stopping at `to`.
@@ -335,7 +335,7 @@ pub enum WriteRole {
 
 /// The path of a value back through writes that only moved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueWay {
+pub struct ValuePath {
     /// Indices of the links of those writes, latest in time first.
     pub moves: Vec<usize>,
     /// Index of the link that explains how the value was computed, or where the search ended.
@@ -343,8 +343,8 @@ pub struct ValueWay {
 }
 
 /// Returns the path of a link's value back to the link that explains it.
-pub fn way_of_value(chain: &[ValueOrigin], link: usize) -> ValueWay {
-    let mut way = ValueWay { moves: Vec::new(), maker: link };
+pub fn path_of_value(chain: &[ValueOrigin], link: usize) -> ValuePath {
+    let mut way = ValuePath { moves: Vec::new(), maker: link };
     while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
         chain.get(way.maker).map(|link| &link.cause)
     {
@@ -396,18 +396,18 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceRow {
     /// The time point of the visit.
-    pub at: Moment,
+    pub at: TimePoint,
     /// The values of the expressions, or the errors of those without a value.
     pub values: Vec<Result<String, String>>,
 }
 
 /// Differences between two time points, in the order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MomentDifference {
+pub struct TimePointDifference {
     /// The earlier time point.
-    pub from: Moment,
+    pub from: TimePoint,
     /// The later time point.
-    pub to: Moment,
+    pub to: TimePoint,
     /// The cells with different values, up to the requested number.
     pub cells: Vec<CellDifference>,
     /// Number of further cells that differ.

@@ -5,7 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 
 use crate::cell_set::CellSet;
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 
 /// A store for values outside cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,5 +82,5 @@ pub struct PastQuestion {
     /// The steps that belong to the location's past.
     pub past: PastOfCell,
     /// The time point at which the value is known.
-    pub at: Moment,
+    pub at: TimePoint,
 }

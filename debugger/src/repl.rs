@@ -17,12 +17,12 @@ use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
-use crate::belongings::{question, would_be_gone};
 use crate::command::completion::candidates;
 use crate::command::table::Command;
 use crate::command::{Console, find, named, script, without_comment};
 use crate::prompt_settings;
 use crate::render::{render, render_done, render_error};
+use crate::session_content::{question, would_be_gone};
 use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
@@ -361,21 +361,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hints_tell_how_a_command_goes_on() {
-        let told = |line: &str| {
+    fn hints_complete_a_command() {
+        let reported = |line: &str| {
             let hint = hint(line)?;
             Some((hint.completion().unwrap_or_default().to_owned(), hint.text))
         };
         let some = |typed: &str, text: &str| Some((typed.to_owned(), text.to_owned()));
-        assert_eq!(told("conti"), some("nue", "nue"));
-        assert_eq!(told("cond"), some("", " N [CONDITION]"));
-        assert_eq!(told("goto "), some("", "STEP | N% | start | end | MARK"));
-        assert_eq!(told("disa"), None);
-        assert_eq!(told("s"), some("", " [N]"));
-        assert_eq!(told("watc"), some("h", "h CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]"));
-        assert_eq!(told(""), None);
-        assert_eq!(told("continue "), None);
-        assert_eq!(told("goto 5"), None);
+        assert_eq!(reported("conti"), some("nue", "nue"));
+        assert_eq!(reported("cond"), some("", " N [CONDITION]"));
+        assert_eq!(reported("goto "), some("", "STEP | N% | start | end | MARK"));
+        assert_eq!(reported("disa"), None);
+        assert_eq!(reported("s"), some("", " [N]"));
+        assert_eq!(reported("watc"), some("h", "h CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]"));
+        assert_eq!(reported(""), None);
+        assert_eq!(reported("continue "), None);
+        assert_eq!(reported("goto 5"), None);
     }
 
     #[test]

@@ -5,18 +5,18 @@ mod support;
 
 use std::sync::Arc;
 
-use reviver_compile::driver::Driver;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_debugger::batch::run;
 use reviver_debugger::command::Console;
 use reviver_debugger::session::Session;
-use reviver_debugger::timeline::{CallStretch, LongRuns};
+use reviver_debugger::timeline::{CallSegment, LongRuns};
 use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
 use reviver_jit::Jit;
 use reviver_vm::{Program, Runner};
 
 fn native(program: &Program) -> Arc<dyn Runner> {
-    Arc::new(Driver::new(program, Jit::new().expect("a machine that is known")))
+    Arc::new(TieredRuntime::new(program, Jit::new().expect("a machine that is known")))
 }
 
 /// Engines for long runs: the interpreter only, native code from the first step on, and native code for
@@ -28,7 +28,7 @@ const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
 ];
 
 /// Returns the output of a script on each engine, with the stretches of calls after it.
-fn said(text: &str, script: &str) -> Vec<(String, Vec<CallStretch>)> {
+fn said(text: &str, script: &str) -> Vec<(String, Vec<CallSegment>)> {
     let subject = support::subject(text);
     let on = |engine: fn(&Program) -> Option<LongRuns>| {
         let session = Session::at_begin(subject.clone()).unwrap();
@@ -49,14 +49,14 @@ fn said(text: &str, script: &str) -> Vec<(String, Vec<CallStretch>)> {
 /// all commands were executed.
 #[track_caller]
 fn same_on_all(text: &str, script: &str, words: &[&str]) {
-    let told = said(text, script);
-    for found in &told {
-        assert_eq!(found.0, told[0].0);
-        assert!(found.1 == told[0].1, "the calls differ");
+    let reported = said(text, script);
+    for found in &reported {
+        assert_eq!(found.0, reported[0].0);
+        assert!(found.1 == reported[0].1, "the calls differ");
     }
-    let commands = told[0].0.lines().filter(|line| line.starts_with("> ")).count();
-    assert_eq!(commands, script.lines().count(), "{}", told[0].0);
-    words.iter().for_each(|word| assert!(told[0].0.contains(word), "no {word}:\n{}", told[0].0));
+    let commands = reported[0].0.lines().filter(|line| line.starts_with("> ")).count();
+    assert_eq!(commands, script.lines().count(), "{}", reported[0].0);
+    words.iter().for_each(|word| assert!(reported[0].0.contains(word), "no {word}:\n{}", reported[0].0));
 }
 
 /// A loop of three million steps, with an array, a rarely executed line, and a line executed in every

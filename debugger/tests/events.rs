@@ -3,7 +3,7 @@
 mod support;
 
 use reviver_debugger::session::{EventKind, Session, SessionError};
-use reviver_debugger::timeline::{CallStretch, TimelineLimits};
+use reviver_debugger::timeline::{CallSegment, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
@@ -42,7 +42,7 @@ fn session(text: &str) -> Session {
 }
 
 /// Asserts that every call is in one stretch, and that every stretch contains calls.
-fn assert_found(stretches: &[CallStretch], calls: &[i64]) {
+fn assert_found(stretches: &[CallSegment], calls: &[i64]) {
     let mut left = calls.iter().peekable();
     for stretch in stretches {
         let mut count = 0;
@@ -56,7 +56,7 @@ fn assert_found(stretches: &[CallStretch], calls: &[i64]) {
 }
 
 #[test]
-fn no_call_is_overlooked_however_one_travels() {
+fn every_call_is_counted_for_any_travel() {
     for text in programs() {
         let calls = calls(&text);
         let mut session = session(&text);
@@ -64,13 +64,13 @@ fn no_call_is_overlooked_however_one_travels() {
             session.goto(step);
             let (_, last) = session.timeline().branch().extent();
             let reached: Vec<i64> = calls.iter().copied().filter(|&step| step <= last).collect();
-            let stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+            let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
             assert_found(&stretches, &reached);
             let exact = stretches.iter().all(|stretch| stretch.to - stretch.from == 1);
             assert!(exact || last > 4_096);
         }
         session.goto_end();
-        let stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+        let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
         assert_found(&stretches, &calls);
         assert!(stretches.len() <= 4_097);
     }
@@ -84,7 +84,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
     session.goto(60);
     // No instruction reads the value, so the branch executes the same steps.
     assert!(session.set("unused", "1").unwrap().is_change);
-    assert_eq!(session.moment().branch, 1);
+    assert_eq!(session.time_point().branch, 1);
     session.goto_end();
     session.goto(20);
     let (first, _) = session.timeline().branch().extent();

@@ -70,7 +70,7 @@ fn written(memory: &Memory, state: &State, node: Node) -> HashSet<Cell> {
 }
 
 #[test]
-fn what_a_step_changes_is_what_it_writes() {
+fn a_step_changes_only_written_cells() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
@@ -96,7 +96,7 @@ fn what_a_step_changes_is_what_it_writes() {
 }
 
 #[test]
-fn what_gradient_mode_changes_is_what_it_writes() {
+fn gradient_mode_changes_only_written_cells() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
@@ -386,7 +386,7 @@ fn what_undoes_an_instruction_is_known_in_every_program() {
 
 #[test]
 fn a_compound_condition_that_fails_is_named() {
-    let told = |text: &str| {
+    let reported = |text: &str| {
         let mut console = Console::new(
             Session::at_begin(support::subject(text)).unwrap(),
             UsedFiles::default(),
@@ -395,7 +395,7 @@ fn a_compound_condition_that_fails_is_named() {
         let outcome = console.execute("c").unwrap();
         render(&console.session, &outcome)
     };
-    let said = told(
+    let said = reported(
         ".inout s default 3, n default 2\n\tif s > 0 and n > 0\n\t sub s, 5\n\t neg n\n\
          \tfi (s > 0 and n < 0) or not s != 7\n",
     );
@@ -405,12 +405,12 @@ fn a_compound_condition_that_fails_is_named() {
                   `if s > 0 and n > 0` (line 2): the first body ran: 3 > 0 and 2 > 0\n";
     assert!(said.contains(wanted), "{said}");
     // A flag declared by the author is shown by its name.
-    let said = told(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
+    let said = reported(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
     assert!(said.contains("`flag` must be vacant but is 2"), "{said}");
 }
 
 #[test]
-fn a_line_is_come_to_from_all_sides() {
+fn a_line_is_entered_from_all_sides() {
     let text = ".inout s default 3\n\tif s > 0\n\t neg s\n\telse\n\t not s\n\tfi s < 0\n\
                 \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
                 \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
@@ -467,7 +467,7 @@ fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
 }
 
 #[test]
-fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
+fn a_breakpoint_at_a_line_stops_on_every_path_to_it() {
     let loops = ".inout n default 3\n.out i, a\n\tfrom i == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
                  \tfrom i == 0 and a == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
                  \tfor k in 0..n reversed\n\t add a, k\n\trof\n\tuncall f(a, i)\n\tuncall f(a, n)\n\
@@ -507,7 +507,7 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
 /// Checks that a line is reached once, although a call with expressions computes them before itself and
 /// uncomputes them after itself.
 #[test]
-fn a_line_with_a_call_is_come_to_once_from_either_side() {
+fn a_line_with_a_call_is_entered_once_from_either_side() {
     let text = ".inout n default 4\n.out c\n\tcall f(n*3, c)\n\tcall f(7 - n, c)\n\tuncall f(n+1, c)\n\
                 .proc f(in n, inout r)\n\tadd.mul r, n, 2\n.end\n";
     for line in ["3", "4", "5"] {
@@ -572,7 +572,7 @@ fn edits_within_edits_are_exact_and_share_what_they_remember() {
         single.run(Travel::Backward, 3).unwrap();
         put(&mut single, seeds[1], &seed);
     }
-    assert_eq!(session.moment().branch, 41);
+    assert_eq!(session.time_point().branch, 41);
     session.goto_start();
     single.run(Travel::Backward, u64::MAX).unwrap();
     for cell in seeds {

@@ -38,7 +38,7 @@ fn no_motion_leads_further() {
 }
 
 #[test]
-fn questions_look_no_further() {
+fn questions_short_circuit() {
     let text = support::text("fib.rasm").replace(".in  n", ".out c\n.in  n");
     let mut session = Session::at_begin(support::subject(&text)).unwrap().with_most_steps(1_000);
     session.goto(20);

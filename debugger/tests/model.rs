@@ -7,13 +7,13 @@ mod support;
 
 use std::sync::Arc;
 
-use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_debugger::format::PrintFormat;
 use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
 use reviver_debugger::points::{BreakPlace, WatchMode};
-use reviver_debugger::session::{MomentName, PointOptions, Session};
+use reviver_debugger::session::{PointOptions, Session, TimePointName};
 use reviver_debugger::timeline::{LongRuns, TimelineLimits};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape};
@@ -94,7 +94,7 @@ impl Model {
         }
         let cells = reals.iter().flat_map(|name| [name.clone(), format!("{name}'")]).collect();
         let arrays = Vec::new();
-        Model { subject: subject.clone(), states, cells, arrays, first, branch: session.moment().branch }
+        Model { subject: subject.clone(), states, cells, arrays, first, branch: session.time_point().branch }
     }
 
     /// Creates a session at the start. In a quarter of the sessions, an engine with compiled functions
@@ -104,7 +104,7 @@ impl Model {
         let session = Session::new(self.subject.clone(), start, limits(seed)).unwrap();
         match seed % 4 {
             1 => {
-                let driver = Driver::new(&self.subject.program, Evaluator);
+                let driver = TieredRuntime::new(&self.subject.program, Evaluator);
                 session.with_long_runs(&LongRuns::eager(Arc::new(driver)))
             }
             _ => session,
@@ -435,8 +435,8 @@ impl<'a> Play<'a> {
         };
         let ignored = if dice.below(3) == 0 { dice.below(5) as u64 } else { 0 };
         let point = self.session.ignore(id, ignored).unwrap();
-        let told = point.condition.as_ref().map(|condition| condition.text().to_owned());
-        self.log.push(format!("point {}, {told:?}, ignores {ignored}", point.text));
+        let reported = point.condition.as_ref().map(|condition| condition.text().to_owned());
+        self.log.push(format!("point {}, {reported:?}, ignores {ignored}", point.text));
         self.points.points.push(Point { id, trigger, condition, ignored });
     }
 
@@ -492,8 +492,8 @@ impl<'a> Play<'a> {
             .map(|step| self.model.first + step as i64)
             .collect();
         let history = self.session.history(cell, usize::MAX - 1).unwrap();
-        let told = history.writes.iter().filter(|write| write.is_changed()).map(|write| write.step);
-        assert_eq!(told.collect::<Vec<_>>(), changes, "{}", self.log.join("\n"));
+        let reported = history.writes.iter().filter(|write| write.is_changed()).map(|write| write.step);
+        assert_eq!(reported.collect::<Vec<_>>(), changes, "{}", self.log.join("\n"));
         let cause = self.session.why(cell, 0).unwrap().remove(0).cause;
         let written = match &cause {
             OriginCause::Written { write, .. } => Some(write.step),
@@ -510,12 +510,12 @@ impl<'a> Play<'a> {
         let log = self.log.join("\n");
         let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
         let mut page = self.session.history(cell, 1 + dice.below(3)).unwrap();
-        let mut told = page.writes.clone();
+        let mut reported = page.writes.clone();
         while let Some(question) = page.further {
             page = self.session.history_before(&question, 1 + dice.below(3)).unwrap();
-            told.splice(0..0, page.writes.clone());
+            reported.splice(0..0, page.writes.clone());
         }
-        assert_eq!(told, whole, "{}", log);
+        assert_eq!(reported, whole, "{}", log);
         let answer = self.session.why(cell, dice.below(3)).unwrap();
         for link in &answer {
             match &link.cause {
@@ -558,11 +558,13 @@ impl<'a> Play<'a> {
         });
         let asked = (PrintFormat::default(), usize::MAX);
         let trace = self.session.trace(&[cell], &format!("*{at}"), Some(&condition), asked).unwrap();
-        let told = trace.rows.into_iter().map(|row| (row.at.step, row.values.into_iter().next().unwrap()));
-        let told: Vec<(i64, String)> = told.map(|(step, value)| (step, value.unwrap_or_default())).collect();
+        let reported =
+            trace.rows.into_iter().map(|row| (row.at.step, row.values.into_iter().next().unwrap()));
+        let reported: Vec<(i64, String)> =
+            reported.map(|(step, value)| (step, value.unwrap_or_default())).collect();
         let steps = |rows: &[(i64, String)]| rows.iter().map(|(step, _)| *step).collect::<Vec<_>>();
-        assert_eq!(steps(&told), steps(&expected), "{}", self.log.join("\n"));
-        assert!(!is_plain || told == expected, "{told:?} {expected:?} {}", self.log.join("\n"));
+        assert_eq!(steps(&reported), steps(&expected), "{}", self.log.join("\n"));
+        assert!(!is_plain || reported == expected, "{reported:?} {expected:?} {}", self.log.join("\n"));
     }
 
     /// Checks the execution counts of lines at the current step, sometimes after many uncounted steps.
@@ -603,22 +605,27 @@ impl<'a> Play<'a> {
         let steps = [dice.below(model.states.len()), dice.below(model.states.len())];
         let (from, to) = (steps[0].min(steps[1]), steps[0].max(steps[1]));
         self.log.push(format!("diff {steps:?}"));
-        let [a, b] = steps.map(|step| MomentName::Step(model.first + step as i64));
+        let [a, b] = steps.map(|step| TimePointName::Step(model.first + step as i64));
         let found = self.session.difference(&a, &b, usize::MAX).unwrap();
         let step = |step: usize| model.first + step as i64;
         assert_eq!((found.from.step, found.to.step), (step(from), step(to)), "{}", self.log.join("\n"));
         for cell in &model.cells {
-            let told = found.cells.iter().find(|told| told.cell == *cell);
+            let reported = found.cells.iter().find(|reported| reported.cell == *cell);
             let values = [from, to].map(|step| model.value(cell, step));
             let has_adjoints = |step: usize| model.states[step].adjoints.is_some();
             if cell.ends_with('\'') && !(has_adjoints(from) && has_adjoints(to)) {
                 continue;
             }
-            assert_eq!(told.is_some(), values[0] != values[1], "{cell}: {}", self.log.join("\n"));
-            let Some(told) = told else { continue };
+            assert_eq!(reported.is_some(), values[0] != values[1], "{cell}: {}", self.log.join("\n"));
+            let Some(reported) = reported else { continue };
             let texts = values.map(|value| self.session.program().text(value));
-            assert_eq!([&told.before, &told.after], [&texts[0], &texts[1]], "{}", self.log.join("\n"));
-            let writer = told.writer.as_ref().map(|write| (write.step - model.first) as usize);
+            assert_eq!(
+                [&reported.before, &reported.after],
+                [&texts[0], &texts[1]],
+                "{}",
+                self.log.join("\n")
+            );
+            let writer = reported.writer.as_ref().map(|write| (write.step - model.first) as usize);
             let is_last = |writer: usize| {
                 (from..to).contains(&writer)
                     && (cell.ends_with('\'') || model.value(cell, writer + 1) == values[1])
@@ -744,7 +751,7 @@ impl<'a> Play<'a> {
         self.branched = true;
         while self.session.undo().is_ok() {}
         while self.session.redo().is_ok() {}
-        assert_eq!(self.session.moment().branch, self.model.branch, "{}", self.log.join("\n"));
+        assert_eq!(self.session.time_point().branch, self.model.branch, "{}", self.log.join("\n"));
     }
 
     fn compare(&self) {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use reviver_compile::driver::Driver;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_debugger::batch::{BatchEnding, run, script_of};
 use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::outcome::StopKind;
@@ -47,7 +47,7 @@ fn interpreter(_: &Program) -> Option<LongRuns> {
 /// Uses native code, where the program permits it.
 fn native_code(program: &Program) -> Option<LongRuns> {
     let jit = Jit::new().expect("a machine that is known");
-    Some(LongRuns::eager(Arc::new(Driver::new(program, jit))))
+    Some(LongRuns::eager(Arc::new(TieredRuntime::new(program, jit))))
 }
 
 fn console(header: &[&str]) -> Console {
@@ -496,7 +496,7 @@ fn scripts_that_carry_one_another_out_are_bounded() {
 }
 
 #[test]
-fn scripts_within_scripts_come_to_an_end() {
+fn nested_scripts_end() {
     let folder = folder("many");
     let source = |n: usize| format!("source {}\n", folder.join(n.to_string()).display());
     std::fs::write(folder.join("0"), "info marks\n".repeat(100)).unwrap();

@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reviver_compile::driver::Driver;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
 use reviver_debugger::timeline::LongRuns;
@@ -136,7 +136,7 @@ fn compare_engines(name: &str, text: &str) -> f64 {
         [there, middle, back, on, away, reverse]
     };
     let plain = trips(Session::at_begin(subject.clone()).unwrap());
-    let driver = Driver::new(&subject.program, Jit::new().unwrap());
+    let driver = TieredRuntime::new(&subject.program, Jit::new().unwrap());
     let long_runs = LongRuns::new(Arc::new(driver));
     let fast = trips(Session::at_begin(subject).unwrap().with_long_runs(&long_runs));
     let what = [

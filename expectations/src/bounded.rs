@@ -4,8 +4,8 @@
 use reviver_isa::instruction::Link;
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::update::{Action, Update};
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::explain::{Explanation, explain};
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Stop, Trap, Travel};
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ use crate::words::counted;
 /// The reason for which a run didn't reach the end of the program.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum Halt {
-    #[error("{}", told(.explanation))]
+    #[error("{}", reported(.explanation))]
     Trap { trap: Trap, explanation: Box<Explanation> },
     #[error("more than {}", counted(*.0, "step"))]
     Steps(u64),
@@ -58,7 +58,7 @@ pub(crate) fn is_meant(explanation: &Explanation, text: &str) -> bool {
 }
 
 /// Returns a trap as one line of text, with its code and its place.
-pub(crate) fn told(explanation: &Explanation) -> String {
+pub(crate) fn reported(explanation: &Explanation) -> String {
     let Explanation { code, message, instruction, spot, .. } = explanation;
     let code = code.text();
     match spot {

@@ -10,11 +10,11 @@ use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 
 use crate::assessment::{Mismatch, MissReason};
-use crate::bounded::{go, is_meant, told};
+use crate::bounded::{go, is_meant, reported};
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
 use crate::judged;
-use crate::settings::{JudgeGradient, TestSettings};
+use crate::settings::{CheckGradient, TestSettings};
 use crate::words::counted;
 
 /// The reason for which there are no derivatives to compare.
@@ -47,7 +47,7 @@ impl NoDerivatives {
     fn miss(self, expected: impl Into<String>) -> Mismatch {
         match self {
             NoDerivatives::Trap(trap) => {
-                Mismatch::new(expected, told(&trap)).because(MissReason::Trap).trapped(Some(trap))
+                Mismatch::new(expected, reported(&trap)).because(MissReason::Trap).trapped(Some(trap))
             }
             NoDerivatives::Other(reason, message) => Mismatch::new(expected, message).because(reason),
         }
@@ -130,15 +130,15 @@ fn gradient_misses(
     subject: &Subject,
     loss: &Variable,
     results: &[DerivativeResult],
-    judge: &JudgeGradient<'_>,
+    judge: &CheckGradient<'_>,
 ) -> Result<Vec<Mismatch>, NoDerivatives> {
     let gradient = gradient(subject, loss)?;
     let mut misses = Vec::new();
     for result in results {
         misses.extend(result_miss(subject, &gradient, result)?);
     }
-    let mended = gradient.trust.mended.as_ref();
-    match (mended, results.contains(&DerivativeResult::Mended)) {
+    let recomputed = gradient.verification_report.recomputed.as_ref();
+    match (recomputed, results.contains(&DerivativeResult::Mended)) {
         (Some(why), false) => {
             misses.push(Mismatch::new(
                 "a reverse sweep without a history",
@@ -150,7 +150,7 @@ fn gradient_misses(
         }
         (Some(_), true) | (None, false) => {}
     }
-    if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
+    if !subject.exact && recomputed.is_none() && gradient.history_bytes != 0 {
         misses.push(Mismatch::new("0 bytes of history", counted(gradient.history_bytes as u64, "byte")));
     }
     misses.extend(judge(subject, loss, &gradient));
@@ -204,7 +204,7 @@ fn result_miss(
         }
         DerivativeResult::Drops(expected) => count("drops", gradient.drops, *expected),
         DerivativeResult::Reported(expected) => {
-            count("reported", gradient.trust.reports.iter().count() as u64, *expected)
+            count("reported", gradient.verification_report.reports.iter().count() as u64, *expected)
         }
         DerivativeResult::Disagrees | DerivativeResult::Mended | DerivativeResult::Entry { .. } => None,
     })

@@ -8,11 +8,11 @@ use reviver_isa::Module;
 use reviver_vm::Travel;
 
 use crate::assessment::{AssessedLine, Assessment, Mismatch, MissReason};
-use crate::excursion::Excursion;
 use crate::expected::Expectations;
 use crate::grammar::{Expectation, ExpectedEnd, ExpectedRun, Property, SameAs};
 use crate::program::ProgramUnderTest;
 use crate::properties::{OwnLines, PropertyTally};
+use crate::round_trip::RoundTrip;
 use crate::settings::TestSettings;
 use crate::{derivatives, reference, runs};
 
@@ -102,8 +102,8 @@ impl Examination<'_> {
         let is_forward = run.travel == Travel::Forward;
         let own = if is_forward { self.own } else { OwnLines::default() };
         let outcome = runs::assess(run, module, own, self.settings);
-        if let Some(excursion) = outcome.excursion.filter(|_| is_forward) {
-            self.see(&excursion, &told(run));
+        if let Some(round_trip) = outcome.round_trip.filter(|_| is_forward) {
+            self.see(&round_trip, &reported(run));
         }
         Assessment::of(outcome.misses)
     }
@@ -116,12 +116,12 @@ impl Examination<'_> {
                 Err(miss) => return Assessment::Missed(vec![miss]),
             };
         let (own, settings) = (self.own, self.settings);
-        let mut see = |excursion: &Excursion, inputs: &str| self.see(excursion, inputs);
+        let mut see = |round_trip: &RoundTrip, inputs: &str| self.see(round_trip, inputs);
         Assessment::of(reference::assess(line, module, &reference, own, settings, &mut see))
     }
 
-    fn see(&mut self, excursion: &Excursion, inputs: &str) {
-        self.properties.iter_mut().for_each(|property| property.see(excursion, inputs));
+    fn see(&mut self, round_trip: &RoundTrip, inputs: &str) {
+        self.properties.iter_mut().for_each(|property| property.see(round_trip, inputs));
     }
 
     /// Returns the verdict on a property, from its tally or from the words of the text.
@@ -156,7 +156,7 @@ fn makes_runs(line: &Expectation) -> bool {
 }
 
 /// Returns the inputs of a run as text.
-fn told(run: &ExpectedRun) -> String {
+fn reported(run: &ExpectedRun) -> String {
     let cells = run.given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
     let tape = run.given.tape.iter().map(|values| format!("tape={}", values.join(",")));
     let words = cells.chain(tape).collect::<Vec<_>>().join(" ");

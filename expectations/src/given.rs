@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_isa::Module;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::given::Tape;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, Runner, Travel};
@@ -164,7 +164,7 @@ fn give_tape(
     let entries =
         values.iter().map(|text| program.parse_entry(text)).collect::<Result<Vec<TapeEntry>, _>>()?;
     let tape = Tape::given(travel);
-    let entries = program.told(tape, entries);
+    let entries = program.in_text_order(tape, entries);
     match tape {
         Tape::Input => machine.state_mut().input = entries,
         Tape::Output => machine.state_mut().output = entries,

@@ -106,12 +106,12 @@ fn differing(
             return Mismatch::new(entry(expected), entry(found));
         }
     }
-    let told = |list: &[String]| match list.len() {
+    let reported = |list: &[String]| match list.len() {
         0 => format!("{what}{sign}nothing"),
         count if count > LISTED => format!("{count} values of {what}"),
         _ => format!("{what}{sign}{}", list.join(",")),
     };
-    Mismatch::new(told(expected), told(found))
+    Mismatch::new(reported(expected), reported(found))
 }
 
 /// Returns the values of a cell, an array or a stack, or `None` if the name doesn't exist.
@@ -132,5 +132,5 @@ pub(crate) fn tape(machine: &Machine, travel: Travel) -> Vec<Value> {
         TapeEntry::Int(value) => Value::Int(value),
         TapeEntry::Real(bits) => Value::Real(bits),
     };
-    program.told(tape, entries.iter().map(|&entry| value(entry)).collect())
+    program.in_text_order(tape, entries.iter().map(|&entry| value(entry)).collect())
 }

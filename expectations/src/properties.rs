@@ -5,9 +5,9 @@ use reviver_vm::explain::Explanation;
 
 use crate::assessment::{Assessment, Mismatch, MissReason, NO_GARBAGE};
 use crate::bounded::Halt;
-use crate::excursion::{Excursion, Homecoming};
 use crate::expected::Expectations;
 use crate::grammar::{Expectation, Property};
+use crate::round_trip::{RoundTrip, RoundTripEnd};
 use crate::words::counted;
 
 /// The properties checked by default that have their own lines.
@@ -34,9 +34,9 @@ impl OwnLines {
 }
 
 /// Returns the differences from the defaults: no garbage and no history, unless these have their own lines.
-pub(crate) fn usual(excursion: &Excursion, own: OwnLines, exact: bool) -> Vec<Mismatch> {
-    let garbage = (!own.no_garbage).then(|| undeclared(excursion)).flatten();
-    let history = (!own.no_history && !exact && excursion.history_bytes > 0).then(|| kept(excursion));
+pub(crate) fn usual(round_trip: &RoundTrip, own: OwnLines, exact: bool) -> Vec<Mismatch> {
+    let garbage = (!own.no_garbage).then(|| undeclared(round_trip)).flatten();
+    let history = (!own.no_history && !exact && round_trip.history_bytes > 0).then(|| kept(round_trip));
     garbage.into_iter().chain(history).collect()
 }
 
@@ -59,10 +59,10 @@ impl PropertyTally {
     }
 
     /// Checks the property on a run.
-    pub fn see(&mut self, excursion: &Excursion, inputs: &str) {
+    pub fn see(&mut self, round_trip: &RoundTrip, inputs: &str) {
         self.runs += 1;
         if self.first.is_none() {
-            self.first = miss(&self.property, excursion).map(|miss| miss.on(inputs));
+            self.first = miss(&self.property, round_trip).map(|miss| miss.on(inputs));
         }
     }
 
@@ -82,19 +82,19 @@ impl PropertyTally {
 }
 
 /// Returns how a run violates a property, or `None` if it doesn't.
-fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
+fn miss(property: &Property, round_trip: &RoundTrip) -> Option<Mismatch> {
     match property {
-        Property::Restored => unrestored(excursion),
-        Property::NoGarbage => undeclared(excursion).or_else(|| declared(excursion)),
-        Property::ErasesNothing => erased(excursion),
-        Property::NoHistory if excursion.needs_history() => Some(Mismatch::new(
+        Property::Restored => unrestored(round_trip),
+        Property::NoGarbage => undeclared(round_trip).or_else(|| declared(round_trip)),
+        Property::ErasesNothing => erased(round_trip),
+        Property::NoHistory if round_trip.needs_history() => Some(Mismatch::new(
             "0 bytes of history",
             "a backward run that needs a history of the erased bits",
         )),
-        Property::NoHistory => (excursion.history_bytes > 0).then(|| kept(excursion)),
+        Property::NoHistory => (round_trip.history_bytes > 0).then(|| kept(round_trip)),
         Property::AtMost(steps) => {
-            let miss = || Mismatch::new(property.to_string(), counted(excursion.steps, "step"));
-            (excursion.steps > *steps).then(miss)
+            let miss = || Mismatch::new(property.to_string(), counted(round_trip.steps, "step"));
+            (round_trip.steps > *steps).then(miss)
         }
         // This property concerns the text, not a run.
         Property::UsesNo(_) => None,
@@ -102,13 +102,13 @@ fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
 }
 
 /// Returns the difference if the initial state isn't restored bit for bit.
-pub(crate) fn unrestored(excursion: &Excursion) -> Option<Mismatch> {
+pub(crate) fn unrestored(round_trip: &RoundTrip) -> Option<Mismatch> {
     let expected = "the start again, bit for bit";
-    match &excursion.homecoming {
-        Homecoming::Same => None,
-        Homecoming::Near(cell) => Some(Mismatch::new(expected, format!("{cell}: floats have lost bits"))),
-        Homecoming::Elsewhere(cell) => Some(Mismatch::new(expected, cell.clone())),
-        Homecoming::Halted(halt) => Some(halted(expected, halt)),
+    match &round_trip.homecoming {
+        RoundTripEnd::Same => None,
+        RoundTripEnd::Near(cell) => Some(Mismatch::new(expected, format!("{cell}: floats have lost bits"))),
+        RoundTripEnd::Elsewhere(cell) => Some(Mismatch::new(expected, cell.clone())),
+        RoundTripEnd::Halted(halt) => Some(halted(expected, halt)),
     }
 }
 
@@ -123,21 +123,21 @@ fn halted(expected: &str, halt: &Halt) -> Mismatch {
     Mismatch::new(expected, format!("in the backward run: {halt}")).because(reason).trapped(trap)
 }
 
-fn undeclared(excursion: &Excursion) -> Option<Mismatch> {
-    (!excursion.garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, excursion.garbage.join("; ")))
+fn undeclared(round_trip: &RoundTrip) -> Option<Mismatch> {
+    (!round_trip.garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, round_trip.garbage.join("; ")))
 }
 
-fn declared(excursion: &Excursion) -> Option<Mismatch> {
-    let found = || format!("declared garbage: {}", excursion.declared_garbage.join("; "));
-    (!excursion.declared_garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, found()))
+fn declared(round_trip: &RoundTrip) -> Option<Mismatch> {
+    let found = || format!("declared garbage: {}", round_trip.declared_garbage.join("; "));
+    (!round_trip.declared_garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, found()))
 }
 
-fn erased(excursion: &Excursion) -> Option<Mismatch> {
+fn erased(round_trip: &RoundTrip) -> Option<Mismatch> {
     let miss =
-        || Mismatch::new("nothing erased", format!("{} erased", counted(excursion.erased_bits, "bit")));
-    (excursion.erased_bits > 0).then(miss)
+        || Mismatch::new("nothing erased", format!("{} erased", counted(round_trip.erased_bits, "bit")));
+    (round_trip.erased_bits > 0).then(miss)
 }
 
-fn kept(excursion: &Excursion) -> Mismatch {
-    Mismatch::new("0 bytes of history", counted(excursion.history_bytes as u64, "byte"))
+fn kept(round_trip: &RoundTrip) -> Mismatch {
+    Mismatch::new("0 bytes of history", counted(round_trip.history_bytes as u64, "byte"))
 }

@@ -10,12 +10,12 @@ use reviver_vm::{Machine, Travel};
 use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::go;
 use crate::draw::{Draws, fits};
-use crate::excursion::Excursion;
 use crate::given::ReadyProgram;
 use crate::grammar::{DrawnInput, GivenWords, SameAs};
 use crate::judged;
 use crate::program::ProgramUnderTest;
 use crate::properties::{OwnLines, unrestored, usual};
+use crate::round_trip::RoundTrip;
 use crate::settings::TestSettings;
 
 /// The two programs, ready to run.
@@ -34,7 +34,7 @@ pub(crate) fn assess(
     reference: &Module,
     own: OwnLines,
     settings: &TestSettings<'_>,
-    see: &mut dyn FnMut(&Excursion, &str),
+    see: &mut dyn FnMut(&RoundTrip, &str),
 ) -> Vec<Mismatch> {
     let none = GivenWords::default();
     let ready = |module| ReadyProgram::new(module, &none, settings);
@@ -48,7 +48,7 @@ pub(crate) fn assess(
     let mut draws = Draws::new(line.seed);
     for _ in 0..line.count {
         let given = compared.drawn(&line.inputs, &mut draws);
-        let inputs = told(&given);
+        let inputs = reported(&given);
         let misses = compared.run(&given, &inputs, see);
         if !misses.is_empty() {
             return misses.into_iter().map(|miss| miss.on(&inputs)).collect();
@@ -75,7 +75,7 @@ pub(crate) fn module(
 }
 
 /// Returns the inputs as text, for example "n=17 A=1,2,3".
-fn told(given: &GivenWords) -> String {
+fn reported(given: &GivenWords) -> String {
     let cells = given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
     cells.collect::<Vec<_>>().join(" ")
 }
@@ -120,7 +120,7 @@ impl ComparedPrograms<'_> {
     }
 
     /// Runs each program once, and the tested one back as well.
-    fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&Excursion, &str)) -> Vec<Mismatch> {
+    fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&RoundTrip, &str)) -> Vec<Mismatch> {
         let reference = match self.arrived(given) {
             Ok(machine) => machine,
             Err(miss) => return vec![miss],
@@ -130,18 +130,18 @@ impl ComparedPrograms<'_> {
             Err(error) => return vec![error.missed()],
         };
         let halted = |halt: crate::bounded::Halt| vec![halt.missed("the end")];
-        let turned = match Excursion::begin(&mut machine, Travel::Forward, self.settings.limits) {
+        let turned = match RoundTrip::begin(&mut machine, Travel::Forward, self.settings.limits) {
             Ok(turned) => turned,
             Err(halt) => return halted(halt),
         };
         let mut misses = self.differences(&machine, &reference);
-        let excursion = match turned.back(&mut machine) {
-            Ok(excursion) => excursion,
+        let round_trip = match turned.back(&mut machine) {
+            Ok(round_trip) => round_trip,
             Err(halt) => return halted(halt),
         };
-        misses.extend(usual(&excursion, self.own, false));
-        misses.extend((!self.own.restored).then(|| unrestored(&excursion)).flatten());
-        see(&excursion, inputs);
+        misses.extend(usual(&round_trip, self.own, false));
+        misses.extend((!self.own.restored).then(|| unrestored(&round_trip)).flatten());
+        see(&round_trip, inputs);
         misses
     }
 

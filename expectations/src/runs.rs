@@ -5,11 +5,11 @@ use reviver_vm::{Cause, Machine, drift};
 
 use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::{Halt, go, is_meant};
-use crate::excursion::{Excursion, Homecoming};
 use crate::given::ReadyProgram;
 use crate::grammar::{ExpectedEnd, ExpectedRun, RunResult};
 use crate::judged;
 use crate::properties::{OwnLines, unrestored, usual};
+use crate::round_trip::{RoundTrip, RoundTripEnd};
 use crate::settings::{TestLimits, TestSettings};
 use crate::words::counted;
 
@@ -18,12 +18,12 @@ use crate::words::counted;
 pub(crate) struct RunOutcome {
     pub misses: Vec<Mismatch>,
     /// The observations of the run, if it reached the end and the line expects results.
-    pub excursion: Option<Excursion>,
+    pub round_trip: Option<RoundTrip>,
 }
 
 impl RunOutcome {
     fn missed(miss: Mismatch) -> RunOutcome {
-        RunOutcome { misses: vec![miss], excursion: None }
+        RunOutcome { misses: vec![miss], round_trip: None }
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn assess(
             RunOutcome::missed(Mismatch::new(format!("an error with \"{text}\""), "no error"))
         }
         (Ok(machine), ExpectedEnd::Trap(text)) => {
-            RunOutcome { misses: assessor.trap(machine, text).into_iter().collect(), excursion: None }
+            RunOutcome { misses: assessor.trap(machine, text).into_iter().collect(), round_trip: None }
         }
         (Ok(machine), ExpectedEnd::Results(results)) => assessor.results(machine, results),
     }
@@ -102,20 +102,20 @@ impl RunAssessor<'_> {
             Ok(exact) => exact,
             Err(error) => return halted(error.into()),
         };
-        let turned = match Excursion::begin(&mut machine, self.run.travel, self.limits) {
+        let turned = match RoundTrip::begin(&mut machine, self.run.travel, self.limits) {
             Ok(turned) => turned,
             Err(halt) => return halted(halt),
         };
         let mut misses: Vec<Mismatch> =
             results.iter().filter_map(|result| self.result(&machine, result)).collect();
-        let excursion = match turned.back(&mut machine) {
-            Ok(excursion) => excursion,
+        let round_trip = match turned.back(&mut machine) {
+            Ok(round_trip) => round_trip,
             Err(halt) => return halted(halt),
         };
-        misses.extend(usual(&excursion, self.own, self.run.given.exact));
-        misses.extend(self.homecoming(&excursion));
+        misses.extend(usual(&round_trip, self.own, self.run.given.exact));
+        misses.extend(self.homecoming(&round_trip));
         misses.extend(exact.and_then(|exact| self.exactly(exact)));
-        RunOutcome { misses, excursion: Some(excursion) }
+        RunOutcome { misses, round_trip: Some(round_trip) }
     }
 
     fn result(&self, machine: &Machine, result: &RunResult) -> Option<Mismatch> {
@@ -152,42 +152,44 @@ impl RunAssessor<'_> {
     }
 
     /// Checks the state after running back against the words of the line.
-    fn homecoming(&self, excursion: &Excursion) -> Option<Mismatch> {
-        let home = &excursion.homecoming;
+    fn homecoming(&self, round_trip: &RoundTrip) -> Option<Mismatch> {
+        let home = &round_trip.homecoming;
         if self.erases() {
             let expected = "a trap at the erased value, running backward";
             return match home {
-                Homecoming::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
-                Homecoming::Halted(halt) => Some(halt.missed(expected)),
+                RoundTripEnd::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
+                RoundTripEnd::Halted(halt) => Some(halt.missed(expected)),
                 _ => Some(Mismatch::new(expected, "a backward run to the start")),
             };
         }
         if self.says(&RunResult::Unrestored) {
-            let came_back = matches!(home, Homecoming::Same | Homecoming::Near(_));
+            let came_back = matches!(home, RoundTripEnd::Same | RoundTripEnd::Near(_));
             return came_back.then(|| Mismatch::new("another start", "the start was restored"));
         }
         if self.says(&RunResult::Drifts) {
             return match home {
-                Homecoming::Near(_) => None,
-                Homecoming::Same => Some(Mismatch::new("a start that has drifted", "the start, bit for bit")),
-                Homecoming::Elsewhere(_) | Homecoming::Halted(_) => unrestored(excursion),
+                RoundTripEnd::Near(_) => None,
+                RoundTripEnd::Same => {
+                    Some(Mismatch::new("a start that has drifted", "the start, bit for bit"))
+                }
+                RoundTripEnd::Elsewhere(_) | RoundTripEnd::Halted(_) => unrestored(round_trip),
             };
         }
-        if self.own.restored { None } else { unrestored(excursion) }
+        if self.own.restored { None } else { unrestored(round_trip) }
     }
 
     /// Checks that a lossy run is restored exactly if it has a history.
     fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
         machine.keep_residues();
         let expected = "with residues, the start again bit for bit";
-        let journey = Excursion::begin(&mut machine, self.run.travel, self.limits);
+        let journey = RoundTrip::begin(&mut machine, self.run.travel, self.limits);
         match journey.and_then(|turned| turned.back(&mut machine)) {
             Err(halt) => Some(halt.missed(expected)),
-            Ok(excursion) if machine.history_bytes() != 0 => {
-                unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a leftover history")))
+            Ok(round_trip) if machine.history_bytes() != 0 => {
+                unrestored(&round_trip).or_else(|| Some(Mismatch::new(expected, "a leftover history")))
             }
-            Ok(excursion) => {
-                unrestored(&excursion).map(|miss| Mismatch { expected: expected.to_owned(), ..miss })
+            Ok(round_trip) => {
+                unrestored(&round_trip).map(|miss| Mismatch { expected: expected.to_owned(), ..miss })
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::assessment::Mismatch;
 pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
 
 /// An additional check of a gradient, which returns a difference if the gradient fails it.
-pub type JudgeGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
+pub type CheckGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
 
 /// Limits on the resources of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct TestSettings<'a> {
     /// The function that prepares the engine of each program.
     pub prepare: &'a PrepareRunner<'a>,
     /// The additional check of each gradient that a `grad` line computes.
-    pub gradients: &'a JudgeGradient<'a>,
+    pub gradients: &'a CheckGradient<'a>,
     /// The limits on the steps and the memory of each run.
     pub limits: TestLimits,
     /// A flag that stops runs when it is set. Lines that aren't finished then get no verdict.

@@ -15,7 +15,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 }
 
 #[test]
-fn who_has_opened_a_file_keeps_its_old_content() {
+fn open_files_keep_their_old_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     write(&path, b"old").unwrap();

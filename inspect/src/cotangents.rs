@@ -41,9 +41,9 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let adjoints: ArrayVec<Option<Cell>, 3> = adjoints.collect();
     let (targets, sources) = adjoints.split_at(update.shape().targets().min(adjoints.len()));
     let sources = sources.iter().flatten().copied();
-    let is_loud = |adjoint: Cell| is_loud(memory, state, adjoint);
+    let is_nonzero = |adjoint: Cell| is_nonzero(memory, state, adjoint);
     match (update.action(), targets) {
-        (Action::Accumulate, &[Some(y)]) if is_loud(y) => accumulated(y, sources),
+        (Action::Accumulate, &[Some(y)]) if is_nonzero(y) => accumulated(y, sources),
         // The backward step passes the target's cotangent on and clears it.
         // The other end of the step can't show whether that happened, because the cotangent is restored
         // there.
@@ -60,7 +60,7 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
             vec![Carried { to: y, from: Vec::new() }]
         }
         (Action::Exchange, &[Some(x), Some(y)]) => swapped(x, y),
-        (Action::Rotate, &[Some(x), Some(y)]) if is_loud(x) || is_loud(y) => {
+        (Action::Rotate, &[Some(x), Some(y)]) if is_nonzero(x) || is_nonzero(y) => {
             let turned = [x, y].map(|to| Carried { to, from: vec![x, y] });
             turned.into_iter().chain(sources.map(|to| Carried { to, from: vec![to, x, y] })).collect()
         }
@@ -82,7 +82,7 @@ fn adjoint_of(memory: &Memory, state: &State, slot: &Slot) -> Option<Cell> {
     if memory.is_constant(cell) { None } else { cell.adjoint() }
 }
 
-fn is_loud(memory: &Memory, state: &State, adjoint: Cell) -> bool {
+fn is_nonzero(memory: &Memory, state: &State, adjoint: Cell) -> bool {
     adjoint.value(state).is_some_and(|value| memory.program().approximate(value) != 0.0)
 }
 

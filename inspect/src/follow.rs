@@ -1,7 +1,7 @@
 //! Runs with observers: the run stops at some places, passes the state to the observer, and continues.
 
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::strategy::{Course, CourseHalt};
+use reviver_vm::strategy::{CheckpointedRun, RunHalt};
 use reviver_vm::{State, Stop, Travel};
 
 use crate::memory::{Memory, Target};
@@ -41,7 +41,7 @@ impl RunObserver for Several<'_> {
 }
 
 /// An observer and the places that it observes.
-pub struct Follower<'l> {
+pub struct PlacedObserver<'l> {
     /// Places at which the run stops for the observer.
     pub places: Stops,
     /// Observer of the states at these places.
@@ -58,17 +58,17 @@ pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> S
     Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
 }
 
-/// Executes at most `budget` steps like [`Course::run`], with an observer.
+/// Executes at most `budget` steps like [`CheckpointedRun::run`], with an observer.
 ///
 /// # Errors
-/// The errors of [`Course::run`].
+/// The errors of [`CheckpointedRun::run`].
 pub fn run(
-    course: &mut Course,
-    follower: Option<&mut Follower<'_>>,
+    course: &mut CheckpointedRun,
+    observer: Option<&mut PlacedObserver<'_>>,
     travel: Travel,
     budget: u64,
-) -> Result<Stop, CourseHalt> {
-    let Some(Follower { places, looks }) = follower else { return course.run(None, travel, budget) };
+) -> Result<Stop, RunHalt> {
+    let Some(PlacedObserver { places, looks }) = observer else { return course.run(None, travel, budget) };
     let mut left = budget;
     loop {
         let state = course.machine().state();

@@ -77,10 +77,10 @@ impl OpenedProgram {
         let warnings = diagnostics(&assembly);
         let Some(mut module) = assembly.module.take() else { return Err(OpenError::Diagnostics(warnings)) };
         let is_own = assembly.is_own(&module.structure);
-        let origins = origins(&mut module, is_own, |structure| assembly.retell(structure));
+        let origins = origins(&mut module, is_own, |structure| assembly.set_text(structure));
         let lines = assembly.lines.iter().map(|line| own_line(*line)).collect();
-        let told = TextAtHand { lines, files: source_files(&assembly), origins };
-        OpenedProgram::new(name, module, told, bytes, files)
+        let reported = TextAtHand { lines, files: source_files(&assembly), origins };
+        OpenedProgram::new(name, module, reported, bytes, files)
             .map(|subject| OpenedProgram { warnings, ..subject })
     }
 
@@ -95,8 +95,8 @@ impl OpenedProgram {
         let file = SourceFile { name: name.to_owned(), lines: text.lines().map(str::to_owned).collect() };
         let Structure { lines: known, files: others, paths, .. } = &module.structure;
         let is_own = *known == lines && others.is_empty() && paths.is_empty();
-        let retell = |structure: &mut Structure| structure.retell(lines.clone(), Vec::new(), Vec::new());
-        let origins = origins(&mut module, is_own, retell);
+        let set_text = |structure: &mut Structure| structure.set_text(lines.clone(), Vec::new(), Vec::new());
+        let origins = origins(&mut module, is_own, set_text);
         let lines = lines.into_iter().map(|line| Line { file: 0, line }).collect();
         OpenedProgram::new(
             name,
@@ -110,7 +110,7 @@ impl OpenedProgram {
     fn new(
         name: &str,
         module: Module,
-        told: TextAtHand,
+        reported: TextAtHand,
         text: Vec<u8>,
         files: &dyn Files,
     ) -> Result<OpenedProgram, OpenError> {
@@ -128,7 +128,7 @@ impl OpenedProgram {
             }),
             Err(errors) => Err(render::render(&inversion.sources, &errors, false)),
         };
-        let listing = Listing::new(program.module(), told, inverse);
+        let listing = Listing::new(program.module(), reported, inverse);
         Ok(OpenedProgram { program: Arc::new(program), listing, warnings: String::new() })
     }
 }
@@ -149,13 +149,13 @@ struct TextAtHand {
 
 /// Returns the line records of a module without its original text, such as an image. Afterwards the module
 /// records the lines of the text that is shown.
-fn origins(module: &mut Module, is_own: bool, retell: impl FnOnce(&mut Structure)) -> Option<Structure> {
+fn origins(module: &mut Module, is_own: bool, set_text: impl FnOnce(&mut Structure)) -> Option<Structure> {
     if is_own {
         return None;
     }
-    let told = module.structure.clone();
-    retell(&mut module.structure);
-    (!told.lines.is_empty()).then_some(told)
+    let reported = module.structure.clone();
+    set_text(&mut module.structure);
+    (!reported.lines.is_empty()).then_some(reported)
 }
 
 fn diagnostics(assembly: &Assembly) -> String {
@@ -212,8 +212,8 @@ fn own_line(line: reviver_assembler::source::SourceLine) -> Line {
 }
 
 impl Listing {
-    fn new(module: &Module, told: TextAtHand, inverse: Result<Inverse, String>) -> Listing {
-        let TextAtHand { lines, files, origins } = told;
+    fn new(module: &Module, reported: TextAtHand, inverse: Result<Inverse, String>) -> Listing {
+        let TextAtHand { lines, files, origins } = reported;
         let mut instructions: BTreeMap<Line, Vec<u32>> = BTreeMap::new();
         for ((at, &line), instruction) in (0..).zip(&lines).zip(&module.code) {
             if !matches!(instruction.update, Update::Enter | Update::Exit) {

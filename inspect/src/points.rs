@@ -304,7 +304,7 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
         // A task that only reads a cell accumulates its adjoint separately.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
-                OperandShape::Call => flow.adds_up_apart(memory.program().module(), at),
+                OperandShape::Call => flow.accumulates_separately(memory.program().module(), at),
                 OperandShape::Boundary => tasks.contains(&procedure),
                 _ => false,
             };

@@ -52,15 +52,15 @@ impl CellTrace {
             self.parts.resize_with(part + 1, Vec::new);
         }
         let width = values.len();
-        let Some(moments) = self.parts.get_mut(part) else { return };
-        moments.push(TracePoint { time, values });
-        if moments.len() > CellTrace::kept_of(width) * 4 {
-            self.is_thinned |= thin(moments);
+        let Some(time_points) = self.parts.get_mut(part) else { return };
+        time_points.push(TracePoint { time, values });
+        if time_points.len() > CellTrace::kept_of(width) * 4 {
+            self.is_thinned |= thin(time_points);
         }
     }
 
     /// Returns all recorded time points, in order.
-    pub fn moments(mut self) -> Vec<TracePoint> {
+    pub fn time_points(mut self) -> Vec<TracePoint> {
         if !self.is_whole() {
             for part in &mut self.parts {
                 thin(part);
@@ -85,7 +85,7 @@ impl CellTrace {
         let mut parts = parts.into_iter();
         while let Some(mut first) = parts.next() {
             first.extend(parts.next().unwrap_or_default());
-            let width = first.first().map_or(0, |moment| moment.values.len());
+            let width = first.first().map_or(0, |time_point| time_point.values.len());
             self.is_thinned |= first.len() > CellTrace::kept_of(width) * 4 && thin(&mut first);
             self.parts.push(first);
         }
@@ -95,27 +95,28 @@ impl CellTrace {
 
 /// Keeps the first and last time points and those at which a number has its minimum or maximum. Returns
 /// true if any were dropped.
-fn thin(moments: &mut Vec<TracePoint>) -> bool {
-    let width = moments.first().map_or(0, |moment| moment.values.len());
-    let before = moments.len();
+fn thin(time_points: &mut Vec<TracePoint>) -> bool {
+    let width = time_points.first().map_or(0, |time_point| time_point.values.len());
+    let before = time_points.len();
     if before <= CellTrace::kept_of(width) {
         return false;
     }
-    let mut kept = vec![false; moments.len()];
+    let mut kept = vec![false; time_points.len()];
     let mut keep = |n: usize| kept.get_mut(n).into_iter().for_each(|kept| *kept = true);
     keep(0);
-    keep(moments.len() - 1);
+    keep(time_points.len() - 1);
     for number in 0..width {
-        let value = |n: &usize| moments.get(*n).and_then(|moment| moment.values.get(number).copied());
-        let there = || (0..moments.len()).filter(|n| value(n).is_some_and(|value| !value.is_nan()));
+        let value =
+            |n: &usize| time_points.get(*n).and_then(|time_point| time_point.values.get(number).copied());
+        let there = || (0..time_points.len()).filter(|n| value(n).is_some_and(|value| !value.is_nan()));
         let order =
             |a: &usize, b: &usize| value(a).unwrap_or(f64::NAN).total_cmp(&value(b).unwrap_or(f64::NAN));
         there().min_by(order).into_iter().for_each(&mut keep);
         there().max_by(order).into_iter().for_each(&mut keep);
     }
     let mut kept = kept.into_iter();
-    moments.retain(|_| kept.next().unwrap_or(false));
-    moments.len() < before
+    time_points.retain(|_| kept.next().unwrap_or(false));
+    time_points.len() < before
 }
 
 #[cfg(test)]
@@ -127,7 +128,7 @@ mod tests {
         let mut trace = CellTrace::new();
         (0..1024).for_each(|time| trace.add(time, vec![time as f64]));
         assert!(trace.is_whole());
-        assert_eq!(trace.moments().len(), 1024);
+        assert_eq!(trace.time_points().len(), 1024);
     }
 
     #[test]
@@ -137,10 +138,12 @@ mod tests {
         let peak = |time: u64| if time == 1_234_567 { 5.0 } else { (time as f64).sin() };
         (0..steps).for_each(|time| trace.add(time, vec![peak(time), -peak(time), f64::NAN]));
         assert!(!trace.is_whole());
-        let moments = trace.moments();
-        assert!(moments.len() <= 1024 * 8, "{}", moments.len());
-        assert!(moments.is_sorted_by_key(|moment| moment.time));
-        assert!(moments.iter().any(|moment| moment.time == 1_234_567 && moment.values[0] == 5.0));
-        assert_eq!((moments[0].time, moments[moments.len() - 1].time), (0, steps - 1));
+        let time_points = trace.time_points();
+        assert!(time_points.len() <= 1024 * 8, "{}", time_points.len());
+        assert!(time_points.is_sorted_by_key(|time_point| time_point.time));
+        assert!(
+            time_points.iter().any(|time_point| time_point.time == 1_234_567 && time_point.values[0] == 5.0)
+        );
+        assert_eq!((time_points[0].time, time_points[time_points.len() - 1].time), (0, steps - 1));
     }
 }

@@ -119,7 +119,7 @@ pub struct CardLine {
 
 /// The effect of an instruction in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardWay {
+pub struct CardDirection {
     /// The equation of the values: `y ← y + a·b`
     pub equation: CardLine,
     /// The effects on adjoints in gradient mode, in order of execution: `a' ← a' - y'·b`.
@@ -130,9 +130,9 @@ pub struct CardWay {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     /// The effect of the instruction on values and, in gradient mode, on adjoints.
-    pub does: CardWay,
+    pub does: CardDirection,
     /// The effect of the inverse; `None` for an irreversible instruction.
-    pub undone: Option<CardWay>,
+    pub undone: Option<CardDirection>,
     /// Definitions of named parts of the formulas above: `t = a < 0 ? -a : a`.
     pub parts: Vec<CardLine>,
 }

@@ -61,7 +61,7 @@ rules! {
     /// A taken `br` traps if its partner's condition doesn't hold.
     LandingsAreChecked,
     /// A taken `br` continues after its partner.
-    LandingsLieBehindThePartner,
+    LandingsAreAfterThePartner,
     /// An `assert` traps if its condition doesn't hold.
     AssertionsAreChecked,
     /// A cell that is vacated, popped into or read into must be vacant.

@@ -321,7 +321,7 @@ impl Structure {
     }
 
     /// Replaces all positions by those in another text, given the lines of the instructions.
-    pub fn retell(&mut self, lines: Vec<u32>, files: Vec<(u32, u32)>, paths: Vec<String>) {
+    pub fn set_text(&mut self, lines: Vec<u32>, files: Vec<(u32, u32)>, paths: Vec<String>) {
         (self.lines, self.files, self.paths) = (lines, files, paths);
         let mut blocks = std::mem::take(&mut self.blocks);
         for seam in blocks.iter_mut().flat_map(|block| &mut block.seams) {

@@ -6,24 +6,24 @@ use crate::update::{Action, TaskBound};
 
 /// A fork–join region: the code between a `fork` and its `join`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskStretch {
+pub struct TaskRegion {
     /// Index of the `fork` in the code.
     pub opens: u32,
     /// Index of the `join` in the code.
     pub closes: u32,
 }
 
-impl TaskStretch {
+impl TaskRegion {
     /// Returns true if an instruction is strictly between `fork` and `join`.
     pub fn contains(self, at: u32) -> bool {
         self.opens < at && at < self.closes
     }
 
-    /// Returns the region that contains an instruction. `stretches` must be in the order of the code.
-    pub fn around(stretches: &[TaskStretch], at: u32) -> Option<TaskStretch> {
-        let before = stretches.partition_point(|stretch| stretch.opens < at);
-        let last = before.checked_sub(1).and_then(|n| stretches.get(n)).copied();
-        last.filter(|stretch| stretch.contains(at))
+    /// Returns the region that contains an instruction. `regions` must be in the order of the code.
+    pub fn around(regions: &[TaskRegion], at: u32) -> Option<TaskRegion> {
+        let before = regions.partition_point(|region| region.opens < at);
+        let last = before.checked_sub(1).and_then(|n| regions.get(n)).copied();
+        last.filter(|region| region.contains(at))
     }
 }
 
@@ -53,7 +53,7 @@ pub enum MisplacedBound {
 ///
 /// # Errors
 /// Returns the first `fork` or `join` that has no partner.
-pub fn stretches(start: u32, code: &[Instruction]) -> Result<Vec<TaskStretch>, MisplacedBound> {
+pub fn regions(start: u32, code: &[Instruction]) -> Result<Vec<TaskRegion>, MisplacedBound> {
     let mut found = Vec::new();
     let mut open: Option<u32> = None;
     for (at, instruction) in (start..).zip(code) {
@@ -63,7 +63,7 @@ pub fn stretches(start: u32, code: &[Instruction]) -> Result<Vec<TaskStretch>, M
                 return Err(MisplacedBound::ForkInFork { at, open });
             }
             (Action::Tasks(TaskBound::Closes), Some(opens)) => {
-                found.push(TaskStretch { opens, closes: at });
+                found.push(TaskRegion { opens, closes: at });
                 open = None;
             }
             (Action::Tasks(TaskBound::Closes), None) => return Err(MisplacedBound::JoinAlone { at }),

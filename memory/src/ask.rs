@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_there_is_no_memory_for_is_an_error() {
+    fn exhausted_memory_is_an_error() {
         assert_eq!(list::<u64>(usize::MAX / 16), Err(OutOfMemory));
         assert_eq!(filled(0_u64, usize::MAX / 16), Err(OutOfMemory));
         let mut some = vec![1];

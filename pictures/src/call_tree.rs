@@ -34,11 +34,11 @@ pub fn text(lines: &[CallLine]) -> String {
         let [calls, steps, own] = numbers;
         format!("{name:<widest$} {calls:>12} {steps:>15} {own:>15}\n")
     };
-    let told = lines.iter().map(|line| {
+    let reported = lines.iter().map(|line| {
         let [calls, steps, own] = [line.calls, line.steps, line.own].map(grouped);
         row(&name(line), [&calls, &steps, &own])
     });
-    std::iter::once(row("", ["calls", "steps", "own"])).chain(told).collect()
+    std::iter::once(row("", ["calls", "steps", "own"])).chain(reported).collect()
 }
 
 /// Draws the tree with its top left corner at the given point, and returns its width and height.

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_style_sheet_tells_colours_apart() {
+    fn the_style_sheet_distinguishes_colours() {
         let inks: Vec<Ink> = Ink::all().collect();
         for (n, a) in inks.iter().enumerate() {
             assert!(inks.iter().skip(n + 1).all(|b| a.light() != b.light()), "{a:?}");

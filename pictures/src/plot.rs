@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_what_is_shaded_stands_above_the_curves() {
+    fn the_name_of_the_shaded_part_is_above_the_curves() {
         let (low, high) = sample().panels[0].range(true);
         let (greatest, lowest_panel) = (4.0, 144.0);
         let room = lowest_panel * (high - greatest) / (high - low);

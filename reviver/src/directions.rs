@@ -3,7 +3,7 @@
 //! change nothing else in it.
 
 use reviver_vm::differentiate::matrices::{self, MAX_ORDER};
-use reviver_vm::differentiate::{Subject, Trust, Variable};
+use reviver_vm::differentiate::{Subject, Variable, VerificationReport};
 use reviver_vm::values::Value;
 
 use super::cells::{RealCells, variables};
@@ -21,7 +21,7 @@ pub struct DirectionalDerivatives {
     /// Product of the Jacobian with the direction: a component for each cell.
     pub product: Vec<f64>,
     /// Verification report of the derivatives.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Value and gradient of a loss, and the derivative of the gradient along a direction.
@@ -34,7 +34,7 @@ pub struct HessianProduct {
     /// Product of the Hessian with the direction, in the same order.
     pub product: Vec<f64>,
     /// Verification report of the derivatives.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Taylor series of some results along a direction v: f(x + t·v) = c₀ + c₁·t + c₂·t² + …
@@ -43,7 +43,7 @@ pub struct TaylorSeries {
     /// Coefficients of each cell from order 0 on, in the order in which the cells were named.
     pub coefficients: Vec<Vec<f64>>,
     /// Verification report of the derivatives.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Direction in the program's number system.
@@ -68,9 +68,13 @@ impl Workspace {
         let outputs = self.own_variables(of)?;
         let found = matrices::jacobian_product(&subject, &outputs, &inputs, &components)
             .map_err(|error| Error::of_derivative(&shared.name, error))?;
-        certain(shared, &found.trust)?;
+        certain(shared, &found.verification_report)?;
         let values = found.values.iter().map(|&bits| approximate(&shared.program, bits)).collect();
-        Ok(DirectionalDerivatives { values, product: found.product, trust: found.trust })
+        Ok(DirectionalDerivatives {
+            values,
+            product: found.product,
+            verification_report: found.verification_report,
+        })
     }
 
     /// Computes a Hessian–vector product by one gradient over dual numbers. The Hessian's rows and columns
@@ -90,10 +94,15 @@ impl Workspace {
         }
         let found = matrices::hessian_products(&subject, &loss.seeds, &inputs, &[components])
             .map_err(|error| Error::of_derivative(&shared.name, error))?;
-        certain(shared, &found.trust)?;
+        certain(shared, &found.verification_report)?;
         let value = loss.sum(&found.values);
         let product = found.products.into_iter().next().unwrap_or_default();
-        Ok(HessianProduct { value, gradient: found.gradient, product, trust: found.trust })
+        Ok(HessianProduct {
+            value,
+            gradient: found.gradient,
+            product,
+            verification_report: found.verification_report,
+        })
     }
 
     /// Computes Taylor series of some reals along a direction, up to order `order`, at most 16, by one run over
@@ -115,8 +124,8 @@ impl Workspace {
         let outputs = self.own_variables(of)?;
         let found = matrices::taylor(&subject, &outputs, &inputs, &components, order)
             .map_err(|error| Error::of_derivative(&shared.name, error))?;
-        certain(shared, &found.trust)?;
-        Ok(TaylorSeries { coefficients: found.coefficients, trust: found.trust })
+        certain(shared, &found.verification_report)?;
+        Ok(TaylorSeries { coefficients: found.coefficients, verification_report: found.verification_report })
     }
 
     /// Returns the differentiation subject at the current inputs, and the direction from there.

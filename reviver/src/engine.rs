@@ -4,8 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reviver_compile::CodeTiming;
-use reviver_compile::driver::Driver;
+use reviver_compile::CompileTiming;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_vm::{CheckLevel, Program, Runner};
 use thiserror::Error;
 
@@ -121,11 +121,12 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
 /// Native code was requested and isn't available, or checks are to be skipped in the interpreter.
 pub fn runner(options: CompileOptions, program: &Program) -> Result<Option<Arc<dyn Runner>>, NoEngine> {
     let Some(backend) = backend(options)? else { return Ok(None) };
-    let driver = Driver::new(program, backend).leaving(SHORTEST_CODE).checking(options.level);
+    let runtime =
+        TieredRuntime::new(program, backend).with_least_steps(SHORTEST_CODE).with_check_level(options.level);
     Ok(Some(match options.engine {
         EngineChoice::Auto => {
-            Arc::new(driver.interpreting_first(INTERPRETED_FIRST).compiling(CodeTiming::Meanwhile))
+            Arc::new(runtime.with_interpreted_steps(INTERPRETED_FIRST).with_timing(CompileTiming::Meanwhile))
         }
-        EngineChoice::Interp | EngineChoice::Jit => Arc::new(driver.compiling(CodeTiming::Awaited)),
+        EngineChoice::Interp | EngineChoice::Jit => Arc::new(runtime.with_timing(CompileTiming::Awaited)),
     }))
 }

@@ -6,11 +6,11 @@ use reviver_assembler::image;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role, Word};
 use reviver_isa::verify::Violation;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::lookup::IndexError;
-use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
 #[cfg(feature = "arrow")]

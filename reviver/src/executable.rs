@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use reviver_compile::route::Route;
+use reviver_compile::compiled_run::CompiledRun;
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::Variable;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark, Travel};
@@ -40,7 +40,7 @@ impl Executable {
         // By default, derivatives are with respect to every number of the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
-        let route = |travel| Route::new(program, backend.as_ref()?, travel, level);
+        let route = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
         let (there, back) = (route(Travel::Forward), route(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
         // No caller receives the values of `show` yet.

@@ -9,17 +9,17 @@ use arrayvec::ArrayVec;
 use reviver_compile::call::{FoundGradients, GradientCall};
 use reviver_vm::Program;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
-use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, Trust};
+use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, VerificationReport};
 use reviver_vm::reports::Reports;
 use reviver_vm::values::Value;
 
 use super::cells::RealCells;
+use super::end_to_end::in_one_go;
 use super::error::Error;
 use super::loss::LossCell;
 use super::numbers::take_reals;
 use super::places::place_of;
 use super::shared::{CallKey, JacobianCall, Shared};
-use super::trip::in_one_go;
 use super::workspace::{Readable, Workspace};
 
 /// Value of a loss with its report; [`Workspace::adjoints`] reads the gradient.
@@ -33,13 +33,13 @@ pub struct Derivative {
     pub steps_back: u64,
     /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
     /// values.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 impl Workspace {
     /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is
-    /// verified. If rounding makes it diverge, it is recomputed with a history, and [`Derivative::trust`] says so. In
-    /// an unchecked executable the sweep isn't verified, and [`Trust::loss_error`] is `None`.
+    /// verified. If rounding makes it diverge, it is recomputed with a history, and [`Derivative::verification_report`] says so. In
+    /// an unchecked executable the sweep isn't verified, and [`VerificationReport::loss_error`] is `None`.
     ///
     /// # Errors
     /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. Lost values that
@@ -47,12 +47,12 @@ impl Workspace {
     pub fn gradient(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let found = self.gradient_anyway(loss)?;
         let held = std::mem::replace(&mut self.held, Readable::Nothing);
-        certain(&self.executable.shared, &found.trust)?;
+        certain(&self.executable.shared, &found.verification_report)?;
         self.held = held;
         Ok(found)
     }
 
-    /// Computes a gradient even if relevant values were lost; [`Trust::reports`] of the result lists these with their
+    /// Computes a gradient even if relevant values were lost; [`VerificationReport::reports`] of the result lists these with their
     /// places.
     ///
     /// # Errors
@@ -63,9 +63,9 @@ impl Workspace {
         let loss_error = loss_errors.first().copied().flatten();
         self.held = Readable::AdjointsOfCall;
         let reports = Reports::watched(self.calls.watch().cloned());
-        let trust = Trust { reports, mended: None, loss_error };
+        let verification_report = VerificationReport { reports, recomputed: None, loss_error };
         let value = loss.sum(self.calls.values(0));
-        Ok(Derivative { value, steps, steps_back, trust })
+        Ok(Derivative { value, steps, steps_back, verification_report })
     }
 
     /// Calls the function of the loss, if there is one. Returns `None` if the machine has to compute the gradient.
@@ -83,7 +83,7 @@ impl Workspace {
         &mut self,
         losses: &[LossCell],
         mut each: impl FnMut(usize, &[u64], &[u64]),
-        mut trusted: impl FnMut(&Trust) -> Result<(), Error>,
+        mut trusted: impl FnMut(&VerificationReport) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut first = 0;
         while let Some(rest) = losses.get(first..).filter(|rest| !rest.is_empty()) {
@@ -100,7 +100,7 @@ impl Workspace {
         losses: &[LossCell],
         first: usize,
         each: &mut impl FnMut(usize, &[u64], &[u64]),
-        trusted: &mut impl FnMut(&Trust) -> Result<(), Error>,
+        trusted: &mut impl FnMut(&VerificationReport) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         self.begin_gradients(losses)?;
         let call = if self.may_call_functions() { self.jacobian_call(losses) } else { None };
@@ -122,7 +122,7 @@ impl Workspace {
                 }
                 None => {
                     let found = rest.first().map(|loss| self.gradient_by_machine(loss)).transpose()?;
-                    found.iter().try_for_each(|found| trusted(&found.trust))?;
+                    found.iter().try_for_each(|found| trusted(&found.verification_report))?;
                     each(first + done, &self.turned, self.found_adjoints().unwrap_or_default());
                     done += 1;
                 }
@@ -224,11 +224,12 @@ impl Workspace {
         let found = differentiate::seeded_gradient(&subject, &loss.seeds).map_err(failed)?;
         self.machine.renew(start)?;
         self.machine.state_mut().adjoints = Some(found.adjoints);
-        let (steps, steps_back, trust) = (found.steps, found.steps_back, found.trust);
+        let (steps, steps_back, verification_report) =
+            (found.steps, found.steps_back, found.verification_report);
         let value = loss.sum(&found.values);
         self.turned = found.values;
         self.held = Readable::Adjoints;
-        Ok(Derivative { value, steps, steps_back, trust })
+        Ok(Derivative { value, steps, steps_back, verification_report })
     }
 
     /// Returns the differentiation subject, which is the program at the given start.
@@ -246,14 +247,14 @@ pub(super) fn approximate(program: &Program, bits: u64) -> f64 {
 }
 
 /// Checks that no lost value may make the derivatives wrong.
-pub(super) fn certain(shared: &Shared, trust: &Trust) -> Result<(), Error> {
-    if trust.reports.is_empty() {
+pub(super) fn certain(shared: &Shared, verification_report: &VerificationReport) -> Result<(), Error> {
+    if verification_report.reports.is_empty() {
         return Ok(());
     }
     let structure = &shared.program.module().structure;
-    let told = trust.reports.iter().map(|(at, loss, tally)| {
+    let reported = verification_report.reports.iter().map(|(at, loss, tally)| {
         let place = place_of(&shared.name, structure, at);
         format!("{place}: {} ({})", loss.describe(), loss.effect(tally.largest))
     });
-    Err(Error::Doubtful { losses: told.collect() })
+    Err(Error::Doubtful { losses: reported.collect() })
 }

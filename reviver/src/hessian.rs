@@ -1,6 +1,6 @@
 //! Calls for second derivatives: one interpreted gradient pass over dual numbers for each input.
 
-use reviver_vm::differentiate::Trust;
+use reviver_vm::differentiate::VerificationReport;
 use reviver_vm::differentiate::matrices;
 
 use super::cells::{RealCells, variables};
@@ -19,7 +19,7 @@ pub struct SecondDerivatives {
     /// Hessian: a row for each input, with a column for each input.
     pub rows: Vec<Vec<f64>>,
     /// Verification report of the derivatives.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 impl Workspace {
@@ -42,8 +42,13 @@ impl Workspace {
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
         let found = matrices::hessian(&subject, &loss.seeds, &variables).map_err(failed)?;
-        certain(shared, &found.trust)?;
+        certain(shared, &found.verification_report)?;
         let value = loss.sum(&found.values);
-        Ok(SecondDerivatives { value, gradient: found.gradient, rows: found.products, trust: found.trust })
+        Ok(SecondDerivatives {
+            value,
+            gradient: found.gradient,
+            rows: found.products,
+            verification_report: found.verification_report,
+        })
     }
 }

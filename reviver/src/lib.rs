@@ -33,7 +33,7 @@
 //! | [`Batch`], [`LaneInputs`], [`LaneResults`], [`Device`] | the same program for many inputs, on all cores or a GPU |
 //! | [`Derivative`], [`SecondDerivatives`] | derivatives of calls |
 //! | [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`] | derivatives along a direction |
-//! | [`Trust`] | verification report of derivatives |
+//! | [`VerificationReport`] | verification report of derivatives |
 //! | [`Error`] | errors, with their places and advice |
 //!
 //! Integers are `i64`; a value that doesn't fit into the program's word is refused. Reals are `f64`. For programs of
@@ -47,9 +47,11 @@
 
 #![deny(missing_docs)]
 
+mod backward_run;
 pub mod batch;
 mod cells;
 mod directions;
+mod end_to_end;
 pub mod engine;
 mod error;
 mod executable;
@@ -61,11 +63,10 @@ pub mod places;
 mod shared;
 mod shows;
 pub mod source;
-mod trip;
 mod vectors;
-mod way_back;
 mod workspace;
 
+pub use backward_run::BackwardRun;
 pub use batch::choice::Device;
 pub use batch::device::{LaneFailure, NotedLanes};
 pub use batch::lanes::{LaneInputs, LaneResults};
@@ -82,13 +83,12 @@ pub use hessian::SecondDerivatives;
 pub use loss::LossCell;
 pub use shows::{Shown, ShownNumber};
 pub use source::{Assembled, assemble, assemble_with, open};
-pub use way_back::WayBack;
 pub use workspace::Workspace;
 
 pub use reviver_assembler::constants::GivenConstant;
 pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
 pub use reviver_vm::codes::TrapCode;
-pub use reviver_vm::differentiate::{Astray, DifferentiateError, Trust};
+pub use reviver_vm::differentiate::{DifferentiateError, Divergence, VerificationReport};
 pub use reviver_vm::explain::Explanation;
 pub use reviver_vm::garbage::Garbage;
 pub use reviver_vm::{CheckLevel, Machine, Program, State, Travel};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reviver_compile::call::GradientCall;
+use reviver_compile::compiled_run::CompiledRun;
 use reviver_compile::group::call::GroupCall;
-use reviver_compile::route::Route;
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::{CheckLevel, Program, Runner, State};
@@ -25,8 +25,8 @@ pub(super) struct Shared {
     /// Executes the steps that routes don't cover.
     pub runner: Option<Arc<dyn Runner>>,
     /// Native entry point for the whole program forward; `back` is the one backward.
-    pub there: Option<Route>,
-    pub back: Option<Route>,
+    pub there: Option<CompiledRun>,
+    pub back: Option<CompiledRun>,
     /// State of a run before any inputs.
     pub begin: State,
     /// Code of SIMD groups; `None` for groups that have none.

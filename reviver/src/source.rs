@@ -14,7 +14,7 @@ use reviver_flow::IndependentCells;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::verify::Violation;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::{Machine, Program};
 
 use super::cells::NamedCells;

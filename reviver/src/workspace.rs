@@ -4,19 +4,19 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_compile::call::CallRoom;
-use reviver_compile::route::RouteRoom;
-use reviver_compile::start::RouteStart;
+use reviver_compile::call::CallMemory;
+use reviver_compile::compiled_run::RunBuffers;
+use reviver_compile::start::RunStart;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, ShowSink, ShownMark, State, Travel, checkpoint};
 
 use super::cells::{IntCells, NamedCells, RealCells};
+use super::end_to_end::EndToEnd;
 use super::error::Error;
 use super::executable::Executable;
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
 use super::shared::{JacobianCall, Shared};
-use super::trip::EndToEnd;
 
 /// Context in which one thread calls a program. Inputs persist between calls, so only changed inputs need to be given
 /// again.
@@ -24,9 +24,9 @@ use super::trip::EndToEnd;
 pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
-    pub(super) room: RouteRoom,
+    pub(super) buffers: RunBuffers,
     /// Memory of call functions.
-    pub(super) calls: CallRoom,
+    pub(super) calls: CallMemory,
     /// Call function of the last computed Jacobian.
     pub(super) jacobian: Option<JacobianCall>,
     /// Bits of the seeded cells at the turning point of the last gradient that the machine computed.
@@ -59,7 +59,7 @@ pub(super) enum Readable {
 #[derive(Debug)]
 pub(super) struct GivenInputs {
     travel: Travel,
-    pub start: RouteStart,
+    pub start: RunStart,
     /// Indices of the globals that are required and not yet given.
     pub missing: Vec<usize>,
 }
@@ -76,7 +76,7 @@ impl GivenInputs {
             program.give_default(&mut state, n)?;
         }
         let missing = program.missing(&[], travel).into_iter().map(|(n, _)| n).collect();
-        let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
+        let start = RunStart::new(program, state).ok_or(Error::NoBeginning)?;
         Ok(GivenInputs { travel, start, missing })
     }
 
@@ -135,7 +135,7 @@ impl GivenInputs {
     }
 
     /// Checks that all required values are given.
-    pub fn complete(&self, program: &Program) -> Result<&RouteStart, Error> {
+    pub fn complete(&self, program: &Program) -> Result<&RunStart, Error> {
         if self.missing.is_empty() {
             return Ok(&self.start);
         }
@@ -173,8 +173,8 @@ impl Workspace {
         Ok(Workspace {
             executable,
             machine,
-            room: RouteRoom::default(),
-            calls: CallRoom::default(),
+            buffers: RunBuffers::default(),
+            calls: CallMemory::default(),
             jacobian: None,
             turned: Vec::new(),
             inputs,
@@ -267,7 +267,7 @@ impl Workspace {
             return Err(Error::NoBeginning);
         }
         state.counters.shown = ShownMark::SILENT;
-        let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
+        let start = RunStart::new(program, state).ok_or(Error::NoBeginning)?;
         let gifts = GivenInputs { travel, start, missing: Vec::new() };
         match travel {
             Travel::Forward => self.inputs = gifts,
@@ -314,7 +314,7 @@ impl Workspace {
         let shared = &self.executable.shared;
         let trip =
             EndToEnd { travel: Travel::Forward, most_steps: self.most_steps, shows: self.shows.as_deref() };
-        trip.make(shared, (&mut self.machine, &mut self.room), self.inputs.complete(&shared.program)?)?;
+        trip.make(shared, (&mut self.machine, &mut self.buffers), self.inputs.complete(&shared.program)?)?;
         self.held = Readable::Arrived(Travel::Forward);
         Ok(self.machine.state().step.unsigned_abs())
     }
@@ -329,7 +329,7 @@ impl Workspace {
         let (shared, Some(results)) = (&self.executable.shared, &self.results) else { return Ok(0) };
         let trip =
             EndToEnd { travel: Travel::Backward, most_steps: self.most_steps, shows: self.shows.as_deref() };
-        trip.make(shared, (&mut self.machine, &mut self.room), results.complete(&shared.program)?)?;
+        trip.make(shared, (&mut self.machine, &mut self.buffers), results.complete(&shared.program)?)?;
         let garbage = shared.program.garbage(self.machine.state(), Travel::Backward);
         if !garbage.is_empty() {
             let is_rounded = !shared.program.module().real.is_exact() && !shared.begin.reals.is_empty();

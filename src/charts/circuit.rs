@@ -44,7 +44,7 @@ const SMALLER: &str =
 
 /// Maximum number of iterations of all loops together: iterations may be empty, so gates alone don't bound
 /// the work.
-const MOST_ROUNDS: u64 = 100_000;
+const MOST_ITERATIONS: u64 = 100_000;
 
 /// Builds the circuit of main. `state` is the program's initial state.
 ///
@@ -167,10 +167,10 @@ impl<'p> Drawing<'p> {
         self.counters.push(counting.counter);
         for n in 0..count {
             self.rounds += 1;
-            if self.rounds > MOST_ROUNDS {
+            if self.rounds > MOST_ITERATIONS {
                 return Err(self.refused(
                     at,
-                    refusal(format!("with it loops have more than {MOST_ROUNDS} iterations, which is too many for a picture"), SMALLER),
+                    refusal(format!("with it loops have more than {MOST_ITERATIONS} iterations, which is too many for a picture"), SMALLER),
                 ));
             }
             let number = if counting.reversed { count - 1 - n } else { n };

@@ -98,8 +98,9 @@ impl<'p> Wiring<'p> {
         let wires: Vec<Wire> = self.wires.iter().map(|cell| self.ends(*cell)).collect();
         let title = format!("{file} as a circuit");
         let name = |wire: &usize| self.wires.get(*wire).map_or_else(String::new, |cell| self.name(*cell));
-        let told: Vec<String> = self.gates.iter().map(|gate| in_words(gate, &name)).collect();
-        let description = format!("{} wires, {} gates: {}.", wires.len(), self.gates.len(), told.join("; "));
+        let reported: Vec<String> = self.gates.iter().map(|gate| in_words(gate, &name)).collect();
+        let description =
+            format!("{} wires, {} gates: {}.", wires.len(), self.gates.len(), reported.join("; "));
         Circuit { words: Words { title, description }, wires, gates: self.gates }
     }
 

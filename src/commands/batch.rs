@@ -92,7 +92,7 @@ impl BatchStop {
 fn ended(
     options: &BatchArguments,
     page: &BatchPage,
-    (results, stopped): (output::told::Object<'static>, Option<Failure>),
+    (results, stopped): (output::json_values::Object<'static>, Option<Failure>),
 ) -> Fallible {
     let verdict = match stopped {
         None => page.verdict(),
@@ -121,7 +121,7 @@ fn ended(
         false => streams::print(&page.text(options)),
     };
     streams::complain(&page.warnings());
-    let verdict = if options.json { verdict.map_err(Failure::told) } else { verdict };
+    let verdict = if options.json { verdict.map_err(Failure::reported) } else { verdict };
     all([verdict, printed])
 }
 

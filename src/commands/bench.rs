@@ -28,7 +28,7 @@ pub fn run(options: &BenchOptions) -> Fallible {
         true => output::object(page.members(), &verdict, out),
         false => page.text(out),
     });
-    let verdict = if options.json { verdict.map_err(Failure::told) } else { verdict };
+    let verdict = if options.json { verdict.map_err(Failure::reported) } else { verdict };
     all([verdict, printed])
 }
 
@@ -154,8 +154,8 @@ fn work(
         BenchedCall::Gradient => {
             let Some(loss) = contender.loss.clone() else { return Ok(None) };
             let found = call.gradient_anyway(&loss)?;
-            contender.figures.is_mended = found.trust.mended.is_some();
-            contender.figures.is_doubtful = !found.trust.reports.is_empty();
+            contender.figures.is_recomputed = found.verification_report.recomputed.is_some();
+            contender.figures.is_doubtful = !found.verification_report.reports.is_empty();
             let work = TimedWork::new(move || call.gradient_anyway(&loss).map(drop))?;
             Ok(Some((found.steps + found.steps_back, work)))
         }

@@ -26,14 +26,16 @@ pub fn run(options: &DevicesOptions) -> Fallible {
     let crash = match drivers::survives(arguments) {
         Ok(Survived { code: 0, .. }) => return Ok(()),
         // The child has printed its report.
-        Ok(Survived { words, .. }) => return Err(Failure::spelled(Exit::Load, words.clone(), words).told()),
+        Ok(Survived { words, .. }) => {
+            return Err(Failure::spelled(Exit::Load, words.clone(), words).reported());
+        }
         Err(crash) => crash,
     };
     let failure = Failure::new(Exit::Check, crash.sentence())
         .help("only the processor is listed: drivers are loaded together, and one of them ends the process");
     let failure = drivers::with_words(failure, &crash.words);
     list(options, &[processor()], Some(&failure))?;
-    Err(failure.told())
+    Err(failure.reported())
 }
 
 fn list(options: &DevicesOptions, found: &[ListedDevice], failure: Option<&Failure>) -> Fallible {

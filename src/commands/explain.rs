@@ -31,12 +31,12 @@ fn members(entry: &CodeEntry) -> Json {
         "code": code, "words": words, "title": account.title, "meaning": account.meaning, "cure": account.cure,
     });
     match &account.evidence {
-        CodeEvidence::Programs { shown, mended } => {
+        CodeEvidence::Programs { shown, recomputed } => {
             object["shown"] = tried(entry, shown);
             object["shown"]["printed"] = codes::printed(entry.code).into();
-            object["mended"] = tried(entry, mended);
+            object["mended"] = tried(entry, recomputed);
         }
-        CodeEvidence::Untold(why) => object["not_shown"] = (*why).into(),
+        CodeEvidence::NotShown(why) => object["not_shown"] = (*why).into(),
     }
     object
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reviver_vm::differentiate::check::check;
-use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
+use reviver_vm::differentiate::suspended::{HaltedGradient, SuspendedGradient, gradient_from};
 use reviver_vm::differentiate::{Gradient, Subject};
 use reviver_vm::{Program, checkpoint};
 
@@ -27,7 +27,7 @@ pub fn run(options: &GradOptions) -> Fallible {
     let (page, mut verification) = page(options, &shows)?;
     let shown = shows.kept();
     let verdict = page.said().verdict(options.differentiated.strict);
-    let verdict = page.told(|told| verification.verdict(told, verdict));
+    let verdict = page.reported(|reported| verification.verdict(reported, verdict));
     let printed = streams::print_with(|out| match start.json {
         true => {
             let mut members = page.members();
@@ -38,7 +38,7 @@ pub fn run(options: &GradOptions) -> Fallible {
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));
     // A reader that closed the pipe doesn't change the verdict on the gradient.
-    verdict.map_err(Failure::told).and(printed)
+    verdict.map_err(Failure::reported).and(printed)
 }
 
 fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(GradientPage, Verification)> {
@@ -69,7 +69,7 @@ fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(Gradie
             check(subject, &objective.seeds, &variables, &gradient)
         });
     }
-    verification.add_seen(&mut gradient.trust.reports);
+    verification.add_seen(&mut gradient.verification_report.reports);
     let check = verification.check.take();
     let stats = options.differentiated.stats;
     Ok((GradientPage { subject, objective, inputs, gradient, stats, check }, verification))
@@ -78,14 +78,14 @@ fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(Gradie
 /// Returns the gradient, or saves its progress in a file if it is interrupted.
 fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> Fallible<Gradient> {
     let program = &subject.program;
-    let from = options.from_state.as_deref().map(|path| underway(subject, path)).transpose()?;
+    let from = options.from_state.as_deref().map(|path| suspended(subject, path)).transpose()?;
     let target = options.save_state.as_deref();
     let target =
         target.map(|path| OutputTarget::new(path, &kinds::STATE, options.force.force)).transpose()?;
-    gradient_from(subject, &objective.seeds, from).map_err(|Halted { error, underway }| {
+    gradient_from(subject, &objective.seeds, from).map_err(|HaltedGradient { error, suspended }| {
         let failure = subject::failure(&options.differentiated.start, program, error);
-        match (underway, target) {
-            (Some(underway), Some(target)) => saved(options, program, &underway, target, failure),
+        match (suspended, target) {
+            (Some(suspended), Some(target)) => saved(options, program, &suspended, target, failure),
             (Some(_), None) => failure.help("with `--save-state FILE` a stopped gradient can be continued"),
             (None, _) => failure,
         }
@@ -93,23 +93,23 @@ fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> 
 }
 
 /// Loads the saved progress of a gradient.
-fn underway(subject: &Subject, path: &Path) -> Fallible<Underway> {
-    let underway = checkpoint::decode_underway(&subject.program, &read::data(path)?)
+fn suspended(subject: &Subject, path: &Path) -> Fallible<SuspendedGradient> {
+    let suspended = checkpoint::decode_suspended(&subject.program, &read::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))).caused_by(&error))?;
-    start::check_level(path, &underway.state, subject.level)?;
-    Ok(underway)
+    start::check_level(path, &suspended.state, subject.level)?;
+    Ok(suspended)
 }
 
 /// Saves an interrupted gradient, and extends `failure` with how to continue.
 fn saved(
     options: &GradOptions,
     program: &Program,
-    underway: &Underway,
+    suspended: &SuspendedGradient,
     target: OutputTarget,
     failure: Failure,
 ) -> Failure {
     let Some(path) = options.save_state.as_deref() else { return failure };
-    let written = checkpoint::encode_underway(program, underway)
+    let written = checkpoint::encode_suspended(program, suspended)
         .map_err(|error| Failure::load(format_args!("can't save the state: {error}")).caused_by(&error))
         .and_then(|bytes| target.write(&bytes));
     match written {

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdout};
 
-use reviver_inspect::follow::{self, Follower, RunObserver as _};
+use reviver_inspect::follow::{self, PlacedObserver, RunObserver as _};
 use reviver_inspect::memory::Memory;
 use reviver_pictures::call_tree::{self, CallLine};
 use reviver_pictures::canvas::Canvas;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 use crate::charts::{calls::CallCounter, flow};
 use crate::cli::{GraphOptions, GraphPart};
 use crate::failure::{Fallible, all};
-use crate::journey::{self, RunToEnd, Shows};
 use crate::output::picture;
+use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::{ended, read, start, streams};
 
 /// Content of the drawing.
@@ -53,12 +53,12 @@ pub fn run(options: &GraphOptions) -> Fallible {
 /// Counts the calls of a run, and returns them with its verdict.
 fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
     let machine = start::machine(&options.given, program, Travel::Forward)?;
-    let mut course = journey::begin(machine, None, Travel::Forward)?;
+    let mut course = run_to_end::begin(machine, None, Travel::Forward)?;
     let mut counter = CallCounter::new(program.clone(), course.machine().state());
     let places = follow::places(&Memory::new(program.clone()), CallCounter::instructions(program));
-    let mut follower = Follower { places, looks: &mut counter };
-    let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
-    let ending = journey::go(way, &mut course, Travel::Forward)?;
+    let mut observer = PlacedObserver { places, looks: &mut counter };
+    let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: Some(&mut observer) };
+    let ending = run_to_end::go(way, &mut course, Travel::Forward)?;
     counter.look(course.machine().state(), Travel::Forward, None);
     Ok((counter.lines(), ended::verdict(&options.given.file, "", &ending)))
 }

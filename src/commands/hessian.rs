@@ -17,7 +17,7 @@ use crate::{output, read, streams, subject, vectors};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
-    let way = PlannedRun { bytes: matrices::lifted_bytes, ..plan::FORWARD };
+    let way = PlannedRun { bytes: matrices::series_bytes, ..plan::FORWARD };
     if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &way) {
         return printed;
     }
@@ -55,24 +55,24 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let what = format!("the Hessian of `{}`", subject.name(&loss));
     let input = |n: usize| inputs.get(n).map(|variable| subject.name(variable));
     let output = |n: usize| Some(input(n).map_or_else(|| subject.name(&loss), |name| adjoint_name(&name)));
-    let told = check.as_ref().map(|check| CheckReport {
+    let reported = check.as_ref().map(|check| CheckReport {
         program: &subject.program,
         check,
         what: &what,
         input: &input,
         output: &output,
     });
-    let line = told.as_ref().map_or_else(String::new, CheckReport::line);
+    let line = reported.as_ref().map_or_else(String::new, CheckReport::line);
     let spelling = Spelling(&subject);
-    let strategy = StrategyReport::of_all(&subject, hessian.journeys, options.differentiated.stats);
-    let said = spelling.said(&hessian.trust);
-    let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
+    let strategy = StrategyReport::of_all(&subject, hessian.reverse_sweeps, options.differentiated.stats);
+    let said = spelling.said(&hessian.verification_report);
+    let verdict = verification.verdict(reported.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
             let mut members = spelling.hessian_members((&selections, &inputs), &hessian);
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
+            members.extend(reported.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (true, false) => {
@@ -84,7 +84,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
             let mut members = spelling.product_members(&selections, &hessian);
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
+            members.extend(reported.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (false, false) => {
@@ -94,5 +94,5 @@ pub fn run(options: &HessianOptions) -> Fallible {
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
-    verdict.map_err(Failure::told).and(printed)
+    verdict.map_err(Failure::reported).and(printed)
 }

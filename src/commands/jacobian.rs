@@ -1,8 +1,10 @@
 //! `reviver jacobian`: computes the Jacobian, or its product with a vector.
 
 use reviver_vm::differentiate::check::{check_jacobian, check_jacobian_product};
-use reviver_vm::differentiate::matrices::{Jacobian, JacobianProduct, Journeys, jacobian, jacobian_product};
-use reviver_vm::differentiate::{Subject, Trust, Variable};
+use reviver_vm::differentiate::matrices::{
+    Jacobian, JacobianProduct, ReverseSweeps, jacobian, jacobian_product,
+};
+use reviver_vm::differentiate::{Subject, Variable, VerificationReport};
 
 use crate::cli::JacobianOptions;
 use crate::commands::plan;
@@ -55,7 +57,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     let check = verification.check.take();
     let name = |variables: &[Variable], n: usize| variables.get(n).map(|variable| subject.name(variable));
     let (input, output) = (|n| name(&inputs, n), |n| name(&outputs, n));
-    let told = check.as_ref().map(|check| CheckReport {
+    let reported = check.as_ref().map(|check| CheckReport {
         program: &subject.program,
         check,
         what: if direction.is_none() { "the Jacobian" } else { "the Jacobian's product" },
@@ -63,9 +65,9 @@ pub fn run(options: &JacobianOptions) -> Fallible {
         output: &output,
     });
     let spelling = Spelling(&subject);
-    let strategy = StrategyReport::of_all(&subject, found.journeys(), options.differentiated.stats);
-    let said = spelling.said(found.trust());
-    let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
+    let strategy = StrategyReport::of_all(&subject, found.reverse_sweeps(), options.differentiated.stats);
+    let said = spelling.said(found.verification_report());
+    let verdict = verification.verdict(reported.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match start.json {
         true => {
             let mut members = match &found {
@@ -74,7 +76,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
             };
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
-            members.extend(told.as_ref().map(CheckReport::member).unwrap_or_default());
+            members.extend(reported.as_ref().map(CheckReport::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         false => {
@@ -85,11 +87,11 @@ pub fn run(options: &JacobianOptions) -> Fallible {
                 }
             }
             strategy.text(out)?;
-            out.write_all(told.as_ref().map_or_else(String::new, CheckReport::line).as_bytes())
+            out.write_all(reported.as_ref().map_or_else(String::new, CheckReport::line).as_bytes())
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
-    verdict.map_err(Failure::told).and(printed)
+    verdict.map_err(Failure::reported).and(printed)
 }
 
 /// The Jacobian, or its product with the direction of `--times`.
@@ -99,24 +101,24 @@ enum FoundJacobian {
 }
 
 impl FoundJacobian {
-    fn trust(&self) -> &Trust {
+    fn verification_report(&self) -> &VerificationReport {
         match self {
-            FoundJacobian::Whole(Jacobian { trust, .. })
-            | FoundJacobian::Product(JacobianProduct { trust, .. }) => trust,
+            FoundJacobian::Whole(Jacobian { verification_report, .. })
+            | FoundJacobian::Product(JacobianProduct { verification_report, .. }) => verification_report,
         }
     }
 
-    fn trust_mut(&mut self) -> &mut Trust {
+    fn trust_mut(&mut self) -> &mut VerificationReport {
         match self {
-            FoundJacobian::Whole(Jacobian { trust, .. })
-            | FoundJacobian::Product(JacobianProduct { trust, .. }) => trust,
+            FoundJacobian::Whole(Jacobian { verification_report, .. })
+            | FoundJacobian::Product(JacobianProduct { verification_report, .. }) => verification_report,
         }
     }
 
-    fn journeys(&self) -> Option<Journeys> {
+    fn reverse_sweeps(&self) -> Option<ReverseSweeps> {
         match self {
-            FoundJacobian::Whole(found) => found.journeys,
-            FoundJacobian::Product(found) => found.journeys,
+            FoundJacobian::Whole(found) => found.reverse_sweeps,
+            FoundJacobian::Product(found) => found.reverse_sweeps,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `--plan`: shows what a strategy would do, without running the program. The program is only checked for steps that
 //! lose information.
 
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::strategy::{Retention, Strategy, loses_nothing, state_bytes};
 use reviver_vm::{State, Travel};
 

@@ -2,22 +2,22 @@
 
 use reviver_debugger::command::CommandError;
 use reviver_debugger::session::Session;
-use reviver_inspect::follow::Follower;
+use reviver_inspect::follow::PlacedObserver;
 use reviver_inspect::listing::OpenedProgram;
 use reviver_inspect::memory::{Cell, Memory, Target};
 use reviver_inspect::points::BreakPlace;
 use reviver_isa::instruction::Class;
 use reviver_pictures::palette::{COLOURS, CURVES};
-use reviver_vm::strategy::{Course, Retention, Strategy, loses_nothing};
+use reviver_vm::strategy::{CheckpointedRun, Retention, Strategy, loses_nothing};
 use reviver_vm::{Program, Travel};
 
 use crate::cli::PlotOptions;
 use crate::failure::{Failure, Fallible, all};
-use crate::following::cells::{self, FollowedCell};
+use crate::following::cells::{self, ObservedCell};
 use crate::following::sampler::{Sampled, Sampler};
-use crate::journey::{self, Ending, RunToEnd, Shows};
 use crate::output::picture;
 use crate::output::plot::PlotPage;
+use crate::run_to_end::{self, Ending, RunToEnd, Shows};
 use crate::{ended, load, read, start, streams};
 
 pub fn run(options: &PlotOptions) -> Fallible {
@@ -41,7 +41,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     let loss = loss.transpose()?.map(|cell| loss_of(&program, &cell)).transpose()?;
     let target = picture::target(&options.drawn)?;
     let comes_back = comes_back(options, &program);
-    let mut course = journey::begin(machine, retention(options, &program), Travel::Forward)?;
+    let mut course = run_to_end::begin(machine, retention(options, &program), Travel::Forward)?;
     let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift, at };
     let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, course.machine().state());
     let outcome = travel(options, &mut course, &mut sampler, (loss, comes_back))?;
@@ -76,7 +76,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
 }
 
 /// Returns the real cell that the plotted adjoints are derivatives of.
-fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
+fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
         return Err(failure
@@ -115,16 +115,16 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
 /// Runs forward and backward. The inner result is the verdict; samples up to an error are drawn as well.
 fn travel(
     options: &PlotOptions,
-    course: &mut Course,
+    course: &mut CheckpointedRun,
     sampler: &mut Sampler,
     (loss, comes_back): (Option<Cell>, bool),
 ) -> Fallible<Fallible> {
     let places = sampler.places();
-    let go = |course: &mut Course, sampler: &mut Sampler, travel| {
-        let mut follower = Follower { places: places.clone(), looks: sampler };
+    let go = |course: &mut CheckpointedRun, sampler: &mut Sampler, travel| {
+        let mut observer = PlacedObserver { places: places.clone(), looks: sampler };
         let way =
-            RunToEnd { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
-        journey::go(way, course, travel)
+            RunToEnd { limit: options.pace.max_steps, shows: Shows::Dropped, observer: Some(&mut observer) };
+        run_to_end::go(way, course, travel)
     };
     let ending = go(course, sampler, Travel::Forward)?;
     sampler.arrive(course.machine().state());
@@ -141,7 +141,7 @@ fn travel(
 }
 
 /// Switches gradient mode on, and seeds the loss with an adjoint of 1.
-fn turn_round(course: &mut Course, loss: Cell) -> Fallible {
+fn turn_round(course: &mut CheckpointedRun, loss: Cell) -> Fallible {
     let machine = course.machine_mut();
     let one = machine.program().parse(Class::Real, "1").map_err(Failure::usage)?;
     let state = machine.state_mut();

@@ -31,8 +31,8 @@ pub fn run(options: &ReplOptions) -> Fallible {
     let console = Console::new(session, read::files().clone(), Box::new(Face::default()));
     let observer = Observer::new(&console);
     let transcript = transcript.map(|target| Arc::new(Mutex::new(Some(target))));
-    let (place, told) = (transcript.clone(), observer.clone());
-    interrupt::at_the_end(move |signal| end(signal, &told, place.as_deref()));
+    let (place, reported) = (transcript.clone(), observer.clone());
+    interrupt::at_the_end(move |signal| end(signal, &reported, place.as_deref()));
     let ended = repl::run(console, history.as_deref(), &mut std::io::stdout(), &observer);
     // The transcript is written even after an error.
     let written = transcript.map_or(Ok(()), |target| keep(&target, &ended.transcript));

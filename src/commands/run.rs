@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use reviver_files::GrowingOutput;
 use reviver_inspect::ancillas::Ancillas;
-use reviver_inspect::follow::{self, Follower, RunObserver, Several};
+use reviver_inspect::follow::{self, PlacedObserver, RunObserver, Several};
 use reviver_inspect::memory::Memory;
-use reviver_vm::machine::STEPS_WORTH_THREADS;
-use reviver_vm::strategy::{Course, Retention, Strategy};
+use reviver_vm::machine::MIN_STEPS_OF_REGION;
+use reviver_vm::strategy::{CheckpointedRun, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
 use crate::account::{Account, Entropy, KeptHistory};
 use crate::cli::RunOptions;
 use crate::commands::plan::{self, PlannedRun};
 use crate::failure::{Exit, Failure, Fallible, all, counted};
-use crate::following::cells::FollowedCell;
+use crate::following::cells::ObservedCell;
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
-use crate::journey::{Ending, Report, RoundTrip, course, travel};
+use crate::run_to_end::{Ending, Report, RoundTrip, course, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
 use crate::{ended, engine, entropy, kinds, output, read, start, streams, write};
@@ -38,12 +38,12 @@ pub fn run(options: &RunOptions) -> Fallible {
     if let Some(runner) = engine::runner(&options.start, &program)?.filter(|_| !is_followed) {
         machine.run_by(runner);
     }
-    machine.run_on_threads(options.start.threads(), STEPS_WORTH_THREADS);
+    machine.run_on_threads(options.start.threads(), MIN_STEPS_OF_REGION);
     let entropy = entropy::of(&options.start, &options.account, &program)?;
     let logged = logged(options, &program, machine.state())?;
     let mut course = course(options, machine)?;
     let outputs = Outputs::new(options)?;
-    let mut followers = Followers::new(options, logged, outputs.log, &course);
+    let mut followers = RunObservers::new(options, logged, outputs.log, &course);
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
     let travelled = followers.travel(options, &mut course, assumed);
     let (saved, mut report) = match travelled {
@@ -62,7 +62,7 @@ pub fn run(options: &RunOptions) -> Fallible {
         streams::complain(&output::garbage(&report));
     }
     // A reader that closed the pipe doesn't change the verdict on the run.
-    all([verdict.map_err(Failure::told), printed])
+    all([verdict.map_err(Failure::reported), printed])
 }
 
 /// Checks the strategy: it needs a backward run, and a state file can't save its snapshots.
@@ -94,7 +94,7 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
 }
 
 /// Returns the cells to log.
-fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallible<Vec<FollowedCell>> {
+fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallible<Vec<ObservedCell>> {
     match options.log {
         Some(_) => log::chosen(&Memory::new(program.clone()), state, &options.log_cells),
         None => Ok(Vec::new()),
@@ -102,30 +102,30 @@ fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallib
 }
 
 /// Observers of the run.
-struct Followers {
+struct RunObservers {
     memory: Memory,
     log: Option<CellLog>,
     ancillas: Option<Ancillas>,
 }
 
-impl Followers {
+impl RunObservers {
     fn new(
         options: &RunOptions,
-        cells: Vec<FollowedCell>,
+        cells: Vec<ObservedCell>,
         file: Option<GrowingOutput>,
-        course: &Course,
-    ) -> Followers {
+        course: &CheckpointedRun,
+    ) -> RunObservers {
         let state = course.machine().state();
         let memory = Memory::new(course.machine().program().clone());
         let log = file.map(|file| CellLog::new(memory.clone(), cells, file, (state, direction(options))));
         let ancillas = options.account.account.then(|| Ancillas::new(memory.clone(), state));
-        Followers { memory, log, ancillas }
+        RunObservers { memory, log, ancillas }
     }
 
     fn travel<'m>(
         &mut self,
         options: &RunOptions,
-        course: &'m mut Course,
+        course: &'m mut CheckpointedRun,
         assumed: Vec<usize>,
     ) -> Fallible<Report<'m>> {
         let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn RunObserver>) = (Vec::new(), Vec::new());
@@ -142,7 +142,7 @@ impl Followers {
         }
         let mut several = Several(looking);
         let places = follow::places(&self.memory, instructions);
-        travel(options, course, assumed, Some(&mut Follower { places, looks: &mut several }))
+        travel(options, course, assumed, Some(&mut PlacedObserver { places, looks: &mut several }))
     }
 
     /// Returns the account of a completed run.

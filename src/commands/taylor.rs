@@ -27,7 +27,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     let series = taylor(&subject, &outputs, &inputs, &direction, options.order.into()).map_err(failed)?;
     let shown = shows.kept();
     let spelling = Spelling(&subject);
-    let said = spelling.said(&series.trust);
+    let said = spelling.said(&series.verification_report);
     let verdict = said.verdict(options.strict);
     let printed = streams::print_with(|out| match start.json {
         true => {
@@ -38,7 +38,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
         false => spelling.taylor_text(&selections, &path, &series, out),
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
-    verdict.map_err(Failure::told).and(printed)
+    verdict.map_err(Failure::reported).and(printed)
 }
 
 /// Parses the path of `--along`: a cell, or a direction.

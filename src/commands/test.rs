@@ -60,7 +60,7 @@ pub fn run(options: &TestOptions) -> Fallible {
             let (begun, files) = (tested.len(), counted(files.len(), "file"));
             Err(subject::interrupted(&format_args!("stopped in file {begun} of {files}")))
         }
-        None => unreadable.map_or_else(|| verdict(&tested, &counts), |failure| Err(failure.told())),
+        None => unreadable.map_or_else(|| verdict(&tested, &counts), |failure| Err(failure.reported())),
     };
     match options.json {
         true => streams::print_with(|out| {
@@ -68,7 +68,7 @@ pub fn run(options: &TestOptions) -> Fallible {
         })?,
         false => streams::print(&counts.summary())?,
     }
-    verdict.map_err(Failure::told)
+    verdict.map_err(Failure::reported)
 }
 
 /// Expectations from a separate file.

@@ -9,7 +9,7 @@ use reviver_isa::Module;
 use reviver_isa::module::RealSystem;
 use reviver_vm::explain::explain;
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
+use reviver_vm::strategy::{CheckpointedRun, Retention, RunHalt, Strategy};
 use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel};
 
 use crate::cli::TradeoffOptions;
@@ -29,7 +29,7 @@ const SLOTS: [u32; 4] = [2, 4, 8, 16];
 const LEAVES: u64 = 64;
 
 /// Limit on the search for a segment length, in loop iterations.
-const MOST_ROUNDS: u32 = 1 << 30;
+const MOST_ITERATIONS: u32 = 1 << 30;
 
 pub fn run(options: &TradeoffOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
@@ -149,7 +149,7 @@ fn kept(
 ) -> Fallible<TradeoffRow> {
     let retention = Retention { strategy, memory: None };
     let machine = begun(options, own)?;
-    let course = Course::begin(machine, Some(retention), Travel::Forward);
+    let course = CheckpointedRun::begin(machine, Some(retention), Travel::Forward);
     let mut course = course
         .map_err(|error| {
             Failure::new(
@@ -169,11 +169,11 @@ fn kept(
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
 }
 
-fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fallible<Stop> {
+fn going(options: &TradeoffOptions, course: &mut CheckpointedRun, travel: Travel) -> Fallible<Stop> {
     match course.run(None, travel, u64::MAX) {
         Ok(stop) => Ok(stop),
-        Err(CourseHalt::Trap(trap)) => Err(trapped(options, course.machine(), trap)),
-        Err(CourseHalt::Full { bytes }) => Err(Failure::new(
+        Err(RunHalt::Trap(trap)) => Err(trapped(options, course.machine(), trap)),
+        Err(RunHalt::Full { bytes }) => Err(Failure::new(
             Exit::Trap,
             format_args!(
                 "the history for running backward takes more than {}",
@@ -198,7 +198,7 @@ fn reversible(
         match ends(options, &made)? {
             SegmentsRun::Arrived => break,
             SegmentsRun::Trapped(uncut) => return Ok(Err(uncut)),
-            SegmentsRun::TooShort if rounds >= MOST_ROUNDS => {
+            SegmentsRun::TooShort if rounds >= MOST_ITERATIONS => {
                 let message = "the program has more iterations than are tried".to_owned();
                 return Ok(Err(UncutProgram { code: None, message }));
             }
@@ -269,9 +269,9 @@ fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsR
                 return Ok(SegmentsRun::TooShort);
             }
             Err(trap) => {
-                let told = explain(program, machine.state(), trap);
-                let message = format!("its segments trap: {}", told.message);
-                return Ok(SegmentsRun::Trapped(UncutProgram { code: Some(told.code.text()), message }));
+                let reported = explain(program, machine.state(), trap);
+                let message = format!("its segments trap: {}", reported.message);
+                return Ok(SegmentsRun::Trapped(UncutProgram { code: Some(reported.code.text()), message }));
             }
         }
     }

@@ -45,11 +45,11 @@ impl Verification {
     }
 
     /// Returns a failure if derivatives aren't verified; otherwise `otherwise`.
-    pub fn verdict(&mut self, told: Option<&CheckReport>, otherwise: Fallible) -> Fallible {
+    pub fn verdict(&mut self, reported: Option<&CheckReport>, otherwise: Fallible) -> Fallible {
         if let Some(unverified) = self.unverified.take() {
             return Err(unverified);
         }
-        told.map_or(Ok(()), CheckReport::verdict).and(otherwise)
+        reported.map_or(Ok(()), CheckReport::verdict).and(otherwise)
     }
 }
 

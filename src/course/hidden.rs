@@ -14,7 +14,7 @@ use reviver_files::folder;
 use super::set::{EXPECTED, Exercise, SOLUTION};
 use crate::cli::TestRunning;
 use crate::failure::{Failure, Fallible};
-use crate::output::tests::told;
+use crate::output::tests::reported;
 use crate::read;
 use crate::testing::tested::{Runs, tested};
 
@@ -151,7 +151,7 @@ impl HiddenTest {
         let message = format!(
             "{place}:{number}: the solution of `{}` doesn't meet `{line}`: {}",
             exercise.name,
-            told(miss)
+            reported(miss)
         );
         Failure::usage(message).help(format_args!(
             "mend the line; if you ask for something else than the exercise does, put a program that meets all lines beside them: `{}/{EXPECTED}` and `{}/{SOLUTION}`",

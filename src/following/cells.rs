@@ -12,7 +12,7 @@ use crate::given::parts;
 
 /// A cell that exists during the whole run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FollowedCell {
+pub struct ObservedCell {
     pub name: String,
     pub class: Class,
     pub target: Target,
@@ -25,8 +25,8 @@ pub fn named(
     option: &str,
     names: &[String],
     most: usize,
-) -> Fallible<Vec<FollowedCell>> {
-    let mut cells: Vec<FollowedCell> = Vec::new();
+) -> Fallible<Vec<ObservedCell>> {
+    let mut cells: Vec<ObservedCell> = Vec::new();
     for name in names.iter().flat_map(|argument| parts(argument)) {
         let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
         let found = of_name(memory, state, option, &compact)?;
@@ -43,7 +43,7 @@ pub fn named(
 }
 
 /// Returns the single cell of a name.
-pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<FollowedCell> {
+pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<ObservedCell> {
     let mut found = named(memory, state, option, &[name.to_owned()], usize::MAX - 1)?;
     match (found.pop(), found.first()) {
         (Some(cell), None) => Ok(cell),
@@ -57,7 +57,7 @@ pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
     }
 }
 
-fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<Vec<FollowedCell>> {
+fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<Vec<ObservedCell>> {
     let (base, indices) = match name.split_once('[') {
         Some((base, rest)) => {
             let indices = rest.strip_suffix(']').filter(|indices| !indices.is_empty());
@@ -71,7 +71,7 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
         return Err(unknown(memory, option, base));
     };
     let cell =
-        |name: String, cell| FollowedCell { name, class: storage.class(), target: Target::Static(cell) };
+        |name: String, cell| ObservedCell { name, class: storage.class(), target: Target::Static(cell) };
     let Some(indices) = indices else { return all_of(&storage, option, base) };
     let numbers: Result<Vec<i64>, _> = indices.split(',').map(str::parse).collect();
     let numbers = numbers.map_err(|_| {
@@ -92,7 +92,7 @@ fn misnamed(option: &str, name: &str, base: &str) -> Failure {
 }
 
 /// Returns all cells of a declaration.
-fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<FollowedCell>> {
+fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<ObservedCell>> {
     if storage.shape() == Shape::Stack {
         let failure =
             Failure::usage(format_args!("{option}: `{base}` is a stack, whose values have no cells"));
@@ -100,7 +100,7 @@ fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<FollowedC
     }
     let cells = (0..storage.cells()).filter_map(|n| {
         let name = element_name(base, storage.shape(), usize::try_from(n).ok()?);
-        Some(FollowedCell { name, class: storage.class(), target: Target::Static(storage.cell(n)?) })
+        Some(ObservedCell { name, class: storage.class(), target: Target::Static(storage.cell(n)?) })
     });
     Ok(cells.collect())
 }

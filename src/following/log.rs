@@ -11,7 +11,7 @@ use reviver_inspect::memory::{Memory, Target};
 use reviver_isa::module::Shape;
 use reviver_vm::{State, Travel};
 
-use super::cells::{self, FollowedCell};
+use super::cells::{self, ObservedCell};
 use crate::failure::{Failure, Fallible};
 
 /// Maximum number of cells in a log; wider tables aren't readable.
@@ -20,14 +20,14 @@ const MOST: usize = 1000;
 /// A log file that grows during the run.
 pub struct CellLog {
     memory: Memory,
-    cells: Vec<FollowedCell>,
+    cells: Vec<ObservedCell>,
     rows: csv::Writer<GrowingOutput>,
     last: Vec<String>,
     failed: Option<csv::Error>,
 }
 
 /// Returns the requested cells, or all declared cells if none are requested.
-pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<FollowedCell>> {
+pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<ObservedCell>> {
     if !names.is_empty() {
         return cells::named(memory, state, "--log-cells", names, MOST);
     }
@@ -41,7 +41,7 @@ impl CellLog {
     /// Creates the log, with the initial values of the cells as its first line.
     pub fn new(
         memory: Memory,
-        cells: Vec<FollowedCell>,
+        cells: Vec<ObservedCell>,
         file: GrowingOutput,
         (state, travel): (&State, Travel),
     ) -> CellLog {

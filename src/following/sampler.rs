@@ -9,7 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::stops::Stops;
 use reviver_vm::{State, Travel};
 
-use super::cells::FollowedCell;
+use super::cells::ObservedCell;
 
 /// The quantities to record.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    pub fn new(memory: Memory, cells: &[FollowedCell], sampled: Sampled, state: &State) -> Sampler {
+    pub fn new(memory: Memory, cells: &[ObservedCell], sampled: Sampled, state: &State) -> Sampler {
         let own = cells.iter().map(|cell| cell.target);
         let adjoints = cells.iter().filter(|cell| sampled.adjoints && cell.class == Class::Real);
         let targets = own.chain(adjoints.filter_map(|cell| cell.target.adjoint())).collect();
@@ -94,9 +94,9 @@ impl Sampler {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
         if self.sampled.drift {
-            let own = |moment: &TracePoint| moment.values.last().map_or(0, |own| *own as i64);
-            let moments = self.there.clone().moments().into_iter();
-            self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
+            let own = |time_point: &TracePoint| time_point.values.last().map_or(0, |own| *own as i64);
+            let time_points = self.there.clone().time_points().into_iter();
+            self.marks = time_points.map(|time_point| (own(&time_point), time_point.values)).collect();
         }
         self.arrive(state);
     }

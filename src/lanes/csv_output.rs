@@ -12,8 +12,8 @@ use reviver_vm::values::Value;
 
 use super::{DoneBlock, LaneTarget, LaneWriter};
 use crate::failure::{Failure, Fallible};
-use crate::output::batch::told;
-use crate::output::told::Object;
+use crate::output::batch::reported;
+use crate::output::json_values::Object;
 
 /// Writer of results as lines.
 pub struct CsvOutput {
@@ -81,7 +81,7 @@ impl LaneWriter for CsvOutput {
                 }
             }
             if self.has_status {
-                let status = failure.map_or("ok".to_owned(), |failure| told(&failure.error));
+                let status = failure.map_or("ok".to_owned(), |failure| reported(&failure.error));
                 self.record.push_field(csv_cell(&status).as_bytes());
             }
             self.line()?;

@@ -24,7 +24,7 @@ use reviver::batch::plan::LanePlan;
 use reviver_vm::Program;
 
 use crate::failure::{Failure, Fallible};
-use crate::output::told::Object;
+use crate::output::json_values::Object;
 use crate::read::shown;
 
 pub use csv_input::CsvInput;

@@ -21,7 +21,7 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{DoneBlock, LaneWriter};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::kinds;
-use crate::output::told::{self, Object, Tellable};
+use crate::output::json_values::{self, JsonValue, Object};
 use crate::read::shown;
 
 /// Result columns, buffered until all lanes are done.
@@ -70,13 +70,13 @@ impl LaneWriter for ColumnsKept {
         let mut object = Object::default();
         for (_, column, bits) in columns {
             let (program, failed) = (program.clone(), status.clone());
-            let told = Tellable::list(bits.len(), move |lane| {
+            let reported = JsonValue::list(bits.len(), move |lane| {
                 let has_failed = failed.as_ref().as_ref().is_some_and(|status| status.get(lane) != Some(&0));
                 let value =
                     bits.get(lane).filter(|_| !has_failed).map(|&bits| Value::of_bits(column.class, bits));
-                value.map_or(Tellable::Json(Json::Null), |value| told::value(&program, value))
+                value.map_or(JsonValue::Json(Json::Null), |value| json_values::value(&program, value))
             });
-            object.insert(&column.name, told);
+            object.insert(&column.name, reported);
         }
         if let Some(status) = status.as_ref() {
             object.insert("status", json!(status));

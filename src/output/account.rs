@@ -10,17 +10,17 @@ use crate::failure::counted;
 
 impl Account {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let told = |CellsAndBits { cells, bits }| {
+        let reported = |CellsAndBits { cells, bits }| {
             let cells = counted(usize::try_from(cells).unwrap_or(usize::MAX), "cell");
             format!("{cells}, {}", self::bits(bits))
         };
         writeln!(out, "account:")?;
         writeln!(out, "  steps             {}", self.steps)?;
-        writeln!(out, "  garbage           {}", told(self.garbage))?;
+        writeln!(out, "  garbage           {}", reported(self.garbage))?;
         if self.declared.cells > 0 {
-            writeln!(out, "  declared garbage  {}", told(self.declared))?;
+            writeln!(out, "  declared garbage  {}", reported(self.declared))?;
         }
-        writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
+        writeln!(out, "  ancillas at once  {}", reported(self.ancillas))?;
         writeln!(out, "  history           {}", counted(self.history_bytes, "byte"))?;
         let kept = if self.kept_bits > 0 { ", which the history keeps" } else { "" };
         writeln!(out, "  erased            {}{kept}", bits(self.erased_bits))?;
@@ -31,8 +31,8 @@ impl Account {
         let until = if self.kept_bits > 0 { ", until the history is erased" } else { "" };
         writeln!(out, "  heat              {}{until}", heat(self.joules_due()))?;
         let Some(entropy) = &self.entropy else { return Ok(()) };
-        let told = |bits: f64| format!("{} bit{}", short(bits), if bits == 1.0 { "" } else { "s" });
-        let [inputs, results, lost] = [entropy.inputs, entropy.results, entropy.lost()].map(told);
+        let reported = |bits: f64| format!("{} bit{}", short(bits), if bits == 1.0 { "" } else { "s" });
+        let [inputs, results, lost] = [entropy.inputs, entropy.results, entropy.lost()].map(reported);
         writeln!(out, "  inputs            {}, {inputs} of entropy", counted(entropy.cases, "case"))?;
         writeln!(out, "  results           {results} of entropy")?;
         writeln!(out, "  lost of these     {lost}, {}", heat(self.joules(entropy.lost())))
@@ -53,14 +53,14 @@ impl Account {
             "joules": self.joules_due(),
         });
         if let (Some(entropy), Some(object)) = (&self.entropy, members.as_object_mut()) {
-            let told = json!({
+            let reported = json!({
                 "cases": entropy.cases,
                 "inputs": entropy.inputs,
                 "results": entropy.results,
                 "lost": entropy.lost(),
                 "joules": self.joules(entropy.lost()),
             });
-            object.insert("entropy".into(), told);
+            object.insert("entropy".into(), reported);
         }
         members
     }

@@ -13,7 +13,7 @@ use reviver_vm::differentiate::check::{Check, Verdict};
 use reviver_vm::values::Value;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{self, Object};
+use super::json_values::{self, Object};
 use super::trap;
 use super::verified::CheckReport;
 use crate::cli::BatchArguments;
@@ -152,8 +152,8 @@ impl BatchPage {
                 Verdict::NotVerified(_) => &mut open,
             };
             *count += 1;
-            let told = self.told(check, |told| told.lines());
-            lines.extend(told.into_iter().map(|line| format!("lane {lane}: {line}")));
+            let reported = self.reported(check, |reported| reported.lines());
+            lines.extend(reported.into_iter().map(|line| format!("lane {lane}: {line}")));
         }
         if differ + open == 0 {
             return Ok(());
@@ -177,7 +177,7 @@ impl BatchPage {
     }
 
     /// Passes a check with the program's names to `of`.
-    fn told<T>(&self, check: &Check, of: impl FnOnce(&CheckReport) -> T) -> T {
+    fn reported<T>(&self, check: &Check, of: impl FnOnce(&CheckReport) -> T) -> T {
         let input = |n: usize| self.inputs.get(n).cloned();
         let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
         let what = "the gradient";
@@ -188,11 +188,11 @@ impl BatchPage {
     pub fn warnings(&self) -> String {
         let mut text = String::new();
         for failure in self.outcome.failures.iter().take(WARNED) {
-            let _ = writeln!(text, "lane {}: {}", failure.lane, told(&failure.error));
+            let _ = writeln!(text, "lane {}: {}", failure.lane, reported(&failure.error));
         }
         let noted = [
             ("warning: in {} derivatives may be wrong", &self.outcome.doubtful),
-            ("note: in {} the reverse sweep was repeated with a history", &self.outcome.mended),
+            ("note: in {} the reverse sweep was repeated with a history", &self.outcome.recomputed),
             ("note: {} left a value in cells that must be 0 at the end", &self.outcome.leftovers),
         ];
         for (words, noted) in noted {
@@ -284,24 +284,25 @@ impl BatchPage {
         }
         if !self.sums.is_empty() {
             let sums = self.sums.iter();
-            let sums = sums.map(|sum| (sum.name.clone(), told::value(&self.program, Value::Real(sum.bits))));
+            let sums =
+                sums.map(|sum| (sum.name.clone(), json_values::value(&self.program, Value::Real(sum.bits))));
             object.insert("sums", sums.collect::<Object>());
         }
         let noted = [
             ("doubtful", &self.outcome.doubtful),
-            ("mended", &self.outcome.mended),
+            ("mended", &self.outcome.recomputed),
             ("leftovers", &self.outcome.leftovers),
         ];
         for (name, noted) in noted {
-            if let Some(told) = note(noted) {
-                object.insert(name, told);
+            if let Some(reported) = note(noted) {
+                object.insert(name, reported);
             }
         }
         if self.sample.is_asked() {
             let lane = |(lane, check): (u64, &Check)| {
                 let mut members = Map::new();
                 members.insert("lane".into(), lane.into());
-                members.extend(self.told(check, |told| told.members()));
+                members.extend(self.reported(check, |reported| reported.members()));
                 Json::Object(members)
             };
             let agrees = agreement(self.checks().map(|(_, check)| check.agrees()));
@@ -370,7 +371,7 @@ fn agreement(mut lanes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// Formats the error of a lane in one line.
-pub fn told(error: &Error) -> String {
+pub fn reported(error: &Error) -> String {
     match error {
         Error::Trap { explanation, .. } => {
             let steps = usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX);

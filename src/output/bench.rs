@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use reviver::{CheckLevel, CompileOptions};
 use serde_json::{Map, Value as Json, json};
 
-use super::told::Object;
+use super::json_values::Object;
 
 /// Data of a benchmark report.
 pub struct BenchPage {
@@ -30,7 +30,7 @@ pub struct EngineFigures {
     /// Reason why the program has no backward run.
     pub no_way_back: Option<String>,
     /// True if the gradient's reverse sweep was recomputed with a history.
-    pub is_mended: bool,
+    pub is_recomputed: bool,
     /// True if relevant values may have been lost; `grad` shows details.
     pub is_doubtful: bool,
 }
@@ -44,7 +44,7 @@ fn key(CompileOptions { engine, level }: CompileOptions) -> String {
 }
 
 /// Returns the name of an engine in text.
-fn told(CompileOptions { engine, level }: CompileOptions) -> String {
+fn reported(CompileOptions { engine, level }: CompileOptions) -> String {
     match level {
         CheckLevel::Checked => engine.name().to_owned(),
         CheckLevel::Unchecked => format!("{engine} {level}"),
@@ -84,7 +84,7 @@ impl EngineFigures {
             self.named().map(|(name, figure)| (name.to_owned(), figure.json())).collect();
         if let Some(ratio) = self.ratio() {
             members.insert("gradient_per_objective".into(), ratio.into());
-            members.insert("mended".into(), self.is_mended.into());
+            members.insert("mended".into(), self.is_recomputed.into());
             members.insert("doubtful".into(), self.is_doubtful.into());
         }
         if let Some((seconds, is_native)) = self.native {
@@ -112,7 +112,7 @@ impl BenchPage {
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names = self.engines.iter().map(|(compiled, _)| told(*compiled).len());
+        let names = self.engines.iter().map(|(compiled, _)| reported(*compiled).len());
         let width = names.max().unwrap_or(0).max(7);
         writeln!(
             out,
@@ -120,14 +120,14 @@ impl BenchPage {
             "engine", "", "steps", "time", "steps a second"
         )?;
         for (compiled, figures) in &self.engines {
-            let engine = told(*compiled);
+            let engine = reported(*compiled);
             for (name, figure) in figures.named() {
                 let (time, speed) = (time(figure.seconds), grouped(figure.steps_per_second()));
                 writeln!(out, "{engine:<width$} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
             }
         }
         for (compiled, figures) in &self.engines {
-            figures.told(&told(*compiled), out)?;
+            figures.reported(&reported(*compiled), out)?;
         }
         if let Some(missing) = &self.missing {
             writeln!(out, "no native code: {missing}")?;
@@ -143,10 +143,10 @@ impl BenchPage {
 
 impl EngineFigures {
     /// Writes what the table has no columns for.
-    fn told(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn reported(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
-            let mended = if self.is_mended { ", repeated with a history" } else { "" };
-            writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{mended}")?;
+            let recomputed = if self.is_recomputed { ", repeated with a history" } else { "" };
+            writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{recomputed}")?;
             if self.is_doubtful {
                 writeln!(out, "{engine}: this gradient may be wrong: `reviver grad` says why")?;
             }

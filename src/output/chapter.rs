@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use reviver_debugger::columns::wrapped;
 use serde_json::{Map, Value as Json};
 
-use super::told::Object;
+use super::json_values::Object;
 use crate::course::book::Chapter;
 
 /// Maximum columns of a line, even on wider terminals, for readability.

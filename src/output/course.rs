@@ -6,8 +6,8 @@ use std::path::Path;
 use reviver_assembler::render::render;
 use serde_json::{Map, Value as Json};
 
+use super::json_values::Object;
 use super::tests::{LineStyle, line, line_object, program_diagnostics};
-use super::told::Object;
 use crate::course::grading::{ExerciseState, Grade};
 use crate::course::hints::{ExerciseHint, FittingHint};
 use crate::course::place::CourseFolder;
@@ -75,12 +75,12 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
         let missing = || format!("there is no {}\n", shown(&folder.program(grade.exercise)));
         return format!("{number}. {title}: {}", grade.unreadable.clone().unwrap_or_else(missing));
     };
-    let told = match grade.state {
+    let reported = match grade.state {
         ExerciseState::Passed => "passed",
         ExerciseState::Untouched => "not begun yet",
         ExerciseState::Missing | ExerciseState::Failed => "not yet",
     };
-    let mut text = format!("{number}. {title}: {told}\n");
+    let mut text = format!("{number}. {title}: {reported}\n");
     if tested.program.module.is_none() {
         text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, style.colors));
     } else {
@@ -184,14 +184,14 @@ fn graded_members(grade: &Grade) -> Map<String, Json> {
         members.insert("reason".into(), reason.name().into());
     }
     if let Some(FittingHint { number, hint }) = grade.hint {
-        let mut told = Map::new();
+        let mut reported = Map::new();
         if let Some(number) = number {
-            told.insert("number".into(), number.into());
+            reported.insert("number".into(), number.into());
         }
-        told.insert("what".into(), hint.what.clone().into());
-        told.insert("where".into(), hint.place.clone().into());
-        told.insert("lesson".into(), hint.lesson.clone().into());
-        members.insert("hint".into(), Json::Object(told));
+        reported.insert("what".into(), hint.what.clone().into());
+        reported.insert("where".into(), hint.place.clone().into());
+        reported.insert("lesson".into(), hint.lesson.clone().into());
+        members.insert("hint".into(), Json::Object(reported));
     }
     if let Some(unreadable) = &grade.unreadable {
         members.insert("unreadable".into(), unreadable.trim_end().into());

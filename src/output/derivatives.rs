@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, JacobianProduct, Sweep, Taylor};
-use reviver_vm::differentiate::{Subject, Trust, Variable};
+use reviver_vm::differentiate::{Subject, Variable, VerificationReport};
 use reviver_vm::values::Value;
 
-use super::told::{self, Object, Tellable, TellableCells};
-use super::trust::Said;
+use super::json_values::{self, JsonCells, JsonValue, Object};
+use super::verification::VerificationText;
 use crate::subject::Selection;
 use crate::vectors::SelectedNumbers;
 
@@ -34,26 +34,24 @@ impl<'a> Spelling<'a> {
     }
 
     /// Returns numbers as formatted cells of a shape.
-    fn cells(&self, shape: Shape, numbers: &'a [f64]) -> TellableCells<'a> {
+    fn cells(&self, shape: Shape, numbers: &'a [f64]) -> JsonCells<'a> {
         let spelling = Spelling(self.0);
-        TellableCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
+        JsonCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
             .of_numbers(&self.0.program)
     }
 
-    fn list(&self, numbers: &'a [f64]) -> TellableCells<'a> {
+    fn list(&self, numbers: &'a [f64]) -> JsonCells<'a> {
         self.cells(Shape::Vector(u32::try_from(numbers.len()).unwrap_or(u32::MAX)), numbers)
     }
 
-    fn lists(&self, rows: &'a [Vec<f64>]) -> Tellable<'a> {
+    fn lists(&self, rows: &'a [Vec<f64>]) -> JsonValue<'a> {
         let spelling = Spelling(self.0);
-        Tellable::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
+        JsonValue::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
     }
 
-    fn names(&self, variables: &'a [Variable]) -> TellableCells<'a> {
+    fn names(&self, variables: &'a [Variable]) -> JsonCells<'a> {
         let subject = self.0;
-        TellableCells::list(variables.len(), move |n| {
-            variables.get(n).map_or(String::new(), |v| subject.name(v))
-        })
+        JsonCells::list(variables.len(), move |n| variables.get(n).map_or(String::new(), |v| subject.name(v)))
     }
 
     /// Returns a vector as a JSON object, with one component for each cell of the selections.
@@ -66,7 +64,7 @@ impl<'a> Spelling<'a> {
         &self,
         selections: &'a [Selection],
         mut components: &'a [f64],
-    ) -> impl Iterator<Item = (&'a Selection, TellableCells<'a>)> {
+    ) -> impl Iterator<Item = (&'a Selection, JsonCells<'a>)> {
         selections.iter().map(move |selection| {
             let count = selection.variables.len().min(components.len());
             let (own, others) = components.split_at(count);
@@ -82,8 +80,7 @@ impl<'a> Spelling<'a> {
             let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
             bits = others;
             let spelling = Spelling(self.0);
-            let cells =
-                TellableCells::new(selection.shape, move |n| own.get(n).map(|&bits| spelling.bits(bits)));
+            let cells = JsonCells::new(selection.shape, move |n| own.get(n).map(|&bits| spelling.bits(bits)));
             (selection.name.clone(), cells.of_numbers(&self.0.program).into())
         });
         parts.collect()
@@ -128,7 +125,7 @@ impl<'a> Spelling<'a> {
             writeln!(out, "{} = {}", self.0.name(output), self.bits(bits))?;
         }
         self.matrix(outputs, inputs, &jacobian.rows, out)?;
-        out.write_all(self.said(&jacobian.trust).line().as_bytes())
+        out.write_all(self.said(&jacobian.verification_report).line().as_bytes())
     }
 
     pub fn jacobian_members(
@@ -143,14 +140,14 @@ impl<'a> Spelling<'a> {
         members.insert("rows", self.names(outputs));
         members.insert("columns", self.names(inputs));
         members.insert("sweep", sweep(jacobian.sweep));
-        members.extend(self.said(&jacobian.trust).members());
+        members.extend(self.said(&jacobian.verification_report).members());
         members
     }
 
-    fn values(&self, values: &'a [u64]) -> TellableCells<'a> {
+    fn values(&self, values: &'a [u64]) -> JsonCells<'a> {
         let spelling = Spelling(self.0);
         let value = move |n: usize| spelling.bits(values.get(n).copied().unwrap_or_default());
-        TellableCells::list(values.len(), value).of_numbers(&self.0.program)
+        JsonCells::list(values.len(), value).of_numbers(&self.0.program)
     }
 
     /// Writes the product of a Jacobian with a vector.
@@ -165,7 +162,7 @@ impl<'a> Spelling<'a> {
             writeln!(out, "{} = {}", self.0.name(output), self.bits(bits))?;
         }
         self.vector(outputs, &found.product, product_name, out)?;
-        out.write_all(self.said(&found.trust).line().as_bytes())
+        out.write_all(self.said(&found.verification_report).line().as_bytes())
     }
 
     pub fn jacobian_product_members(
@@ -177,13 +174,13 @@ impl<'a> Spelling<'a> {
         members.insert("values", self.values(&found.values));
         members.insert("product", self.json_vector(outputs, &found.product));
         members.insert("sweep", sweep(found.sweep));
-        members.extend(self.said(&found.trust).members());
+        members.extend(self.said(&found.verification_report).members());
         members
     }
 
     /// Returns the report on how far derivatives are verified.
-    pub fn said<'b>(&self, trust: &'b Trust) -> Said<'b> {
-        Said::new(&self.0.program, trust)
+    pub fn said<'b>(&self, verification_report: &'b VerificationReport) -> VerificationText<'b> {
+        VerificationText::new(&self.0.program, verification_report)
     }
 
     /// Writes a Hessian; `variables` are those of the selections.
@@ -226,9 +223,9 @@ impl<'a> Spelling<'a> {
     fn first_order_json(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
         let mut object = Object::default();
         let value = hessian.values.first().copied().unwrap_or_default();
-        object.insert("value", told::value(&self.0.program, Value::Real(value)));
+        object.insert("value", json_values::value(&self.0.program, Value::Real(value)));
         object.insert("grad", self.json_vector(inputs, &hessian.gradient));
-        object.extend(self.said(&hessian.trust).members());
+        object.extend(self.said(&hessian.verification_report).members());
         object
     }
 
@@ -292,8 +289,8 @@ impl<'a> Spelling<'a> {
             lists = others;
             let spelling = Spelling(self.0);
             let coefficients = move |n: usize| own.get(n).map_or(&[][..], Vec::as_slice);
-            let told = Tellable::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
-            (output.name.clone(), told)
+            let reported = JsonValue::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
+            (output.name.clone(), reported)
         });
         let taylor: Object = taylor.collect();
         let mut object = Object::default();
@@ -302,7 +299,7 @@ impl<'a> Spelling<'a> {
             SeriesPath::Direction(vector) => object.insert("along", self.by_selection(vector)),
         }
         object.insert("taylor", taylor);
-        object.insert("reported", self.said(&series.trust).reported());
+        object.insert("reported", self.said(&series.verification_report).reported());
         object
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use reviver_escape::csv_cell;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::Object;
+use super::json_values::Object;
 use crate::course::score::Score;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};

@@ -11,12 +11,12 @@ use reviver_vm::differentiate::seeds::seeded_sum;
 use reviver_vm::differentiate::{Gradient, Subject};
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
-use reviver_vm::strategy::{Strategy, Taken, Why};
+use reviver_vm::strategy::{Strategy, StrategyReason, UsedStrategy};
 use reviver_vm::values::Value;
 
+use super::json_values::{self, JsonCells, Object};
 use super::strategy::StrategyReport;
-use super::told::{self, Object, TellableCells};
-use super::trust::Said;
+use super::verification::VerificationText;
 use super::verified::CheckReport;
 use crate::failure::counted;
 use crate::objective::Objective;
@@ -70,7 +70,9 @@ impl GradientPage {
             )?;
         }
         out.write_all(self.said().line().as_bytes())?;
-        out.write_all(self.told(|told| told.map_or_else(String::new, CheckReport::line)).as_bytes())
+        out.write_all(
+            self.reported(|reported| reported.map_or_else(String::new, CheckReport::line)).as_bytes(),
+        )
     }
 
     /// Returns the JSON members, except those of a failure.
@@ -82,16 +84,16 @@ impl GradientPage {
         let seeds = &self.objective.seeds;
         match gradient.values[..] {
             [value] if !self.objective.is_sum => {
-                object.insert("value", told::value(&self.subject.program, Value::Real(value)));
+                object.insert("value", json_values::value(&self.subject.program, Value::Real(value)));
             }
             _ => {
                 object.insert("value", seeded_sum(&self.subject.program, seeds, &gradient.values));
-                object.insert("outputs", told_by_name(self.by_result(values)));
+                object.insert("outputs", values_by_name(self.by_result(values)));
                 let seed = |n: usize| seeds.get(n).map(|seed| seed.seed);
-                object.insert("seeds", told_by_name(self.by_result(seed)));
+                object.insert("seeds", values_by_name(self.by_result(seed)));
             }
         }
-        object.insert("grad", told_by_name(grad));
+        object.insert("grad", values_by_name(grad));
         if self.has_tape() {
             object.insert("tape", self.tape());
         }
@@ -106,22 +108,22 @@ impl GradientPage {
         if self.stats && gradient.thread_bytes > 0 {
             object.insert("thread_bytes", gradient.thread_bytes);
         }
-        object.extend(self.told(|told| told.map(CheckReport::member)).unwrap_or_default());
+        object.extend(self.reported(|reported| reported.map(CheckReport::member)).unwrap_or_default());
         object
     }
 
     /// Passes the comparison of `--verify` with the program's names to `of`.
-    pub fn told<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
+    pub fn reported<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
-        let told = |check| CheckReport {
+        let reported = |check| CheckReport {
             program: &self.subject.program,
             check,
             what: &what,
             input: &input,
             output: &output,
         };
-        of(self.check.as_ref().map(told).as_ref())
+        of(self.check.as_ref().map(reported).as_ref())
     }
 
     /// Returns the retention strategy of the reverse sweep.
@@ -129,8 +131,9 @@ impl GradientPage {
         let Gradient { taken, cost, steps, .. } = self.gradient;
         // A plain history needs no remark, because `--exact` requested it. A resumed gradient uses the strategy in
         // its file.
-        let is_told = |taken: &Taken| {
-            self.subject.retention.is_some() || (taken.strategy, taken.why) != (Strategy::Reverse, Why::Asked)
+        let is_told = |taken: &UsedStrategy| {
+            self.subject.retention.is_some()
+                || (taken.strategy, taken.why) != (Strategy::Reverse, StrategyReason::Asked)
         };
         let taken = taken.filter(is_told);
         StrategyReport { taken, cost, steps, stats: self.stats }
@@ -155,8 +158,8 @@ impl GradientPage {
     }
 
     /// Returns the report on how far the gradient is verified.
-    pub fn said(&self) -> Said<'_> {
-        Said::new(&self.subject.program, &self.gradient.trust)
+    pub fn said(&self) -> VerificationText<'_> {
+        VerificationText::new(&self.subject.program, &self.gradient.verification_report)
     }
 
     /// Returns warnings for standard error: lost values, recomputation, and reasons for doubt.
@@ -176,11 +179,11 @@ impl GradientPage {
     fn by_result<'a>(
         &'a self,
         bits: impl Fn(usize) -> Option<u64> + Copy + 'a,
-    ) -> impl Iterator<Item = (String, TellableCells<'a>)> + 'a {
+    ) -> impl Iterator<Item = (String, JsonCells<'a>)> + 'a {
         self.objective.results.iter().scan(0, move |next, result| {
             let first = *next;
             *next += result.variables.len();
-            let cells = TellableCells::new(result.shape, move |n| Some(self.real(bits(first + n)?)));
+            let cells = JsonCells::new(result.shape, move |n| Some(self.real(bits(first + n)?)));
             Some((result.name.clone(), cells.of_numbers(&self.subject.program)))
         })
     }
@@ -196,11 +199,11 @@ impl GradientPage {
         // The machine reads the tape from the end.
         let reals = entries.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
         let (entry, _) = { reals }.nth(n - cells)?;
-        Some(format!("tape[{}]", self.subject.program.told_at(Tape::Input, entries.len(), entry)))
+        Some(format!("tape[{}]", self.subject.program.index_in_text(Tape::Input, entries.len(), entry)))
     }
 
-    fn adjoints<'a>(&'a self, input: &'a Selection) -> TellableCells<'a> {
-        TellableCells::new(input.shape, |n| {
+    fn adjoints<'a>(&'a self, input: &'a Selection) -> JsonCells<'a> {
+        JsonCells::new(input.shape, |n| {
             let origin = input.variables.get(n)?.origin;
             Some(self.real(origin.adjoint(&self.gradient.adjoints)))
         })
@@ -212,11 +215,11 @@ impl GradientPage {
     }
 
     /// Returns the adjoints of the input tape in display order; integers have none.
-    fn tape(&self) -> TellableCells<'_> {
+    fn tape(&self) -> JsonCells<'_> {
         let entries = &self.subject.start.input;
         let shape = Shape::Vector(u32::try_from(entries.len()).unwrap_or(u32::MAX));
-        TellableCells::new(shape, |n| {
-            let at = self.subject.program.told_at(Tape::Input, entries.len(), n);
+        JsonCells::new(shape, |n| {
+            let at = self.subject.program.index_in_text(Tape::Input, entries.len(), n);
             let bits = self.gradient.adjoints.input.get(at).copied().unwrap_or_default();
             matches!(entries.get(at), Some(TapeEntry::Real(_))).then(|| self.real(bits))
         })
@@ -232,6 +235,6 @@ impl GradientPage {
 }
 
 /// Returns cells as a JSON object by name.
-fn told_by_name<'a>(cells: impl Iterator<Item = (String, TellableCells<'a>)>) -> Object<'a> {
+fn values_by_name<'a>(cells: impl Iterator<Item = (String, JsonCells<'a>)>) -> Object<'a> {
     cells.map(|(name, cells)| (name, cells.into())).collect()
 }

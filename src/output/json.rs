@@ -6,10 +6,10 @@ use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{Object, Tellable, TellableCells};
+use super::json_values::{JsonCells, JsonValue, Object};
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
-use crate::journey::{Ending, Report, RoundTrip};
+use crate::run_to_end::{Ending, Report, RoundTrip};
 
 /// Returns the JSON members of a run, except those of a failure.
 pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
@@ -97,15 +97,15 @@ fn outputs<'r>(report: &'r Report) -> Object<'r> {
 }
 
 /// Returns a global's name and cells.
-fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>) {
-    (cell.1.name.clone(), TellableCells::of(&report.program, report.state(), cell).into())
+fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, JsonValue<'r>) {
+    (cell.1.name.clone(), JsonCells::of(&report.program, report.state(), cell).into())
 }
 
 /// Returns declared garbage, and every cell with a forbidden difference.
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);
-    let cell = |found: &'r str| TellableCells::new(Shape::Scalar, move |_| Some(found.to_owned()));
+    let cell = |found: &'r str| JsonCells::new(Shape::Scalar, move |_| Some(found.to_owned()));
     let listed = listed.map(|left| (left.name.clone(), cell(&left.found).of_numbers(&report.program).into()));
     declared.map(|global| cells(report, global)).chain(listed).collect()
 }

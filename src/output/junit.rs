@@ -4,7 +4,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use reviver_escape::xml_characters;
 use reviver_expectations::assessment::{AssessedLine, Assessment};
 
-use super::tests::told;
+use super::tests::reported;
 use crate::failure::{Failure, Fallible};
 use crate::testing::tested::TestedFile;
 
@@ -44,7 +44,7 @@ fn status(line: &AssessedLine) -> TestCaseStatus {
         }
         Assessment::Missed(misses) => {
             let lines: Vec<String> =
-                misses.iter().map(|miss| xml_characters(&told(miss)).into_owned()).collect();
+                misses.iter().map(|miss| xml_characters(&reported(miss)).into_owned()).collect();
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(lines.first().cloned().unwrap_or_default());
             status.set_description(lines.join("\n"));

@@ -10,6 +10,7 @@ pub mod diagnostics;
 pub mod grades;
 pub mod gradient;
 mod json;
+pub mod json_values;
 pub mod junit;
 pub mod losses;
 pub mod picture;
@@ -18,10 +19,9 @@ pub mod plot;
 pub mod strategy;
 pub mod tests;
 mod text;
-pub mod told;
 pub mod tradeoff;
 mod trap;
-pub mod trust;
+pub mod verification;
 pub mod verified;
 
 use std::io::{self, Write};
@@ -37,10 +37,10 @@ use reviver_vm::{Program, Runner, State, Travel};
 
 use crate::cli::RunOptions;
 use crate::failure::Fallible;
-use crate::journey::Report;
+use crate::run_to_end::Report;
 
+use json_values::{JsonCells, Object};
 use strategy::StrategyReport;
-use told::{Object, TellableCells};
 
 pub use text::garbage;
 pub use trap::trap;
@@ -96,16 +96,16 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
 }
 
 /// Returns the resulting tape, in display order.
-pub fn resulting_tape<'r>(report: &'r Report) -> TellableCells<'r> {
+pub fn resulting_tape<'r>(report: &'r Report) -> JsonCells<'r> {
     let entries = resulting_entries(report);
-    TellableCells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
+    JsonCells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
         .of_numbers(&report.program)
 }
 
 /// Returns a value of the resulting tape; `None` after the last.
 pub fn tape_value(report: &Report, n: usize) -> Option<String> {
     let entries = resulting_entries(report);
-    let at = report.program.told_at(Tape::resulting(report.travel), entries.len(), n);
+    let at = report.program.index_in_text(Tape::resulting(report.travel), entries.len(), n);
     (n < entries.len()).then(|| entries.get(at)).flatten().map(|entry| entry_text(&report.program, *entry))
 }
 

@@ -8,14 +8,14 @@ use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::palette::COLOURS;
 use reviver_pictures::plot::{Between, Curve, Panel, Plot, Shaded};
 
-use crate::following::cells::FollowedCell;
+use crate::following::cells::ObservedCell;
 use crate::following::sampler::Sampler;
 
 /// Data of a plot.
 pub struct PlotPage<'p> {
     pub file: String,
     /// Cells to plot. The last one is the horizontal axis if `has_against`.
-    pub cells: Vec<FollowedCell>,
+    pub cells: Vec<ObservedCell>,
     pub has_against: bool,
     /// Name of the loss that the adjoints are derivatives of.
     pub adjoints_of: Option<&'p str>,
@@ -40,7 +40,7 @@ struct SweepSamples {
 
 impl PlotPage<'_> {
     pub fn plot(&self) -> Plot {
-        let kept = |trace: &CellTrace| trace.clone().moments();
+        let kept = |trace: &CellTrace| trace.clone().time_points();
         let Sampler { there, back, drift, .. } = &self.sampler;
         let is_whole = there.is_whole() && back.is_whole();
         // Samples at one place say nothing about the time between them.
@@ -55,7 +55,7 @@ impl PlotPage<'_> {
 
     fn over_time(&self, seen: &SweepSamples) -> Plot {
         let both = || seen.there.iter().chain(&seen.back);
-        let last = both().last().map_or(0, |moment| moment.time);
+        let last = both().last().map_or(0, |time_point| time_point.time);
         let mut panels = self.values(self.curves(both(), seen));
         if let Some(loss) = self.adjoints_of {
             panels.push(Panel { name: format!("derivative of {loss}"), curves: self.adjoints(seen) });
@@ -66,7 +66,7 @@ impl PlotPage<'_> {
         }
         if self.shows_erased {
             let at = self.sampler.width();
-            let points = both().map(|moment| (moment.time as f64, value(moment, at))).collect();
+            let points = both().map(|time_point| (time_point.time as f64, value(time_point, at))).collect();
             let curve = Curve { name: "erased".into(), points, between: Between::Step, colour: COLOURS - 1 };
             panels.push(Panel { name: "bits".into(), curves: vec![curve] });
         }
@@ -94,11 +94,14 @@ impl PlotPage<'_> {
     /// Returns a curve for each cell.
     fn curves<'m>(
         &self,
-        moments: impl Iterator<Item = &'m TracePoint> + Clone,
+        time_points: impl Iterator<Item = &'m TracePoint> + Clone,
         seen: &SweepSamples,
     ) -> Vec<Curve> {
-        let curve = |(n, cell): (usize, &FollowedCell)| {
-            let points = moments.clone().map(|moment| (moment.time as f64, value(moment, n))).collect();
+        let curve = |(n, cell): (usize, &ObservedCell)| {
+            let points = time_points
+                .clone()
+                .map(|time_point| (time_point.time as f64, value(time_point, n)))
+                .collect();
             Curve { name: cell.name.clone(), points, between: seen.between, colour: n }
         };
         self.cells.iter().enumerate().map(curve).collect()
@@ -107,9 +110,10 @@ impl PlotPage<'_> {
     /// Returns a curve for each adjoint in the backward run, in the color of its cell.
     fn adjoints(&self, seen: &SweepSamples) -> Vec<Curve> {
         let real = self.cells.iter().enumerate().filter(|(_, cell)| cell.class == Class::Real);
-        let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
+        let curve = |(adjoint, (n, cell)): (usize, (usize, &ObservedCell))| {
             let at = self.cells.len() + adjoint;
-            let points = seen.back.iter().map(|moment| (moment.time as f64, value(moment, at))).collect();
+            let points =
+                seen.back.iter().map(|time_point| (time_point.time as f64, value(time_point, at))).collect();
             Curve { name: adjoint_name(&cell.name), points, between: seen.between, colour: n }
         };
         real.enumerate().map(curve).collect()
@@ -118,8 +122,11 @@ impl PlotPage<'_> {
     /// Plots the cells over the last one, with the backward run dashed.
     fn against(&self, seen: &SweepSamples) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
-        let way = |moments: &[TracePoint], n: usize| {
-            moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
+        let way = |time_points: &[TracePoint], n: usize| {
+            time_points
+                .iter()
+                .map(|time_point| (value(time_point, cells.len()), value(time_point, n)))
+                .collect()
         };
         // The path between samples is known only if every moment was sampled.
         let is_known = self.at.is_none() && seen.is_whole;
@@ -155,13 +162,13 @@ impl PlotPage<'_> {
         let mut description = String::new();
         for panel in panels {
             for curve in &panel.curves {
-                let told = match curve.bounds() {
+                let reported = match curve.bounds() {
                     Some([low, high, last]) => {
                         format!("from {} to {}, at the end {}", short(low), short(high), short(last))
                     }
                     None => "no values".to_owned(),
                 };
-                description.push_str(&format!("{} ({}): {told}. ", curve.name, panel.name));
+                description.push_str(&format!("{} ({}): {reported}. ", curve.name, panel.name));
             }
         }
         if let Some(turn) = self.sampler.turned() {
@@ -177,6 +184,6 @@ impl PlotPage<'_> {
     }
 }
 
-fn value(moment: &TracePoint, n: usize) -> f64 {
-    moment.values.get(n).copied().unwrap_or(f64::NAN)
+fn value(time_point: &TracePoint, n: usize) -> f64 {
+    time_point.values.get(n).copied().unwrap_or(f64::NAN)
 }

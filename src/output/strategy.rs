@@ -4,20 +4,20 @@
 use std::io::{self, Write};
 
 use reviver_vm::differentiate::Subject;
-use reviver_vm::differentiate::matrices::Journeys;
+use reviver_vm::differentiate::matrices::ReverseSweeps;
 use reviver_vm::strategy::schedule::PlannedAction;
-use reviver_vm::strategy::{CourseCost, Plan, Retention, Strategy, Taken, Why};
+use reviver_vm::strategy::{Plan, Retention, RunCost, Strategy, StrategyReason, UsedStrategy};
 use serde_json::{Map, Value as Json, json};
 
-use super::told::Object;
+use super::json_values::Object;
 use crate::failure::counted;
 
 /// Strategy of a backward run, and its cost.
 #[derive(Clone, Copy)]
 pub struct StrategyReport {
     /// The strategy; `None` if none was requested.
-    pub taken: Option<Taken>,
-    pub cost: CourseCost,
+    pub taken: Option<UsedStrategy>,
+    pub cost: RunCost,
     /// Steps of the forward run, or of all forward runs.
     pub steps: u64,
     /// True to report the cost.
@@ -26,12 +26,12 @@ pub struct StrategyReport {
 
 impl StrategyReport {
     /// Creates the report on all backward runs of one command, with their total cost.
-    pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyReport {
+    pub fn of_all(subject: &Subject, reverse_sweeps: Option<ReverseSweeps>, stats: bool) -> StrategyReport {
         // A plain history needs no remark, because `--exact` requested it.
-        let taken = journeys.map(|all| all.taken).filter(|_| subject.retention.is_some());
-        let cost = journeys.map(|all| all.cost).unwrap_or_default();
-        let steps = journeys.map_or(0, |all| all.steps);
-        StrategyReport { taken, cost, steps, stats: stats && journeys.is_some() }
+        let taken = reverse_sweeps.map(|all| all.taken).filter(|_| subject.retention.is_some());
+        let cost = reverse_sweeps.map(|all| all.cost).unwrap_or_default();
+        let steps = reverse_sweeps.map_or(0, |all| all.steps);
+        StrategyReport { taken, cost, steps, stats: stats && reverse_sweeps.is_some() }
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -39,7 +39,7 @@ impl StrategyReport {
             writeln!(out, "strategy: {taken}")?;
         }
         if self.stats {
-            let CourseCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
+            let RunCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
             let ratio = steps as f64 / self.steps.max(1) as f64;
             writeln!(
                 out,
@@ -58,7 +58,7 @@ impl StrategyReport {
             members.insert("strategy".into(), strategy(taken.strategy, Some(taken.why)));
         }
         if self.stats {
-            let CourseCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
+            let RunCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
             let cost = json!({
                 "steps": steps, "again": again, "checkpoints": checkpoints, "peak_bytes": peak_bytes,
             });
@@ -69,7 +69,7 @@ impl StrategyReport {
 }
 
 /// Returns a strategy as JSON, with its parameters and the reason for its choice.
-fn strategy(strategy: Strategy, why: Option<Why>) -> Json {
+fn strategy(strategy: Strategy, why: Option<StrategyReason>) -> Json {
     let mut members = Map::new();
     members.insert("name".into(), strategy.name().into());
     if let Strategy::Checkpoint { slots, leaf } = strategy {
@@ -78,15 +78,15 @@ fn strategy(strategy: Strategy, why: Option<Why>) -> Json {
     }
     members.extend(why.map(|why| ("why".to_owned(), why.name().into())));
     match why {
-        Some(Why::Fits { bytes, memory }) => {
+        Some(StrategyReason::Fits { bytes, memory }) => {
             members.insert("history_bytes".into(), bytes.into());
             members.insert("memory".into(), memory.into());
         }
-        Some(Why::Exceeds { step, memory }) => {
+        Some(StrategyReason::Exceeds { step, memory }) => {
             members.insert("exceeded_at".into(), step.into());
             members.insert("memory".into(), memory.into());
         }
-        Some(Why::Asked | Why::NothingIsLost) | None => {}
+        Some(StrategyReason::Asked | StrategyReason::NothingIsLost) | None => {}
     }
     Json::Object(members)
 }

@@ -7,7 +7,7 @@ use reviver_escape as escape;
 use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use serde_json::{Map, Value as Json, json};
 
-use super::told::Object;
+use super::json_values::Object;
 use super::{diagnostics, trap};
 use crate::failure::counted;
 use crate::streams;
@@ -84,8 +84,8 @@ pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String 
     if tested.program.module.is_none() {
         text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, style.colors));
     }
-    let told = tested.lines.iter().filter(|line| !only_missed || !line.is_met());
-    for assessed in told {
+    let reported = tested.lines.iter().filter(|line| !only_missed || !line.is_met());
+    for assessed in reported {
         text.push_str(&line(assessed, &format!("line {}: ", assessed.line), style));
     }
     text
@@ -130,7 +130,7 @@ fn shortened(inputs: &str) -> String {
 }
 
 /// Formats expected and actual values on one line, with all inputs.
-pub fn told(miss: &Mismatch) -> String {
+pub fn reported(miss: &Mismatch) -> String {
     let on = miss.on.as_ref().map_or_else(String::new, |inputs| format!("on {inputs}: "));
     format!("{on}{}", found(miss))
 }

@@ -7,11 +7,11 @@ use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 
 use super::account::bits;
-use super::told::TellableCells;
+use super::json_values::JsonCells;
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
 use crate::failure::counted;
-use crate::journey::{Ending, Report, RoundTrip};
+use crate::run_to_end::{Ending, Report, RoundTrip};
 
 pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
     if matches!(report.ending, Ending::Arrived) {
@@ -34,7 +34,7 @@ pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut 
 }
 
 fn results(report: &Report, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
-    let cells = |cell| TellableCells::of(&report.program, report.state(), cell);
+    let cells = |cell| JsonCells::of(&report.program, report.state(), cell);
     for cell in result_cells(report) {
         writeln!(out, "{} = {}", cell.1.name, cells(cell))?;
     }

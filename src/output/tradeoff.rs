@@ -7,7 +7,7 @@ use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::tradeoff::{Method, Tradeoff};
 use serde_json::{Value as Json, json};
 
-use super::told::Object;
+use super::json_values::Object;
 use crate::account::landauer;
 
 /// Method and its measurements.
@@ -80,7 +80,7 @@ impl TradeoffPage {
             erased_bits: row.erased_bits,
             family: families.iter().position(|known| *known == family(row)).unwrap_or_default(),
         };
-        let told = self.rows.iter().map(|row| {
+        let reported = self.rows.iter().map(|row| {
             let counted = |count: u64, what: &str| {
                 let plural = if count == 1 { "" } else { "s" };
                 format!("{} {what}{plural}", grouped(count))
@@ -88,7 +88,7 @@ impl TradeoffPage {
             let (steps, bytes) = (counted(row.steps, "step"), counted(row.bytes, "byte"));
             format!("{}: {steps}, {bytes} at most, {} erased.", row.name, counted(row.erased_bits, "bit"))
         });
-        let description = told.collect::<Vec<_>>().join(" ");
+        let description = reported.collect::<Vec<_>>().join(" ");
         let words = Words { title: format!("{file}: steps, memory and erased bits, by method"), description };
         Tradeoff { words, methods: self.rows.iter().map(method).collect() }
     }

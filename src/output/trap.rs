@@ -79,7 +79,8 @@ pub fn object(explanation: &Explanation) -> Json {
     if !explanation.label.is_empty() {
         members.insert("label".into(), explanation.label.clone().into());
     }
-    let values = explanation.values.iter().map(|(name, value)| (name.clone(), super::told::number(value)));
+    let values =
+        explanation.values.iter().map(|(name, value)| (name.clone(), super::json_values::number(value)));
     members.insert("values".into(), Json::Object(values.collect()));
     let others = explanation.others.iter().map(|other| {
         let mut members = located(&other.spot);
@@ -105,7 +106,7 @@ fn call_object(OpenCall { caller, statement, spot, task }: &OpenCall) -> Json {
         None => {}
         Some(OpenTask::Listed { number, .. }) => _ = members.insert("task".into(), (*number).into()),
         Some(OpenTask::Round { counter, value }) => {
-            _ = members.insert("task".into(), json!({ counter.as_str(): super::told::number(value) }));
+            _ = members.insert("task".into(), json!({ counter.as_str(): super::json_values::number(value) }));
         }
     }
     Json::Object(members)

@@ -149,9 +149,9 @@ impl CheckReport<'_> {
 }
 
 fn differences(comparison: &Comparison) -> String {
-    let told =
+    let reported =
         comparison.differences().map(|Estimate { value, error }| format!("{value:?} ± {}", size(error)));
-    format!("differences {}", told.collect::<Vec<_>>().join(" and "))
+    format!("differences {}", reported.collect::<Vec<_>>().join(" and "))
 }
 
 /// Formats an error with one digit.

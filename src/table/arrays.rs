@@ -309,11 +309,11 @@ impl From<ZipError> for BrokenArray {
 
 impl BrokenArray {
     fn in_array(self, name: &str) -> BrokenArray {
-        let told = |what: String| format!("the array `{}`: {what}", shown_field(name));
+        let reported = |what: String| format!("the array `{}`: {what}", shown_field(name));
         match self {
-            BrokenArray::Damaged(what) => BrokenArray::Damaged(told(what)),
-            BrokenArray::Foreign(what) => BrokenArray::Foreign(told(what)),
-            BrokenArray::Method(what) => BrokenArray::Method(told(what)),
+            BrokenArray::Damaged(what) => BrokenArray::Damaged(reported(what)),
+            BrokenArray::Foreign(what) => BrokenArray::Foreign(reported(what)),
+            BrokenArray::Method(what) => BrokenArray::Method(reported(what)),
         }
     }
 

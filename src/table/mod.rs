@@ -69,7 +69,7 @@ pub fn no_number(
     };
     let is_infinite = || text.trim().parse::<f64>().is_ok_and(|value| !value.is_finite());
     let is_integer = matches!(error, ValueError::NotAnInteger { .. });
-    let failure = fault(&format!("`{cell}`: {}", told(error)));
+    let failure = fault(&format!("`{cell}`: {}", reported(error)));
     if let Some(hint) = TableLines::hint(&text) {
         return failure.help(hint);
     }
@@ -86,7 +86,7 @@ pub fn no_number(
 }
 
 /// Formats an error, with its text shortened and escaped.
-fn told(error: ValueError) -> String {
+fn reported(error: ValueError) -> String {
     match error {
         ValueError::NotAnInteger { text, bits } => {
             ValueError::NotAnInteger { text: shown_field(&text), bits }.to_string()
@@ -165,7 +165,7 @@ impl<T> NumberTable<T> {
         self.reserve(lines.count())?;
         for (n, text) in lines.fields().enumerate() {
             let number = parse(text).map_err(|error| {
-                let failure = lines.fault(Some(n), &told(error));
+                let failure = lines.fault(Some(n), &reported(error));
                 TableLines::hint(text).into_iter().fold(failure, Failure::help)
             })?;
             self.numbers.push(number);
@@ -200,7 +200,7 @@ impl<T> NumberTable<T> {
                 Failure::usage(format_args!("{}: element [{}]: {what}", table.file, index.join(", ")))
             };
             let text = array.text(n, class).map_err(refused)?;
-            table.numbers.push(parse(&text).map_err(|error| refused(told(error)))?);
+            table.numbers.push(parse(&text).map_err(|error| refused(reported(error)))?);
         }
         Ok(table)
     }

@@ -40,7 +40,7 @@ fn gradient(program: &str, options: &str) -> Value {
 
 /// Inputs that aren't requested get no derivative, nor do results of integers, constants or other data.
 #[test]
-fn what_is_not_varied_receives_nothing() {
+fn unvaried_cells_receive_no_adjoint() {
     let head = ".inout x: real default 3, c: real default 0, tiny: real default 1e-200\n.inout n default 0\n.out y: real\n";
     let root = ".proc root(inout to: real, in of: real)\nadd to, sqrt(of)\n.end\n";
     let through =
@@ -156,7 +156,7 @@ fn a_row_does_not_depend_on_its_neighbours() {
 }
 
 #[test]
-fn second_derivatives_tell_kinks_and_what_meets_0() {
+fn second_derivatives_report_kinks_and_zeros() {
     let kinks = [
         "abs(0 - x*x)",
         "abs(x)*x",
@@ -268,7 +268,7 @@ RULE
 
 /// Lanes use the same words, and each lane has its own report.
 #[test]
-fn lanes_tell_what_they_lose_and_what_is_not_asked() {
+fn lanes_report_losses_and_ignored_options() {
     let folder = Folder::new();
     let file = folder.file("program.rasm", CUBE_OF_ROOT);
     let lanes = folder.file("lanes.csv", "x,c\n1,0\n0,0\n8,0\n");

@@ -297,7 +297,7 @@ fn lanes_that_fail_are_null() {
 }
 
 #[test]
-fn columns_that_are_none_of_arrow_are_told() {
+fn columns_that_arrow_lacks_are_reported() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let two = mixed(0..2);
@@ -362,7 +362,7 @@ fn columns_that_are_none_of_arrow_are_told() {
 }
 
 #[test]
-fn arrow_that_is_cut_short_is_told() {
+fn truncated_arrow_is_reported() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let batches = [mixed(0..3), mixed(3..7)];
@@ -395,8 +395,11 @@ fn arrow_that_is_cut_short_is_told() {
         let [.., a, b, c, d, _, _, _, _, _, _] = file else { panic!() };
         file.len() - 10 - u32::from_le_bytes([*a, *b, *c, *d]) as usize
     };
-    let mended = [&whole[..contents(&whole)], &one[contents(&one)..]].concat();
-    folder.with_input("batch mixed.rasm --lanes -", &mended).expect(3).says("its table of contents has 1");
+    let recomputed = [&whole[..contents(&whole)], &one[contents(&one)..]].concat();
+    folder
+        .with_input("batch mixed.rasm --lanes -", &recomputed)
+        .expect(3)
+        .says("its table of contents has 1");
     // As Polars writes files: the schema is only in the footer.
     let mut late = whole.clone();
     let first = late.iter().position(|byte| *byte == 0xff).unwrap();
@@ -418,7 +421,7 @@ fn arrow_that_is_cut_short_is_told() {
 }
 
 #[test]
-fn arrow_that_lies_is_not_believed() {
+fn arrow_with_false_lengths_is_rejected() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let lz4 = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();

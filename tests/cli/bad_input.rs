@@ -50,7 +50,7 @@ fn texts_with_mistakes() {
 }
 
 #[test]
-fn all_mistakes_are_told_in_one_run() {
+fn all_mistakes_are_reported_in_one_run() {
     let folder = Folder::new();
     let file = folder.file("bad.rasm", "frob r0\nadd r0, r0\nadd rr0, 1\n");
     reviver(&format!("check {file}"))

@@ -8,7 +8,7 @@ const MIXED: &str =
     ".inout x: real\n.inout A[2]\n.out y: real, B[2]\nadd y, 2 * x\nadd B[0], A[1]\nadd B[1], A[0]\n";
 
 #[test]
-fn lanes_come_and_go_as_lines() {
+fn lanes_are_read_and_written_as_lines() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     folder.file("in.csv", "# a comment\n\nA[1], x, A[0]\n1,0.5,-7\n\n2,1e2,0x10\n\n");
@@ -90,7 +90,7 @@ fn arrays_of_numpy_say_the_same() {
 }
 
 #[test]
-fn a_wrong_file_is_told_with_its_place() {
+fn a_wrong_file_is_reported_with_its_place() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     for (content, said) in [
@@ -179,7 +179,7 @@ fn arrow_is_missed_where_it_was_left_out() {
 }
 
 #[test]
-fn inputs_stay_and_a_full_disk_is_told() {
+fn inputs_are_kept_and_a_full_disk_is_reported() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let content = "x,A[0],A[1]\n1,2,3\n";
@@ -218,7 +218,7 @@ fn inputs_stay_and_a_full_disk_is_told() {
 }
 
 #[test]
-fn a_lane_that_traps_is_told_with_its_place() {
+fn a_lane_that_traps_is_reported_with_its_place() {
     let folder = Folder::new();
     folder.file("picky.rasm", PICKY);
     folder.file("in.csv", "n\n1\n2\n3\n4\n3\n");
@@ -261,7 +261,7 @@ fn no_lanes_are_a_batch_too() {
 }
 
 #[test]
-fn what_lanes_share_is_given_once() {
+fn shared_inputs_of_lanes_are_given_once() {
     let folder = Folder::new();
     folder.file(
         "line.rasm",
@@ -328,7 +328,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn the_engines_and_levels_agree_and_times_are_told() {
+fn the_engines_and_levels_agree_and_times_are_reported() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --grad out";
     let wanted = reviver(lanes).expect(0).stdout;
     reviver(&format!("{lanes} --engine interp --threads 1")).expect(0).prints(&wanted);
@@ -347,7 +347,7 @@ fn the_engines_and_levels_agree_and_times_are_told() {
 
 /// The three programs for batches, with their files: each lane gives the result of `run`.
 #[test]
-fn the_programs_for_batches_come_to_what_run_comes_to() {
+fn the_programs_for_batches_agree_with_run() {
     for (name, grad) in [("bessel_grid", Some("out")), ("reprojection", Some("cost")), ("xtea_blocks", None)]
     {
         let batch = format!("batch programs/{name}.rasm --lanes programs/{name}.csv");
@@ -373,12 +373,12 @@ fn the_programs_for_batches_come_to_what_run_comes_to() {
                 reviver(&format!("run programs/{name}.rasm --set {} --json", set.join(","))).expect(0).json();
             for (column, value) in columns.iter().zip(row.split(',')) {
                 let (base, index) = column.split_once('[').unwrap_or((column, ""));
-                let told = &run["outputs"][base];
-                let told = match index.trim_end_matches(']').parse::<usize>() {
-                    Ok(index) => &told[index],
-                    Err(_) => told,
+                let reported = &run["outputs"][base];
+                let reported = match index.trim_end_matches(']').parse::<usize>() {
+                    Ok(index) => &reported[index],
+                    Err(_) => reported,
                 };
-                assert_eq!(told.to_string(), value, "{name}: {column}");
+                assert_eq!(reported.to_string(), value, "{name}: {column}");
             }
             seen += 1;
         }

@@ -73,14 +73,14 @@ fn what_is_given_is_what_runs() {
 }
 
 #[test]
-fn a_program_without_a_way_back_says_so() {
+fn an_irreversible_program_is_reported() {
     let found = measured("programs/erase.rasm");
     assert!(found["engines"]["interp"]["no_way_back"].as_str().unwrap().contains("erase"), "{found}");
     assert!(found["engines"]["interp"]["forward"]["steps"].as_u64().unwrap() > 0);
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn programs_that_cannot_be_measured_are_refused() {
     reviver("bench programs/fib.rasm --loss q").expect(2).says("--of: the program has no cell `q`");
     reviver("bench programs/fib.rasm --loss a").expect(2).says("--of: `a` is an integer");
     reviver("bench programs/fib.rasm --seconds -1").expect(2).says("seconds are a number from 0");

@@ -99,13 +99,13 @@ fn compare(inputs: usize) {
 }
 
 #[test]
-fn ten_programs_come_to_the_same() {
+fn ten_programs_agree() {
     compare(2);
 }
 
 #[test]
 #[ignore = "takes minutes: a hundred inputs for each of ten programs"]
-fn ten_programs_come_to_the_same_a_hundred_times() {
+fn ten_programs_agree_a_hundred_times() {
     compare(100);
 }
 
@@ -274,7 +274,7 @@ fn everything_that_loses_is_transformed() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_refused_with_a_cure() {
+fn programs_that_cannot_be_cut_are_refused_with_a_remedy() {
     let folder = Folder::new();
     for (text, why) in [
         (".inout a\n.garbage s[]\nerase a\npush a\n", "uses a stack"),
@@ -345,11 +345,11 @@ fn a_tradeoff_has_a_line_for_each_method() {
     for method in methods {
         let [steps, bytes, bits] =
             ["steps", "peak_bytes", "erased_bits"].map(|member| grouped(&method[member]));
-        let told = format!(
+        let reported = format!(
             "{}: {steps} steps, {bytes} bytes at most, {bits} bits erased.",
             method["method"].as_str().unwrap()
         );
-        assert!(svg.contains(&told), "{told}\n{svg}");
+        assert!(svg.contains(&reported), "{reported}\n{svg}");
     }
     assert_eq!(svg.matches("<ellipse").count(), 2 * methods.len());
     assert!(svg.contains("role=\"img\"") && svg.contains("prefers-color-scheme"));

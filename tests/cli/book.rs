@@ -162,7 +162,7 @@ fn the_book_links_to_files_that_exist() {
 }
 
 #[test]
-fn every_page_of_the_book_stands_in_its_summary_once() {
+fn every_page_of_the_book_is_in_its_summary_once() {
     let summary = std::fs::read_to_string(root().join("course/book/src/SUMMARY.md")).unwrap();
     let listed: Vec<&str> = links(&summary).collect();
     for page in pages().iter().filter(|page| page.name() != "SUMMARY.md") {

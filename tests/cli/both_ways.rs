@@ -134,7 +134,7 @@ fn results_that_are_missing_are_named() {
 }
 
 #[test]
-fn a_cipher_does_not_decrypt_with_a_key_that_nobody_gave() {
+fn a_cipher_does_not_decrypt_without_a_key() {
     let folder = Folder::new();
     let words = "--set v0=0x497df3d0,v1=0x72612cb5";
     let plain = "v0 = 1094861636\nv1 = 1162233672\nkey = [66051, 67438087, 134810123, 202182159]\n";
@@ -155,7 +155,7 @@ fn a_cipher_does_not_decrypt_with_a_key_that_nobody_gave() {
 }
 
 #[test]
-fn one_value_stands_for_every_cell() {
+fn one_value_fills_every_cell() {
     let folder = Folder::new();
     let file = folder.file("fill.rasm", ".inout A[3], M[2, 2]: real\nadd A[1], 1\nneg M[0, 1]\n");
     reviver(&format!("run {file} --set A=7,M=0.5"))

@@ -232,7 +232,7 @@ fn an_infinite_derivative_that_meets_0_has_a_status() {
 }
 
 #[test]
-fn what_has_no_text_is_refused_with_its_place() {
+fn programs_without_c_text_are_refused_with_the_place() {
     with_input("build -", b".in n\npush n\npop n\n")
         .expect(3)
         .says("line 2: `push` has no C text")

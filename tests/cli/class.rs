@@ -72,7 +72,7 @@ fn a_class_becomes_a_table() {
 
 /// Each reason has its own word.
 #[test]
-fn the_reason_is_told() {
+fn the_reason_is_reported() {
     let class = Folder::new();
     let declared = ".inout a default 3\n.inout b default 8\n";
     let cases = [

@@ -84,7 +84,7 @@ fn images_and_texts_become_each_other() {
 }
 
 #[test]
-fn check_tells_what_a_program_is() {
+fn check_describes_a_program() {
     reviver("check programs/fib.rasm")
         .expect(0)
         .prints("every instruction can be undone; 7 instructions, 0 procedures other than main, 64 bits, f64; nothing was run\n");

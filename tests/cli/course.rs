@@ -282,7 +282,7 @@ fn expectations_can_not_be_edited_away() {
 
 /// A change of comments or layout isn't an attempt.
 #[test]
-fn what_is_only_looked_at_is_untouched() {
+fn reading_changes_nothing() {
     let folder = begun();
     let start = String::from_utf8(folder.read(FIRST)).unwrap();
     folder.file(FIRST, format!("; I was here\r\n{}", start.replace('\n', "\r\n").replace("        ", "\t")));
@@ -347,7 +347,7 @@ fn folders_are_quoted_where_a_shell_needs_it() {
 }
 
 #[test]
-fn limits_stand_where_programs_are_run() {
+fn limits_are_documented_where_programs_are_run() {
     for command in ["check", "report"] {
         reviver(&format!("course {command} --help")).expect(0).prints_part("--max-steps");
     }
@@ -418,7 +418,7 @@ fn a_folder_that_was_named_is_named_again() {
 /// Reading a pipe would block forever.
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_the_place_of_a_program_stops_nobody() {
+fn a_pipe_instead_of_a_program_does_not_block() {
     let folder = begun();
     let program = folder.path("mine/02-there-and-back/start.rasm");
     std::fs::remove_file(&program).unwrap();

@@ -42,9 +42,9 @@ fn the_history_is_bounded_as_the_user_says() {
     let script = "goto end\n".to_owned() + &"reverse-step 2_000\ninfo status\n".repeat(100);
     let most = |history: &str| {
         let ran = with_input(&format!("debug {program} --history {history} --batch -"), script.as_bytes());
-        let told = ran.expect(0).stdout;
-        let told = told.lines().filter_map(|line| line.strip_prefix("history: ")?.split(' ').next());
-        told.filter_map(|bytes| bytes.parse::<usize>().ok()).max().unwrap()
+        let reported = ran.expect(0).stdout;
+        let reported = reported.lines().filter_map(|line| line.strip_prefix("history: ")?.split(' ').next());
+        reported.filter_map(|bytes| bytes.parse::<usize>().ok()).max().unwrap()
     };
     // A slice of 4,096 steps, with at most 16 bytes each, is added.
     let (limit, slice) = (1 << 20, 64 << 10);

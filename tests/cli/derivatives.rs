@@ -92,7 +92,7 @@ fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
 }
 
 #[test]
-fn a_check_tells_every_comparison() {
+fn a_check_reports_every_comparison() {
     let object = on(MIXED, "grad", "--loss B[1] --wrt x --verify --json").expect(0).json();
     assert_eq!(object["verify"]["agrees"], json!(true));
     let comparison = &object["verify"]["comparisons"][0];
@@ -216,7 +216,7 @@ fn jacobians_and_hessians_are_verified() {
 }
 
 #[test]
-fn what_was_lost_is_reported_with_its_place() {
+fn losses_are_reported_with_their_places() {
     let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of the value in its place the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
     on(ERASES, "grad", lossy).expect(0).says("warning[L01]: an active cell was erased").says(place);
@@ -302,7 +302,7 @@ fn functions_without_a_derivative_are_named() {
 }
 
 #[test]
-fn what_cannot_be_differentiated_is_refused() {
+fn programs_without_derivative_are_refused() {
     let cases = [
         ("grad", "--loss n", "--of: `n` is an integer: only reals have a gradient"),
         ("grad", "--loss y --wrt n", "--wrt: `n` is an integer"),
@@ -443,7 +443,7 @@ fn other_numbers_have_gradients_too() {
 
 /// A final `uncompute` is neither run nor reversed, and the gradient is the same.
 #[test]
-fn a_gradient_turns_behind_the_last_change_of_its_loss() {
+fn a_gradient_turns_after_the_last_change_of_its_loss() {
     let grad = |more: &str| {
         reviver(&format!("grad programs/besselj.rasm --loss out --set z=1.5 --json{more}")).expect(0).json()
     };
@@ -483,7 +483,7 @@ fn no_change_of_the_loss_is_left_out() {
 
 /// Computing and uncomputing a conversion counts as one.
 #[test]
-fn a_statement_is_told_of_once() {
+fn a_statement_is_reported_once() {
     let text = ".inout x: real default 2.5\n.out y: real, n\nadd n, toint(x) * 3\nadd y, x * x\n";
     for (command, options, codes) in [
         ("taylor", "--along x --order 2", &["L04"][..]),
@@ -500,7 +500,7 @@ fn a_statement_is_told_of_once() {
 
 /// In every command, a conversion is counted as often as the forward sweep executes it.
 #[test]
-fn conversions_are_counted_on_the_way_there() {
+fn conversions_are_counted_in_the_primal_sweep() {
     let text =
         ".inout x: real default 1.5\n.out n, y: real\nfor i in 0..5\nadd.toint n, x\nrof\nadd.square y, x\n";
     let both = [
@@ -521,7 +521,7 @@ fn conversions_are_counted_on_the_way_there() {
 /// Freeing a cell that depends on the inputs is reported if the requested order of derivatives is high enough to
 /// detect it.
 #[test]
-fn what_is_freed_counts_up_to_the_order_that_is_asked_for() {
+fn freed_cells_count_up_to_the_requested_order() {
     let freed = |value: &str| {
         format!(
             ".inout x: real default 0, z: real default 0\n.out y: real\n.var t: real\nadd t, {value}\nvacate t\nadd y, x + z\n"

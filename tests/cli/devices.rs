@@ -40,7 +40,7 @@ fn the_processor_is_a_device() {
 }
 
 #[test]
-fn devices_that_there_are_not_are_told() {
+fn missing_devices_are_reported() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
     let ran = reviver(&format!("{lanes} --device abacus")).expect(2).says("--device abacus: ");
     ran.says("`reviver devices` lists");
@@ -117,23 +117,23 @@ fn what_a_device_gets_right_is_asked_once() {
     };
     let truth = std::fs::read_to_string(kept()).unwrap();
     assert!(truth.contains("\nexact 1 1 1\n"), "{truth}");
-    let told = |text: String| std::fs::write(kept(), text).unwrap();
-    told(truth.replace("exact 1 1 1", "exact 0 1 1"));
+    let reported = |text: String| std::fs::write(kept(), text).unwrap();
+    reported(truth.replace("exact 1 1 1", "exact 0 1 1"));
     run(2).says("f64");
     for wrong in [truth.replace("\nof ", "\nof another "), truth.replace("exact", "about"), String::new()] {
-        told(wrong);
+        reported(wrong);
         run(0);
         assert_eq!(std::fs::read_to_string(kept()).unwrap(), truth);
     }
     // Files of other kinds aren't replaced.
-    told("dear diary".to_owned());
+    reported("dear diary".to_owned());
     run(0);
     assert_eq!(std::fs::read_to_string(kept()).unwrap(), "dear diary");
 }
 
 #[cfg(feature = "gpu")]
 #[test]
-fn what_a_device_can_not_decide_the_processor_does() {
+fn undecided_lanes_run_on_the_cpu() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
     folder.file("picky.rasm", ".inout n\n.out y\nassert n != 3\nadd.mul y, n, n\n");
@@ -184,15 +184,15 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
     assert_eq!(found["results"], wanted["results"]);
     assert_eq!((&found["switched_loops"], &found["by_processor"]), (&1.into(), &0.into()));
     assert!(wanted["switched_loops"].is_null());
-    let told = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
-    told.prints_part("a switch for 1 loop with several entries, structured otherwise");
+    let reported = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
+    reported.prints_part("a switch for 1 loop with several entries, structured otherwise");
 }
 
 /// Driver messages stay off standard error. Driver compilation counts as compilation time, even at the first
 /// dispatch.
 #[cfg(feature = "gpu")]
 #[test]
-fn drivers_are_quiet_and_compiling_is_told() {
+fn drivers_are_quiet_and_compilation_is_reported() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --json --stats";

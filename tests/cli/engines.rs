@@ -30,7 +30,7 @@ fn but_for_engine(text: &str) -> String {
 }
 
 #[test]
-fn objects_tell_the_engine_that_made_steps() {
+fn objects_report_the_engine() {
     let engine = |command: &str| reviver(&format!("{command} --json")).expect(0).json()["engine"].clone();
     // The interpreter runs until code is compiled, which is early in this run.
     let long = "run programs/fib.rasm --set n=10000000";

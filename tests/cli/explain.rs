@@ -31,21 +31,21 @@ fn shown(stderr: &str) -> BTreeSet<String> {
 }
 
 /// Collects the members `code` in JSON at any depth.
-fn told(json: &Value, codes: &mut BTreeSet<String>) {
+fn reported(json: &Value, codes: &mut BTreeSet<String>) {
     match json {
         Value::Object(members) => members.iter().for_each(|(key, value)| match value {
             Value::String(code) if key == "code" => codes.extend([code.clone()]),
-            value => told(value, codes),
+            value => reported(value, codes),
         }),
-        Value::Array(list) => list.iter().for_each(|value| told(value, codes)),
+        Value::Array(list) => list.iter().for_each(|value| reported(value, codes)),
         _ => {}
     }
 }
 
 fn programs() -> impl Iterator<Item = (&'static CodeEntry, &'static CodeTrial, &'static CodeTrial)> {
     codes::all().filter_map(|entry| match &entry.account.evidence {
-        CodeEvidence::Programs { shown, mended } => Some((entry, shown, mended)),
-        CodeEvidence::Untold(_) => None,
+        CodeEvidence::Programs { shown, recomputed } => Some((entry, shown, recomputed)),
+        CodeEvidence::NotShown(_) => None,
     })
 }
 
@@ -61,13 +61,13 @@ fn a_smallest_program_shows_its_code_and_no_other() {
 }
 
 #[test]
-fn programs_are_told_the_code_in_json() {
+fn json_has_the_code_of_a_trap() {
     let folder = Folder::new();
     let has_json = |trial: &CodeTrial| !["invert", "bennett"].iter().any(|c| trial.command.starts_with(c));
     for (entry, trial, _) in programs().filter(|(_, trial, _)| has_json(trial)) {
         let ran = tried(&folder, entry, trial, " --json");
         let mut found = BTreeSet::new();
-        told(&ran.json(), &mut found);
+        reported(&ran.json(), &mut found);
         assert_eq!(found, BTreeSet::from([entry.code.to_owned()]), "{ran:#?}");
     }
 }
@@ -75,16 +75,16 @@ fn programs_are_told_the_code_in_json() {
 #[test]
 fn a_mended_program_shows_no_code() {
     let folder = Folder::new();
-    for (entry, shown, mended) in programs() {
-        let ran = tried(&folder, entry, mended, "");
+    for (entry, shown, recomputed) in programs() {
+        let ran = tried(&folder, entry, recomputed, "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}: {ran:#?}", entry.code);
-        assert!(shown != mended, "{} isn't mended", entry.code);
+        assert!(shown != recomputed, "{} isn't mended", entry.code);
     }
 }
 
 #[test]
 fn codes_that_no_program_shows_are_known() {
-    let unshown = codes::all().filter(|entry| matches!(entry.account.evidence, CodeEvidence::Untold(_)));
+    let unshown = codes::all().filter(|entry| matches!(entry.account.evidence, CodeEvidence::NotShown(_)));
     assert_eq!(unshown.map(|entry| entry.code).collect::<Vec<_>>(), UNSHOWN);
 }
 

@@ -37,10 +37,10 @@ fn a_reader_of_floats_finds_the_number_or_its_integer() {
     let mut with_integer = 0;
     for value in values {
         let ran = with_input(&format!("run - --set x={value} --json"), text.as_bytes()).expect(0);
-        let told = ran.json();
+        let reported = ran.json();
         let (_, behind) = ran.stdout.split_once("\"y\":").unwrap();
         let number: String = behind.chars().take_while(|c| !matches!(c, ',' | '}')).collect();
-        let beside = &told["units"]["/outputs/y"];
+        let beside = &reported["units"]["/outputs/y"];
         let read: f64 = number.parse().unwrap();
         // Scaling by a power of two is exact.
         let scaled = read * 2f64.powi(40);
@@ -63,7 +63,7 @@ fn a_reader_of_floats_finds_the_number_or_its_integer() {
 
 /// All outputs of numbers: arrays, tapes, shown values, gradients and matrices.
 #[test]
-fn integers_stand_beside_all_numbers_that_need_them() {
+fn units_accompany_all_numbers_that_need_them() {
     let text = "\
 .real fixed
 .inout A[2, 2]: real default 1
@@ -76,8 +76,8 @@ fn integers_stand_beside_all_numbers_that_need_them() {
         write t
         delocal t: real
 ";
-    let told = with_input("run - --json --set x=123456.123456789", text.as_bytes()).expect(0).json();
-    let units = told["units"].as_object().unwrap();
+    let reported = with_input("run - --json --set x=123456.123456789", text.as_bytes()).expect(0).json();
+    let units = reported["units"].as_object().unwrap();
     let mut places: Vec<&str> = units.keys().map(String::as_str).collect();
     places.sort_unstable();
     assert_eq!(places, ["/outputs/A/1/0", "/outputs/x", "/outputs/y", "/shown/0/x", "/tape/0"]);
@@ -85,12 +85,12 @@ fn integers_stand_beside_all_numbers_that_need_them() {
     assert!(units["/outputs/x"].as_str().unwrap().parse::<i64>().unwrap() > 1 << 53);
     let product =
         ".real fixed\n.inout x: real default 3\n.inout w: real\n.out y: real\n        add y, x * w\n";
-    let told =
+    let reported =
         with_input("grad - --loss y --json --set w=123456.123456789", product.as_bytes()).expect(0).json();
     for place in ["/grad/x", "/value"] {
-        assert!(told["units"][place].is_string(), "{place}: {told}");
+        assert!(reported["units"][place].is_string(), "{place}: {reported}");
     }
     // Floats need no integers.
-    let told = reviver("run programs/leapfrog.rasm --real f64 --json").expect(0).json();
-    assert_eq!(told["units"], json!(null));
+    let reported = reviver("run programs/leapfrog.rasm --real f64 --json").expect(0).json();
+    assert_eq!(reported["units"], json!(null));
 }

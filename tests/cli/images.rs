@@ -87,7 +87,7 @@ fn a_disassembled_image_assembles_to_itself() {
 
 /// Both cells of {0.0, -0.0} are written, because their bits differ.
 #[test]
-fn disasm_tells_the_zeros_apart() {
+fn disasm_distinguishes_signed_zeros() {
     let folder = Folder::new();
     let image = folder.file("a.rbc", image::encode(&module(".out a[2]: real = {0.0, -0.0}\n")).unwrap());
     let text = reviver(&format!("disasm {image}")).expect(0).stdout;

@@ -44,7 +44,7 @@ fn a_text_with_errors_has_its_diagnostics() {
 }
 
 #[test]
-fn check_tells_programs_what_a_program_is() {
+fn check_describes_a_program_in_json() {
     let object = reviver("check programs/fib.rasm --json").expect(0).json();
     let wanted = json!({
         "reversible": true, "erasures": 0, "instructions": 7, "procedures": 0,
@@ -63,7 +63,7 @@ fn check_tells_programs_what_a_program_is() {
 }
 
 #[test]
-fn arguments_files_traps_and_limits_are_told() {
+fn arguments_files_traps_and_limits_are_reported() {
     let cases = [
         ("run programs/fib.rasm --json --bogus", 2, "usage", "--bogus"),
         ("run --json", 2, "usage", "required"),
@@ -116,7 +116,7 @@ fn the_keys_of_traps_are_documented() {
 }
 
 #[test]
-fn what_was_found_is_told_with_what_failed() {
+fn results_are_reported_with_failures() {
     let folder = Folder::new();
     let leaves = folder.file("leaves.rasm", ".var A[2]\nadd A[1], 7\n");
     let object = failing(&format!("run {leaves} --check --json"), 1);

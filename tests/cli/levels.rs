@@ -33,7 +33,7 @@ fn unchecked_runs_print_what_others_print_and_say_so() {
 }
 
 #[test]
-fn unchecked_gradients_are_the_same_and_nobody_has_judged_them() {
+fn unchecked_gradients_are_equal_and_unverified() {
     const LINE: &str = "unchecked: the reverse sweep wasn't verified";
     let command = "grad programs/besselj.rasm --loss out --engine jit";
     let checked = reviver(command).expect(0);
@@ -54,7 +54,7 @@ fn unchecked_gradients_are_the_same_and_nobody_has_judged_them() {
 }
 
 #[test]
-fn a_saved_state_says_that_nobody_has_checked_it() {
+fn a_saved_state_says_that_it_is_unchecked() {
     let folder = Folder::new();
     let [checked, unchecked] = ["checked", "unchecked"].map(|name| folder.at(name));
     let run = "run programs/fib.rasm --engine jit";
@@ -93,19 +93,19 @@ fn the_interpreter_and_histories_refuse_it() {
 }
 
 #[test]
-fn benches_have_both_levels_and_c_text_tells_its_own() {
-    let told = reviver("bench programs/fib.rasm --unchecked --seconds 0").expect(0);
-    assert!(told.stdout.contains("jit unchecked"), "{}", told.stdout);
+fn benches_have_both_levels_and_c_text_reports_its_level() {
+    let reported = reviver("bench programs/fib.rasm --unchecked --seconds 0").expect(0);
+    assert!(reported.stdout.contains("jit unchecked"), "{}", reported.stdout);
     let object = reviver("bench programs/fib.rasm --unchecked --seconds 0 --json").expect(0).json();
     assert!(object["engines"]["jit_unchecked"]["forward"]["steps"].is_u64(), "{object}");
     let build = "build programs/besselj.rasm --loss out";
-    let told = reviver(&format!("{build} --header --unchecked")).expect(0);
+    let reported = reviver(&format!("{build} --header --unchecked")).expect(0);
     for words in [
         "#define BESSELJ_UNCHECKED 1",
         "Unchecked: vacancy and join checks are left out",
         "the derivatives are silently wrong",
     ] {
-        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+        assert!(reported.stdout.contains(words), "{words}: {}", reported.stdout);
     }
     assert!(reviver(&format!("{build} --unchecked")).expect(0).stdout.contains(" unchecked\";"));
     assert!(!reviver(&format!("{build} --header")).expect(0).stdout.contains("UNCHECKED"));

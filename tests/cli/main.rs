@@ -4,6 +4,7 @@
 mod activity;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod backward_runs;
 mod bad_input;
 mod batch;
 mod bench;
@@ -52,4 +53,3 @@ mod tables;
 mod tasks;
 mod testing;
 mod transcripts;
-mod ways_back;

@@ -65,12 +65,12 @@ fn mistakes_are_answered_in_these_words() {
 
 /// Internal names with numbers, which lowering creates for duplicate names, never appear in messages.
 #[test]
-fn no_answer_speaks_of_names_that_nobody_wrote() {
+fn no_answer_contains_generated_names() {
     let is_made = |window: &[char]| matches!(window, [before, '$', after] if before.is_alphanumeric() && after.is_ascii_digit());
     for answer in files("txt") {
         let text = std::fs::read_to_string(&answer).unwrap();
-        let told: Vec<char> = text.chars().collect();
-        assert!(!told.windows(3).any(is_made), "{}", answer.display());
+        let reported: Vec<char> = text.chars().collect();
+        assert!(!reported.windows(3).any(is_made), "{}", answer.display());
         let own = ["`flag`", " flag is", "flag ==", "flag !=", "`bound`"];
         assert!(own.iter().all(|word| !text.contains(word)), "{}", answer.display());
     }

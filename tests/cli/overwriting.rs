@@ -57,7 +57,7 @@ fn aliases(folder: &Folder, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_read_is_never_overwritten() {
+fn input_files_are_never_overwritten() {
     for (command, inputs) in WRITERS {
         for input in inputs {
             let folder = folder();
@@ -75,7 +75,7 @@ fn what_is_read_is_never_overwritten() {
 }
 
 #[test]
-fn what_standard_input_comes_from_is_not_overwritten() {
+fn the_file_of_standard_input_is_not_overwritten() {
     let folder = folder();
     let binary = env!("CARGO_BIN_EXE_reviver");
     for (command, input) in [

@@ -174,7 +174,7 @@ fn what_was_written_in_place_is_put_back_if_that_fails() {
 }
 
 #[test]
-fn a_file_of_somebody_else_that_is_writable_stays_his() {
+fn a_writable_file_keeps_its_owner() {
     let folder = folder();
     folder.reviver("asm program.rasm -o out").expect(0);
     set_mode(&folder, "out", 0o666);

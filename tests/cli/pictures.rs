@@ -136,10 +136,10 @@ fn adjoints_arrive_at_the_gradient() {
     let found = gradient["grad"]["v"].as_array().unwrap();
     assert!(!found.is_empty());
     for (n, value) in found.iter().enumerate() {
-        let told = format!("v'[{n}] (derivative of length): from ");
-        let told =
-            picture.description.split(&told).nth(1).unwrap_or_else(|| panic!("{}", picture.description));
-        let last = told.split(" at the end ").nth(1).unwrap().split(". ").next().unwrap();
+        let reported = format!("v'[{n}] (derivative of length): from ");
+        let reported =
+            picture.description.split(&reported).nth(1).unwrap_or_else(|| panic!("{}", picture.description));
+        let last = reported.split(" at the end ").nth(1).unwrap().split(". ").next().unwrap();
         let last: f64 = last.parse().unwrap();
         assert!((last - value.as_f64().unwrap()).abs() < 1e-5, "{last} {value}");
     }
@@ -149,8 +149,8 @@ fn adjoints_arrive_at_the_gradient() {
 fn drift_is_what_check_finds() {
     let orbit = "programs/leapfrog.rasm --real f64";
     let picture = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift")).expect(0).stdout);
-    let told = picture.description.split("x (backward minus forward): ").nth(1).unwrap();
-    let last = told.split("at the end ").nth(1).unwrap().split(". ").next().unwrap();
+    let reported = picture.description.split("x (backward minus forward): ").nth(1).unwrap();
+    let last = reported.split("at the end ").nth(1).unwrap().split(". ").next().unwrap();
     let last: f64 = last.parse().unwrap();
     let checked = reviver(&format!("run {orbit} --check --json")).expect(0).json();
     let largest = checked["max_drift"]["absolute"].as_f64().unwrap_or(0.0);
@@ -160,7 +160,7 @@ fn drift_is_what_check_finds() {
 }
 
 #[test]
-fn erased_bits_rise_and_there_is_no_way_back() {
+fn erased_bits_rise_and_cannot_be_undone() {
     let plotted =
         reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("it can't run backward");
     let picture = Picture::of(&plotted.stdout);
@@ -194,7 +194,7 @@ fn one_cell_over_another_is_a_curve() {
 }
 
 #[test]
-fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
+fn cells_are_observed_at_places_of_a_run() {
     let plot = |options: &str| {
         let plotted = reviver(&format!("plot programs/fib.rasm --cells a {options}")).expect(0);
         let picture = Picture::of(&plotted.stdout);
@@ -203,15 +203,15 @@ fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
         (curve.clone(), picture.description)
     };
     // The loop ends in its eleventh iteration; the backward run passes the same moments.
-    let (there, told) = plot("--at leave --there");
+    let (there, reported) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(
-        told.contains("a (value): from 0 to 55, at the end 55. Sampled where the run reaches line 28."),
-        "{told}"
+        reported.contains("a (value): from 0 to 55, at the end 55. Sampled where the run reaches line 28."),
+        "{reported}"
     );
-    let (both, told) = plot("--at 28");
+    let (both, reported) = plot("--at 28");
     assert_eq!(both.len(), 22);
-    assert!(told.contains("from 0 to 55, at the end 0."), "{told}");
+    assert!(reported.contains("from 0 to 55, at the end 0."), "{reported}");
     let mirrored: Vec<f64> = both.iter().rev().map(|point| point.1).collect();
     assert!(both.iter().zip(&mirrored).all(|(point, height)| (point.1 - height).abs() < 1e-9));
     // The first line of a run, and step limits during the run, are each sampled once.
@@ -232,7 +232,7 @@ fn long_runs_are_thinned_and_keep_their_peaks() {
 }
 
 #[test]
-fn what_can_not_be_plotted_is_told() {
+fn values_that_cannot_be_plotted_are_reported() {
     reviver("plot programs/fib.rasm")
         .expect(2)
         .says("`--cells` isn't given")
@@ -332,15 +332,18 @@ fn loops_with_known_bounds_are_unrolled() {
     // Each row takes its bits, passes the gate, and returns them, twice: the numbers 0 to 7 have 12 bits set.
     let gates = Picture::of(&reviver("circuit programs/gates.rasm").expect(0).stdout);
     assert!(gates.description.starts_with("19 wires, 128 gates: "), "{}", gates.description);
-    let told = |picture: &Picture, words: &str| picture.description.matches(words).count();
-    assert_eq!(told(&gates, "c flips where a and b is 1"), 32);
-    assert_eq!(told(&gates, "add ccnot[7], 4 * a + 2 * b + c"), 1);
+    let reported = |picture: &Picture, words: &str| picture.description.matches(words).count();
+    assert_eq!(reported(&gates, "c flips where a and b is 1"), 32);
+    assert_eq!(reported(&gates, "add ccnot[7], 4 * a + 2 * b + c"), 1);
     // The last one ends with a full stop.
-    assert_eq!(told(&gates, "a flips;") + told(&gates, "b flips;") + told(&gates, "c flips;"), 48 - 1);
+    assert_eq!(
+        reported(&gates, "a flips;") + reported(&gates, "b flips;") + reported(&gates, "c flips;"),
+        48 - 1
+    );
 
     let adder = Picture::of(&reviver("circuit programs/adder.rasm").expect(0).stdout);
     assert!(adder.description.starts_with("20 wires, 55 gates: call unpack(a, A);"), "{}", adder.description);
-    assert_eq!((told(&adder, "call unpack("), told(&adder, "vacate ")), (4, 2));
+    assert_eq!((reported(&adder, "call unpack("), reported(&adder, "vacate ")), (4, 2));
     assert!(adder.description.contains("A[7] flips where A[6] and B[7] is 1; carry flips where A[7] is 1"));
     let narrow = Picture::of(&reviver("circuit programs/adder.rasm --const WIDTH=2").expect(0).stdout);
     assert!(narrow.description.starts_with("8 wires, 19 gates: "), "{}", narrow.description);
@@ -366,7 +369,7 @@ fn loops_with_known_bounds_are_unrolled() {
 }
 
 #[test]
-fn what_is_no_gate_is_a_box_over_its_wires() {
+fn instructions_without_gate_are_boxes_over_their_wires() {
     let mixed = Picture::of(&reviver("circuit course/book/programs/mixed.rasm").expect(0).stdout);
     assert!(mixed.description.contains("add x, 2"), "{}", mixed.description);
     let boxes = |text: &str| {
@@ -401,7 +404,7 @@ fn what_is_no_gate_is_a_box_over_its_wires() {
 }
 
 #[test]
-fn what_is_no_circuit_is_refused_with_its_place() {
+fn programs_without_circuit_are_refused_with_the_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
     // The message has the line as in the text, with its label.
     branches.says("fib.rasm:27: `from again, a != 0`").says("its call is one box");
@@ -488,9 +491,9 @@ fn distributions_have_elements_of_arrays() {
         let inputs = folder.file("inputs.csv", text);
         reviver(&format!("run {program} --set A=0,M=0 --account --inputs {inputs} --json"))
     };
-    let told = entropy("A[1];A[0];M[0,0];M[0,1]\n0;0;0;0\n1;0;0;0\n0;1;0;0\n1;1;0;0\n").expect(0).json();
-    assert_eq!(told["account"]["entropy"]["inputs"], 2.0);
-    assert_eq!(told["account"]["entropy"]["results"], 1.0);
+    let reported = entropy("A[1];A[0];M[0,0];M[0,1]\n0;0;0;0\n1;0;0;0\n0;1;0;0\n1;1;0;0\n").expect(0).json();
+    assert_eq!(reported["account"]["entropy"]["inputs"], 2.0);
+    assert_eq!(reported["account"]["entropy"]["results"], 1.0);
     entropy("A[0],M\n0,0\n").expect(2).says("elements of `A` are missing");
     entropy("A[0],A[2]\n0,0\n").expect(2).says("elements of `A` are missing");
 }
@@ -498,8 +501,8 @@ fn distributions_have_elements_of_arrays() {
 /// Values on a stack that is declared as garbage are declared garbage, not ancillas.
 #[test]
 fn garbage_on_stacks_is_declared_garbage() {
-    let told = reviver("run programs/gcd.rasm --account --json").expect(0).json();
-    assert_eq!(told["account"]["declared_garbage"]["cells"], 4);
+    let reported = reviver("run programs/gcd.rasm --account --json").expect(0).json();
+    assert_eq!(reported["account"]["declared_garbage"]["cells"], 4);
     let exact = reviver("run programs/erase.rasm --account --exact --json").expect(0).json();
     assert_eq!(
         (&exact["account"]["erased_bits"], &exact["account"]["kept_bits"]),

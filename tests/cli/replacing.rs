@@ -31,8 +31,8 @@ fn a_cell_is_replaced_by_what_is_computed_from_it() {
         for engine in ENGINES {
             assert_eq!(outputs(&text, engine), expected, "{statement} by {engine}");
             let restored = with_input(&format!("run - --check --exact --json {engine}"), text.as_bytes());
-            let told = restored.expect(0).json();
-            assert_eq!(told["restored"], json!(true), "{statement} by {engine}");
+            let reported = restored.expect(0).json();
+            assert_eq!(reported["restored"], json!(true), "{statement} by {engine}");
         }
     }
 }
@@ -59,9 +59,10 @@ fn a_gradient_keeps_what_the_program_overwrites() {
 ";
     // Expected: y = x^5 + x^2.
     for engine in ENGINES {
-        let told = with_input(&format!("grad - --loss y --json {engine}"), text.as_bytes()).expect(0).json();
-        assert_eq!((&told["value"], &told["grad"]["x"]), (&json!(252.0), &json!(411.0)));
-        assert_eq!(told["strategy"]["name"], json!("reverse"));
+        let reported =
+            with_input(&format!("grad - --loss y --json {engine}"), text.as_bytes()).expect(0).json();
+        assert_eq!((&reported["value"], &reported["grad"]["x"]), (&json!(252.0), &json!(411.0)));
+        assert_eq!(reported["strategy"]["name"], json!("reverse"));
         with_input(&format!("grad - --loss y {engine}"), text.as_bytes())
             .expect(0)
             .prints_part("strategy: reverse: what it keeps takes");
@@ -75,8 +76,8 @@ fn a_gradient_keeps_what_the_program_overwrites() {
     assert_eq!(rows["jacobian"], json!([[411.0]]));
     // Nothing is lost here, so no history is kept or mentioned.
     let plain = ".inout x: real default 3\n.out y: real\n        add y, x*x\n";
-    let told = with_input("grad - --loss y --json", plain.as_bytes()).expect(0).json();
-    assert_eq!(told["strategy"], json!(null));
+    let reported = with_input("grad - --loss y --json", plain.as_bytes()).expect(0).json();
+    assert_eq!(reported["strategy"], json!(null));
 }
 
 /// A program that would undo its own `overwrite` has no history, and gets advice.
@@ -107,15 +108,16 @@ fn what_a_program_cannot_undo_itself_has_a_cure() {
             .says("`reviver grad` keeps a history where one is needed");
     }
     let from_outside = ".inout n\n        overwrite n, 7\n";
-    let told = with_input("run - --back --set n=7 --json", from_outside.as_bytes()).expect(4).json();
-    assert_eq!(told["trap"]["help"], json!(null));
+    let reported = with_input("run - --back --set n=7 --json", from_outside.as_bytes()).expect(4).json();
+    assert_eq!(reported["trap"]["help"], json!(null));
 }
 
 /// The steps advised in a program's header have a nonzero gradient.
 #[test]
 fn the_advised_steps_do_not_underflow() {
-    let told = reviver("grad programs/particles.rasm --loss loss --set steps=20000 --json").expect(0).json();
-    assert!(told["value"].as_f64().unwrap().abs() > 1e-80, "{told}");
+    let reported =
+        reviver("grad programs/particles.rasm --loss loss --set steps=20000 --json").expect(0).json();
+    assert!(reported["value"].as_f64().unwrap().abs() > 1e-80, "{reported}");
     let text = std::fs::read_to_string(crate::support::root().join("programs/particles.rasm")).unwrap();
     assert!(text.contains("try --set steps=20000"));
 }

@@ -26,7 +26,7 @@ fn fibonacci_goes_there_and_back_without_a_history() {
 /// At each end of the array, one operand of the conditions must not be evaluated. The same holds for the inverse
 /// program.
 #[test]
-fn conditions_look_no_further_than_what_decides() {
+fn conditions_short_circuit() {
     const TEXT: &str = "\
 .inout A[3] default {3, 5, 9}, x default 4, j
 .out   steps
@@ -81,7 +81,7 @@ fn json_has_arrays_and_whole_numbers() {
 }
 
 #[test]
-fn json_tells_how_a_run_ended() {
+fn json_reports_how_a_run_ended() {
     let object = reviver("run programs/fib.rasm --max-steps 10 --json").expect(5).json();
     assert_eq!(
         keys(&object),
@@ -146,7 +146,7 @@ fn drift_is_measured_and_residues_remove_it() {
 }
 
 #[test]
-fn what_floats_lose_is_hinted_at() {
+fn lost_float_bits_get_a_hint() {
     let folder = Folder::new();
     let text = ".in x: real default 1e16\n.out y: real = 0.1\nadd y, x\n";
     let file = folder.file("lossy.rasm", text);
@@ -164,7 +164,7 @@ fn erasures_are_counted() {
 }
 
 #[test]
-fn tapes_come_from_values_files_and_pipes() {
+fn tapes_are_read_from_values_files_and_pipes() {
     let folder = Folder::new();
     let (tape, out) = (folder.file("tape.csv", "1, 2\n3\n"), folder.path("out"));
     let out = out.display();
@@ -276,7 +276,7 @@ fn show_prints_as_it_goes_and_once() {
 }
 
 #[test]
-fn statistics_tell_time_and_memory() {
+fn statistics_report_time_and_memory() {
     let ran = reviver("run programs/fib.rasm --stats").expect(0);
     for what in ["steps: 52\n", "history: 0 bytes\n", "erased: 0 bits\n", "time: ", "state: ", "digest: "] {
         assert!(ran.stdout.contains(what), "{what} is missing: {ran:?}");

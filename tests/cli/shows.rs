@@ -251,8 +251,8 @@ fn a_gradient_that_goes_on_shows_the_rest() {
                 }
                 let first = first.expect(5);
                 let rest = reviver(&format!("{command} --from-state {state}")).expect(0);
-                let told = shows(&rest);
-                assert!(told >= 2, "{rest:#?}");
+                let reported = shows(&rest);
+                assert!(reported >= 2, "{rest:#?}");
                 let together = format!("{}{}", first.stdout, rest.stdout);
                 let results = |text: &str| text.split("steps:").next().map(str::to_owned);
                 assert_eq!(results(&together), results(&whole), "{command} {steps}");
@@ -262,7 +262,7 @@ fn a_gradient_that_goes_on_shows_the_rest() {
 }
 
 #[test]
-fn what_was_shown_before_a_failure_is_told() {
+fn values_shown_before_a_failure_are_reported() {
     let folder = Folder::new();
     let text = ".inout x: real default 3\n.out y: real\n        show  x\n        assert x > 5.0\n        add   y, x\n";
     let program = folder.file("trap.rasm", text);

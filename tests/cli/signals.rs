@@ -190,7 +190,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 const NEVER_BACK: &str = ".var n: real\n  from n == 0\n    add n, 0.1\n  until n >= 1\n";
 
 #[test]
-fn a_check_that_is_stopped_on_its_way_back_knows_nothing_of_the_start() {
+fn a_check_stopped_in_its_backward_run_reports_no_start() {
     let folder = Folder::new();
     folder.file("never.rasm", NEVER_BACK);
     let ran = stopped(&folder, "exec reviver run never.rasm --check", "TERM").expect(143);
@@ -204,7 +204,7 @@ fn a_check_that_is_stopped_on_its_way_back_knows_nothing_of_the_start() {
 }
 
 #[test]
-fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
+fn a_gradient_stopped_in_the_primal_sweep_is_saved() {
     let folder = folder();
     let line = "exec reviver grad real.rasm --loss y --save-state state --json";
     let ran = stopped(&folder, line, "HUP").expect(129);
@@ -217,7 +217,7 @@ fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
 }
 
 #[test]
-fn a_gradient_that_is_stopped_on_the_way_back_is_gone_on_with() {
+fn a_gradient_stopped_in_the_reverse_sweep_is_resumed() {
     let folder = Folder::new();
     let program = ".inout x: real default 2\n.out y: real\n.inout n default 600000000\n  \
                    for i in 0..n\n    add y, x\n  rof\n";

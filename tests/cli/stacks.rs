@@ -29,7 +29,7 @@ const COUNTS: &str = "\
 ";
 
 #[test]
-fn a_stack_is_given_and_told_from_its_bottom() {
+fn a_stack_is_read_and_written_from_its_bottom() {
     let folder = Folder::new();
     let file = folder.file("both.rasm", BOTH);
     reviver(&format!("run {file} --check"))
@@ -190,7 +190,7 @@ fn values_of_a_given_stack_have_derivatives() {
 }
 
 #[test]
-fn what_floats_lose_on_a_stack_is_drift() {
+fn float_errors_on_a_stack_are_drift() {
     let folder = Folder::new();
     let text = ".inout x[]: real default {0.1, 0.3}\n.in w: real default 0.7\n.out z: real\n.ancilla v: real\n\
                 pop v\nadd v, w\nadd v, 1e6\npush v\nsub w, 0.7\nadd z, w\n";

@@ -36,7 +36,7 @@ fn a_resumed_run_ends_the_same() {
 
 /// Runs of one program with a difference in only one part of the final state.
 #[test]
-fn the_digest_tells_every_part_of_a_state() {
+fn the_digest_covers_every_part_of_a_state() {
     let folder = Folder::new();
     let call = ".inout A[2], n\nadd n, 1\ncall p(A[n-1])\n.proc p(in a)\nshow a\n.end\n";
     for (text, one, other) in [
@@ -138,7 +138,7 @@ fn in_pieces(folder: &Folder, command: &str, steps: u32) -> (serde_json::Value, 
 }
 
 /// Removes members that depend on memory allocation.
-fn told(mut object: serde_json::Value) -> serde_json::Value {
+fn reported(mut object: serde_json::Value) -> serde_json::Value {
     object.as_object_mut().unwrap().remove("memory_bytes");
     object
 }
@@ -164,7 +164,7 @@ fn a_gradient_in_pieces_is_that_of_one_piece() {
         let whole = reviver(&format!("{command} --json")).expect(0).json();
         let (found, pieces) = in_pieces(&folder, &command, steps);
         assert!(pieces > 3, "{command}: {pieces}");
-        assert_eq!(told(found), told(whole), "{command}");
+        assert_eq!(reported(found), reported(whole), "{command}");
     }
 }
 
@@ -210,7 +210,7 @@ fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
 
 /// A plain run records no watch, so in floats its reverse sweep needs a history.
 #[test]
-fn a_gradient_goes_on_from_a_state_of_a_run_whose_way_back_is_sure() {
+fn a_gradient_resumes_from_a_run_that_is_exactly_reversible() {
     let folder = Folder::new();
     let state = folder.at("state");
     let loops = loops(&folder);

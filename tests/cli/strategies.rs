@@ -28,7 +28,7 @@ fn plans_count_as_revolve_does() {
 }
 
 /// Returns the members that no strategy may change.
-fn told(object: &Value) -> String {
+fn reported(object: &Value) -> String {
     let keys = ["value", "grad", "tape", "steps", "steps_back", "turned", "drops", "reported", "loss_error"];
     keys.map(|key| object[key].to_string()).join(" ")
 }
@@ -49,7 +49,7 @@ fn all_strategies_find_the_same_gradient() {
         ("--strategy checkpoint --memory 64K", "checkpoint", "asked"),
     ] {
         let found = of(&format!("{options} --stats"));
-        assert_eq!(told(&found), told(&exact), "{options}");
+        assert_eq!(reported(&found), reported(&exact), "{options}");
         assert_eq!((&found["strategy"]["name"], &found["strategy"]["why"]), (&name.into(), &why.into()));
         let cost = &found["cost"];
         assert_eq!(cost["peak_bytes"], found["history_bytes"]);
@@ -104,7 +104,7 @@ fn states_of_any_size_fit_into_the_memory() {
     let exact = of("--exact");
     for memory in [5, 8, 12, 16, 20, 24, 32, 48, 64] {
         let found = of(&format!("--strategy checkpoint --memory {memory}K"));
-        assert_eq!(told(&found), told(&exact), "{memory}K");
+        assert_eq!(reported(&found), reported(&exact), "{memory}K");
         assert!(found["cost"]["peak_bytes"].as_u64() <= Some(memory << 10), "{memory}K: {}", found["cost"]);
     }
 }
@@ -170,7 +170,7 @@ fn jacobians_hessians_and_round_trips_have_strategies() {
 }
 
 #[test]
-fn what_cant_be_combined_is_refused() {
+fn conflicting_options_are_refused() {
     let listing = "programs/checkpoint_listing.rasm";
     reviver(&format!("run {listing} --strategy tape")).expect(2).says("--check");
     reviver(&format!("run {listing} --check --strategy auto --save-state s")).expect(2).says("--save-state");
@@ -260,7 +260,7 @@ fn states_that_are_given_back_are_not_missed() {
 }
 
 #[test]
-fn a_run_that_keeps_what_a_way_back_would_need_takes_a_strategy() {
+fn a_run_that_keeps_a_history_takes_a_strategy() {
     let ran = reviver("run programs/checkpoint_listing.rasm --exact --strategy checkpoint=4 --stats --json");
     let object = ran.expect(0).json();
     assert_eq!(object["strategy"]["slots"], json!(4));
@@ -287,13 +287,13 @@ fn a_gradient_in_pieces_keeps_its_states() {
             pieces += 1;
         };
         assert!(pieces > 4, "{strategy}: {pieces} pieces");
-        assert_eq!(told(&found), told(&whole), "{strategy}");
+        assert_eq!(reported(&found), reported(&whole), "{strategy}");
         reviver(&format!("{LISTING} --set n=40 --strategy checkpoint=5{from}"))
             .expect(2)
             .says("another strategy");
         // The file contains the strategy.
         let without = reviver(&format!("{LISTING} --set n=40 --json{from}")).expect(0).json();
-        assert_eq!(told(&without), told(&whole), "{strategy}");
+        assert_eq!(reported(&without), reported(&whole), "{strategy}");
         if strategy != "reverse" {
             assert_eq!(without["strategy"], whole["strategy"], "{strategy}");
             reviver(&format!("{LISTING} --set n=40 --exact{from}")).expect(2).says("in place of `--exact`");
@@ -303,7 +303,7 @@ fn a_gradient_in_pieces_keeps_its_states() {
 
 /// Nothing is stored in files, so a killed process leaves none.
 #[test]
-fn a_killed_gradient_leaves_nothing_behind() {
+fn a_killed_gradient_leaves_no_files() {
     for milliseconds in [5, 50, 200, 500] {
         let folder = Folder::new();
         let program = crate::support::root().join("programs/checkpoint_listing.rasm");

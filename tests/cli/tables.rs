@@ -70,7 +70,7 @@ fn another_shape_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_number_is_shown_where_it_stands() {
+fn a_field_that_is_no_number_is_shown_with_its_place() {
     let folder = Folder::new();
     let faults = [
         ("M", "1,2,3\n4,five,6\n", "numbers:2:3: `five` is not a number that fits into f64"),
@@ -96,7 +96,7 @@ fn what_is_no_number_is_shown_where_it_stands() {
 }
 
 #[test]
-fn tapes_come_from_files_of_any_lines() {
+fn tapes_are_read_from_files_with_any_lines() {
     let folder = Folder::new();
     let tape = |content: &str, option: &str| {
         let file = folder.file("tape", content);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, crowded, reviver};
 
 /// Returns the members that the number of threads must not change.
-fn told(object: &Value) -> String {
+fn reported(object: &Value) -> String {
     let keys = [
         "outputs",
         "state",
@@ -27,7 +27,7 @@ fn is_the_same_on_threads(command: &str) -> Value {
     let of = |threads: u32| reviver(&format!("{command} --threads {threads} --json")).expect(0).json();
     let one = of(1);
     for threads in [2, 4] {
-        assert_eq!(told(&of(threads)), told(&one), "{command} with {threads} threads");
+        assert_eq!(reported(&of(threads)), reported(&one), "{command} with {threads} threads");
     }
     one
 }
@@ -204,7 +204,7 @@ fn a_number_of_threads_has_a_bound() {
 }
 
 #[test]
-fn what_tasks_share_is_told_before_they_begin() {
+fn cells_that_tasks_share_are_reported_before_they_begin() {
     let folder = Folder::new();
     let text = ".inout A[4], i\npar more(A[i]), more(A[0])\n.proc more(inout x)\nadd x, 1\n.end\n";
     let file = folder.file("share.rasm", text);
@@ -244,7 +244,7 @@ fn what_tasks_share_is_told_before_they_begin() {
 }
 
 #[test]
-fn what_is_no_call_is_told_in_the_words_of_tasks() {
+fn a_task_that_is_no_call_is_reported() {
     let folder = Folder::new();
     for (statement, words) in [
         ("par add a, 1", "a `par` takes calls of procedures"),
@@ -262,7 +262,7 @@ fn what_is_no_call_is_told_in_the_words_of_tasks() {
 
 /// For any number of threads, the first trap in task order is reported, with its state.
 #[test]
-fn the_first_task_that_traps_is_told() {
+fn the_first_task_that_traps_is_reported() {
     let folder = Folder::new();
     let text = "\
 .inout A[4] default 1, rounds default 30000
@@ -292,7 +292,7 @@ assert i < 2
 
 /// A trap reports the open calls from innermost to outermost, with the index of a task.
 #[test]
-fn a_trap_tells_the_calls_that_are_open_and_its_task() {
+fn a_trap_reports_open_calls_and_its_task() {
     let folder = Folder::new();
     let down = ".proc down(inout x)\n    assert x != 0\n    sub x, 1\n.end\n";
     let traps = |text: String, command: &str| {
@@ -409,7 +409,7 @@ fn elements_that_constants_name_are_seen_to_be_shared() {
 
 /// Memory of threads is reported separately in statistics.
 #[test]
-fn copies_of_threads_are_told_apart() {
+fn copies_of_threads_are_distinguished() {
     for command in ["run", "grad --loss loss"] {
         let (command, options) = command.split_once(' ').unwrap_or((command, ""));
         let of = |threads: u32| {

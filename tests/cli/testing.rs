@@ -161,7 +161,7 @@ fn a_reference_is_compared_on_random_inputs() {
 }
 
 #[test]
-fn a_reference_that_does_not_fit_is_told() {
+fn a_reference_that_does_not_fit_is_reported() {
     let folder = Folder::new();
     folder.file("reference.rasm", ".in n\n.out y\nassert n < 900\nadd y, n\nsub n, y\n");
     folder.file("broken.rasm", "frob\n");
@@ -231,7 +231,7 @@ fn numbers_are_read_as_in_the_language() {
 }
 
 #[test]
-fn blanks_are_as_many_as_somebody_likes_and_quotes_are_two() {
+fn blanks_are_ignored_and_quotes_are_paired() {
     let header = "run  n = 20  ->  twice = 40\nrun n= -3->twice =-6\nback twice=10 -> n = 5\nno  garbage\n\
                   same\t as  program.rasm  on 5  random  n  in  0 .. 9\nat  most  2  steps";
     assert_eq!(outcomes(header, TWICE), ["met"; 6]);
@@ -249,7 +249,7 @@ fn blanks_are_as_many_as_somebody_likes_and_quotes_are_two() {
 }
 
 #[test]
-fn a_text_that_is_no_program_is_told_where() {
+fn a_text_that_is_no_program_is_reported_with_its_place() {
     let ran = tested("run -> n=1\nno garbage\nuses no swap", ".inout n\nad n, 1\n", "").expect(1);
     let ran = ran.prints_part("program.rasm:5").prints_part("  no  line 1: run -> n=1");
     ran.prints_part("  --  line 2: no garbage (not judged: there is no program)").prints_part("  ok  line 3");
@@ -342,7 +342,7 @@ fn files_folders_and_patterns_are_tested() {
 }
 
 #[test]
-fn expectations_may_stand_in_a_file_of_their_own() {
+fn expectations_may_be_in_a_separate_file() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("class")).unwrap();
     folder.file(
@@ -424,13 +424,13 @@ fn one_file_of_many_does_not_keep_the_others_from_being_tested() {
 
 /// The text shows the start of a long generated array, JSON all of it.
 #[test]
-fn long_inputs_are_told_by_their_beginning() {
+fn long_inputs_are_abbreviated() {
     let folder = Folder::new();
     folder.file("reference.rasm", ".inout A[20]\n.out y\nadd y, 1\n");
     let file =
         folder.file("long.rasm", ";! same as reference.rasm on 1 random A in 0..2\n\n.inout A[20]\n.out y\n");
-    let told = reviver(&format!("test {file}")).expect(1).stdout;
-    assert!(told.contains(",… (20 values): expected y = 1, found y = 0"), "{told}");
+    let reported = reviver(&format!("test {file}")).expect(1).stdout;
+    assert!(reported.contains(",… (20 values): expected y = 1, found y = 0"), "{reported}");
     let object = reviver(&format!("test {file} --json")).expect(1).json();
     assert!(!object.to_string().contains('…'), "{object}");
 }

@@ -71,8 +71,8 @@ fn words_of_sources() -> BTreeSet<String> {
 
 /// Returns the documents with their texts, except the list of changes, which may name removed items.
 fn texts() -> impl Iterator<Item = (PathBuf, String)> {
-    let told = documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md"));
-    told.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+    let reported = documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md"));
+    reported.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
 }
 
 #[test]

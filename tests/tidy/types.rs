@@ -21,18 +21,6 @@ const UNCLEAR: [(&str, &str); 11] = [
     ("Whoever", "caller"),
 ];
 
-/// Types with such a word, with the reasons.
-const EXCEPTIONS: [(&str, &str); 8] = [
-    ("Astray", "part of the interface of `reviver`"),
-    ("Onlooker", "a trait of `reviver-vm` that other crates implement"),
-    ("Journeys", "part of the interface of `reviver-vm`"),
-    ("Journey", "private to the tiered runtime"),
-    ("LaneJourney", "private to shaders"),
-    ("Errand", "private to the screen"),
-    ("Excursion", "private to expectations"),
-    ("Told", "private to explanations"),
-];
-
 /// Returns the types that a file declares, except associated types of traits.
 fn declared(code: &str) -> BTreeSet<&str> {
     code.lines().filter_map(type_of).collect()
@@ -84,13 +72,8 @@ fn type_names_use_standard_terms() {
     let types = types();
     let names = || types.keys().map(|(_, name)| name.as_str());
     let unclear = |name: &str| UNCLEAR.iter().find(|(word, _)| has_word(name, word));
-    let is_excepted = |name: &str| EXCEPTIONS.iter().any(|(other, _)| *other == name);
-    let found: Vec<_> =
-        names().filter(|name| !is_excepted(name)).filter_map(|name| Some((name, unclear(name)?.1))).collect();
+    let found: Vec<_> = names().filter_map(|name| Some((name, unclear(name)?.1))).collect();
     assert!(found.is_empty(), "types, and standard terms for a word of their names: {found:?}");
-    for (name, _) in EXCEPTIONS {
-        assert!(names().any(|other| other == name), "`{name}` doesn't exist, and needs no exception");
-    }
 }
 
 /// Returns true if a name in camel case contains a word, in the singular or the plural.

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`program`], [`state`], [`machine`], [`onlooker`] | a verified program, a state, a run that advances it, and observers of runs |
+//! | [`program`], [`state`], [`machine`], [`observer`] | a verified program, a state, a run that advances it, and observers of runs |
 //! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, reasons why a run stops or traps, and explanations of traps |
 //! | [`level`] | check levels for engines that replace the interpreter |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes in text form; residues in cells |
@@ -67,6 +67,7 @@
 
 #![deny(missing_docs)]
 
+pub mod allocation;
 pub mod codes;
 pub mod differentiate;
 pub mod explain;
@@ -76,10 +77,9 @@ pub mod level;
 pub mod machine;
 mod no_derivative;
 mod numbers;
-pub mod onlooker;
+pub mod observer;
 pub mod program;
 pub mod reports;
-pub mod room;
 pub mod shown;
 pub mod state;
 pub mod stops;

@@ -8,24 +8,24 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::allocation::{self, OutOfMemory};
 use crate::history::{Past, Residues};
 use crate::interp::engine::Interpreted;
 use crate::interp::window::Window;
-use crate::onlooker::Onlooker;
+use crate::observer::Observer;
 use crate::program::Program;
 use crate::reports::{Loss, Reports};
-use crate::room::{self, OutOfMemory};
 use crate::state::shown_mark::ShownMark;
 use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Leg, Stop, Travel};
+use crate::travel::{Segment, Stop, Travel};
 use crate::watch::{Rounding, Watch, Watcher};
 
 pub use runner::Runner;
 use runner::in_parts;
-pub use threads::STEPS_WORTH_THREADS;
+pub use threads::MIN_STEPS_OF_REGION;
 use threads::Threads;
 
 /// A program together with the state of its run. `B` are the bits of a real: one word, or several for dual
@@ -82,13 +82,13 @@ impl Machine {
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
-    pub fn interpret_seen(
+    pub fn interpret_observed(
         &mut self,
         stops: Option<&Stops>,
-        leg: Leg,
-        onlooker: &mut dyn Onlooker,
+        segment: Segment,
+        observer: &mut dyn Observer,
     ) -> Result<Stop, Trap> {
-        in_parts(self, stops, leg, onlooker, |machine, leg| machine.interpret(stops, leg))
+        in_parts(self, stops, segment, observer, |machine, segment| machine.interpret(stops, segment))
     }
 }
 
@@ -122,7 +122,7 @@ impl<B: Interpreted> Machine<B> {
             window,
             interrupt: None,
             runner: None,
-            threads: Threads::new(1, STEPS_WORTH_THREADS),
+            threads: Threads::new(1, MIN_STEPS_OF_REGION),
         }
     }
 
@@ -170,10 +170,10 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// Returns the state, and the watcher if the run is watched, for an engine that executes at most
-    /// `leg.budget` of the program's own steps itself.
-    pub fn state_and_watcher(&mut self, leg: Leg) -> (&mut State<B>, Option<Watcher<'_>>) {
+    /// `segment.budget` of the program's own steps itself.
+    pub fn state_and_watcher(&mut self, segment: Segment) -> (&mut State<B>, Option<Watcher<'_>>) {
         let (made, rounding) = (self.state.own_steps(), Rounding::of(self.program.module().real));
-        let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, leg, made, rounding));
+        let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, segment, made, rounding));
         (&mut self.state, watcher)
     }
 
@@ -247,7 +247,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// Returns true if the machine has an interrupt flag.
-    pub fn heeds_a_flag(&self) -> bool {
+    pub fn has_interrupt_flag(&self) -> bool {
         self.interrupt.is_some()
     }
 
@@ -261,7 +261,7 @@ impl<B: Interpreted> Machine<B> {
     /// # Errors
     /// Returns a trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        self.run_heeding(None, travel, budget)
+        self.run_interruptibly(None, travel, budget)
     }
 
     /// Executes at most `budget` steps, but stops before a step at one of the breakpoints `stops`. The first
@@ -269,7 +269,12 @@ impl<B: Interpreted> Machine<B> {
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
-    pub fn run_heeding(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    pub fn run_interruptibly(
+        &mut self,
+        stops: Option<&Stops>,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap> {
         match self.has_threads(stops) {
             true => self.run_threaded(stops, travel, budget),
             false => self.run_by_one_thread(stops, travel, budget),
@@ -302,23 +307,23 @@ impl<B: Interpreted> Machine<B> {
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        let leg = Leg { travel, budget };
+        let segment = Segment { travel, budget };
         if let Some(runner) = self.runner.clone()
             && let Some(plain) = (self as &mut dyn Any).downcast_mut::<Machine>()
         {
-            return runner.run(plain, stops, leg);
+            return runner.run(plain, stops, segment);
         }
-        self.interpret(stops, leg)
+        self.interpret(stops, segment)
     }
 
     /// Executes a leg with the interpreter, even if the machine has another engine.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
-    pub fn interpret(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+    pub fn interpret(&mut self, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap> {
         let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
-        B::execute(program, &mut self.state, residues, &mut self.reports, &mut self.window, leg)
+        B::execute(program, &mut self.state, residues, &mut self.reports, &mut self.window, segment)
     }
 
     /// Executes a single step.
@@ -395,8 +400,8 @@ impl<B: Interpreted> Machine<B> {
 fn initial_state(program: &Program, position: u32) -> Result<State, OutOfMemory> {
     let (ints, reals) = program.layout().static_cells();
     let mut state = State {
-        ints: room::zeros(ints)?,
-        reals: room::zeros(reals)?,
+        ints: allocation::zeros(ints)?,
+        reals: allocation::zeros(reals)?,
         adjoints: None,
         int_stack: Vec::new(),
         real_stack: Vec::new(),

@@ -162,7 +162,7 @@ impl Program {
 
     /// Returns a window with enough capacity for every procedure.
     pub(crate) fn window(&self) -> Window {
-        Window::with_room(self.windows.iter().map(Vec::len).max().unwrap_or(0))
+        Window::with_capacity(self.windows.iter().map(Vec::len).max().unwrap_or(0))
     }
 
     /// Returns a call by its number in the flow, as a call site and as a resolved call.

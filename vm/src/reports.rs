@@ -79,7 +79,7 @@ pub struct Reports {
     orders: Option<usize>,
     /// True if kinks are reported. First derivatives follow the rules for ties instead.
     #[serde(skip)]
-    looks_for_kinks: bool,
+    reports_kinks: bool,
 }
 
 impl Reports {
@@ -90,12 +90,12 @@ impl Reports {
 
     /// Creates empty reports for derivatives up to an order, with kinks.
     pub(crate) fn up_to(order: usize) -> Reports {
-        Reports { orders: Some(order), looks_for_kinks: true, ..Reports::default() }
+        Reports { orders: Some(order), reports_kinks: true, ..Reports::default() }
     }
 
     /// Returns true if kinks are reported.
-    pub(crate) fn looks_for_kinks(&self) -> bool {
-        self.looks_for_kinks
+    pub(crate) fn reports_kinks(&self) -> bool {
+        self.reports_kinks
     }
 
     /// Returns the highest order of derivatives that matters in a dual-valued run.
@@ -132,14 +132,14 @@ impl Reports {
     /// Creates empty reports with the same settings.
     pub(crate) fn anew(&self) -> Reports {
         let watch = self.watch.as_ref().map(|_| Watch::default());
-        let (orders, looks_for_kinks) = (self.orders, self.looks_for_kinks);
-        Reports { watch, orders, looks_for_kinks, ..Reports::default() }
+        let (orders, reports_kinks) = (self.orders, self.reports_kinks);
+        Reports { watch, orders, reports_kinks, ..Reports::default() }
     }
 
     /// Returns true if the reports are independent of the order of execution: they contain no step numbers
     /// and no float sums.
-    pub(crate) fn add_up_in_any_order(&self) -> bool {
-        self.watch.as_ref().is_none_or(Watch::adds_up_in_any_order)
+    pub(crate) fn are_order_independent(&self) -> bool {
+        self.watch.as_ref().is_none_or(Watch::is_order_independent)
     }
 
     /// Adds the losses and the watch of other reports that are independent of the order of execution.

@@ -5,7 +5,7 @@ use reviver_isa::fault::Fault;
 use reviver_isa::instruction::Class;
 use reviver_isa::step::{Failed, Operation};
 
-use crate::room::Room;
+use crate::allocation::AllocationPurpose;
 
 /// A runtime error, and the instruction that caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub enum Cause {
     /// The cells in open frames exceed the limit of a program.
     FramesFull,
     /// There is no memory left for this purpose.
-    NoMemory(Room),
+    NoMemory(AllocationPurpose),
     /// A value was to be taken from an empty tape.
     TapeEmpty {
         /// True for the output tape, false for the input tape.

@@ -38,7 +38,7 @@ impl Travel {
 
 /// A direction and a number of steps to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Leg {
+pub struct Segment {
     /// The direction of all steps.
     pub travel: Travel,
     /// Maximum number of steps.

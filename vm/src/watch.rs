@@ -4,7 +4,7 @@
 //! A path is identified by the steps at which it jumps. Two runs that are at the same place at the same step
 //! first differ where one jumps and the other doesn't. So a mark made of the step number suffices. The
 //! forward sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal paths
-//! the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_stray`]) have no marks, because
+//! the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_diverge`]) have no marks, because
 //! no divergence starts there.
 //!
 //! A cell may be freed if it is 0 up to the tolerance. The remainder that rounding leaves of a sum is small
@@ -15,7 +15,7 @@
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};
 
-use crate::travel::{Clock, Leg, Track, Travel};
+use crate::travel::{Clock, Segment, Track, Travel};
 
 /// Bounds on the effects of rounding in a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,7 +130,7 @@ impl Watch {
     }
 
     /// Returns true if the observations are independent of step numbers and of the order of sums.
-    pub(crate) fn adds_up_in_any_order(&self) -> bool {
+    pub(crate) fn is_order_independent(&self) -> bool {
         self.path == 0 && self.error == 0.0
     }
 
@@ -193,7 +193,12 @@ impl<'w> Watcher<'w> {
     /// Creates a watcher for a segment of the program's own steps; `made` is the number of own steps at its
     /// start.
     #[inline]
-    pub fn new(watch: &'w mut Watch, Leg { travel, budget }: Leg, made: i64, rounding: Rounding) -> Self {
+    pub fn new(
+        watch: &'w mut Watch,
+        Segment { travel, budget }: Segment,
+        made: i64,
+        rounding: Rounding,
+    ) -> Self {
         Watcher { watch, clock: Clock { travel, budget, track: Track::Program, start: made }, rounding }
     }
 

@@ -95,7 +95,7 @@ struct Walk<'m> {
 }
 
 /// The continuation of a path after a branch or a join.
-enum WayOn {
+enum Continuation {
     On,
     /// The path ends here, or continues after a `from`.
     Over,
@@ -183,7 +183,7 @@ impl<'m> Walk<'m> {
                     self.pass(&mut state, instruction)
                 }
             };
-            if matches!(step, WayOn::Over) {
+            if matches!(step, Continuation::Over) {
                 break;
             }
         }
@@ -198,10 +198,10 @@ impl<'m> Walk<'m> {
         from: u32,
         look: &mut dyn FnMut(&KnownState, u32, u32, bool),
         reached: &mut Vec<(u32, KnownState)>,
-    ) -> WayOn {
+    ) -> Continuation {
         let code = &self.module.code;
         let (Some(split), Some(join)) = (code.get(br as usize), code.get(from as usize)) else {
-            return WayOn::Over;
+            return Continuation::Over;
         };
         let mut taken = state.clone();
         if taken.assume(split, true) {
@@ -210,20 +210,20 @@ impl<'m> Walk<'m> {
                 reached.push((from + 1, taken));
             }
         }
-        if state.assume(split, false) { WayOn::On } else { WayOn::Over }
+        if state.assume(split, false) { Continuation::On } else { Continuation::Over }
     }
 
     /// Applies an instruction that is no branch.
-    fn pass(&self, state: &mut KnownState, instruction: &Instruction) -> WayOn {
+    fn pass(&self, state: &mut KnownState, instruction: &Instruction) -> Continuation {
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(state, call));
-            return WayOn::On;
+            return Continuation::On;
         }
         if instruction.update == Update::Assert {
-            return if state.assume(instruction, true) { WayOn::On } else { WayOn::Over };
+            return if state.assume(instruction, true) { Continuation::On } else { Continuation::Over };
         }
         state.change(instruction, |place| self.is_scalar_int(place));
-        WayOn::On
+        Continuation::On
     }
 
     fn is_scalar_int(&self, place: &Place) -> bool {

@@ -470,7 +470,7 @@ fn a_stack_that_must_be_empty_and_can_not_be_is_a_warning() {
 }
 
 #[test]
-fn what_nothing_uses_is_a_warning() {
+fn unused_declarations_are_warnings() {
     let files = FilesInMemory::new().with("lib.rasm", ".var w\n.proc q(inout a)\n\tadd a, 1\n.end\n");
     let text = ".include \"lib.rasm\"\n.in x, y\n.var i, A[4], spare\n.proc p(inout a)\n\tcall q(a)\n.end\n\
                 .proc lonely()\n\tcall p(A[i+1])\n.end\n\tadd y, 1\n";

@@ -520,7 +520,7 @@ fn pairs(text: &str) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn the_halves_of_a_pair_stand_at_their_words() {
+fn the_halves_of_a_pair_are_at_their_keywords() {
     let inout = ".inout s, n\n";
     assert_eq!(pairs(&format!("{inout}if s < 3\n neg n\nfi s < 3\n")), [(2, 4)]);
     assert_eq!(pairs(&format!("{inout}if s < 3\n neg n\nelse\n not n\nfi s < 3\n")), [(2, 4), (4, 6)]);
@@ -536,7 +536,7 @@ fn the_halves_of_a_pair_stand_at_their_words() {
 }
 
 #[test]
-fn what_a_flag_needs_stands_at_the_words_of_its_block() {
+fn code_for_a_flag_belongs_to_the_keywords_of_its_block() {
     let text = ".inout s, n\nif s > 0 and n > 0\n neg n\nelse\n not n\nfi s > 0 and n < 0\n";
     let lines = module(text).structure.lines;
     // The end of main has no word.
@@ -547,7 +547,7 @@ fn what_a_flag_needs_stands_at_the_words_of_its_block() {
 }
 
 #[test]
-fn what_breaks_a_rule_is_shown_where_its_text_stands() {
+fn a_violation_is_shown_at_its_text() {
     let text = ".inout s\n.var A[2]\nfrom s == 0\n add s, 1\nloop\n neg s\nuntil A[2] == 9\n";
     let assembly = assembly(text);
     let place = assembly.sources.position(assembly.diagnostics[0].primary.span);

@@ -58,7 +58,7 @@ fn a_module_without_structure_can_be_read() {
 }
 
 #[test]
-fn literals_come_back_bit_for_bit() {
+fn literals_round_trip_bit_for_bit() {
     let text = ".out a[6]: real = {0.1, -0.0, 1e-310, 1.7976931348623157e308, 5e-324, 1e22}\n\
                 .out n[2] = {-9223372036854775808, 0xffff_ffff_ffff_ffff}\n\
                 \tadd a[0], -0.0\n\tadd n[0], -9223372036854775808\n";
@@ -117,9 +117,9 @@ fn shuffle(lines: &mut Vec<String>, all: &[&str], words: &[&str], random: &mut R
 fn a_disassembly_knows_the_lines_that_assembling_it_finds() {
     for (name, text) in SAMPLES {
         let first = module(text);
-        let told = disassembly(&first);
-        let assembly = assemble("again.rasm", told.text.clone().into_bytes(), &FilesInMemory::new());
+        let reported = disassembly(&first);
+        let assembly = assemble("again.rasm", reported.text.clone().into_bytes(), &FilesInMemory::new());
         let lines: Vec<u32> = assembly.lines.iter().map(|line| line.line).collect();
-        assert_eq!(told.lines, lines, "{name}");
+        assert_eq!(reported.lines, lines, "{name}");
     }
 }

@@ -40,7 +40,7 @@ fn module(text: &str) -> Module {
     let assembly = assemble("program.rasm", text.into(), &FilesInMemory::new());
     let said = complaints_of(&assembly.sources, &assembly.diagnostics);
     let mut module = assembly.module.unwrap_or_else(|| panic!("{said}"));
-    module.structure.retell(Vec::new(), Vec::new(), Vec::new());
+    module.structure.set_text(Vec::new(), Vec::new(), Vec::new());
     module
 }
 

@@ -11,7 +11,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 /// Warnings and errors in order; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Complaints {
-    told: Arc<Mutex<Vec<String>>>,
+    reported: Arc<Mutex<Vec<String>>>,
 }
 
 /// Message text of a log event.
@@ -22,12 +22,12 @@ impl Complaints {
     pub fn of<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
         let complaints = Complaints::default();
         let done = tracing::subscriber::with_default(complaints.clone(), act);
-        let told = std::mem::take(&mut *complaints.lock());
-        (done, told)
+        let reported = std::mem::take(&mut *complaints.lock());
+        (done, reported)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -72,12 +72,12 @@ mod tests {
 
     #[test]
     fn warnings_and_errors_count_and_news_do_not() {
-        let (seven, told) = Complaints::of(|| {
+        let (seven, reported) = Complaints::of(|| {
             tracing::info!("news");
             tracing::warn!("a {}", "warning");
             tracing::error!("an error");
             7
         });
-        assert_eq!((seven, told), (7, vec!["a warning".to_owned(), "an error".to_owned()]));
+        assert_eq!((seven, reported), (7, vec!["a warning".to_owned(), "an error".to_owned()]));
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_written_is_shown() {
+    fn all_output_is_shown() {
         for text in ["", "\n", "a < b & \"c\" > d\r\n", "\tq := ü§ \"open\n;", "<script>\n", "  x\n\n"] {
             assert_eq!(html::shown(&marked(text)), text);
         }

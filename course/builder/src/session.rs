@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_stands_out() {
+    fn typed_text_is_highlighted() {
         let session = "$ reviver run a.rasm\nb = 1 < 2\n";
         assert_eq!(
             marked(session),

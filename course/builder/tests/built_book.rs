@@ -203,7 +203,7 @@ fn what_is_in_doubt_is_no_book() {
 }
 
 #[test]
-fn a_page_that_nobody_has_written_is_missed_and_not_made() {
+fn a_missing_page_is_reported_and_not_created() {
     let folder = small("# One\n");
     std::fs::remove_file(folder.path().join("src/one.md")).unwrap();
     let error = build(folder.path(), &folder.path().join("out")).unwrap_err().to_string();

@@ -14,7 +14,7 @@ use crate::expression::{ConsoleExpression, ExpressionError};
 use crate::format::{self, PrintFormat};
 use crate::outcome::{Motion, Reason};
 use crate::points::WatchMode;
-use crate::session::{EventKind, MomentName, PointOptions, Session, SessionError};
+use crate::session::{EventKind, PointOptions, Session, SessionError, TimePointName};
 use crate::view;
 
 /// Default number of printed values, frames and writes.
@@ -91,18 +91,18 @@ fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) ->
 pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let session = &mut console.session;
     let what = "a step, a percentage, `start`, `end` or a mark";
-    match row.moment(row.something(rest, what)?)? {
-        MomentName::Here => Ok(Outcome::Nothing),
-        MomentName::Start => motion(Ok(session.goto_start())),
-        MomentName::End => motion(Ok(session.goto_end())),
-        MomentName::Percent(percent) => motion(Ok(session.goto_percent(percent))),
-        MomentName::Step(step) => {
+    match row.time_point(row.something(rest, what)?)? {
+        TimePointName::Here => Ok(Outcome::Nothing),
+        TimePointName::Start => motion(Ok(session.goto_start())),
+        TimePointName::End => motion(Ok(session.goto_end())),
+        TimePointName::Percent(percent) => motion(Ok(session.goto_percent(percent))),
+        TimePointName::Step(step) => {
             let motion = session.goto(step);
             let is_bound = matches!(motion.reason, Reason::HistoryBegin | Reason::HistoryEnd);
             let beyond = (is_bound && motion.to.step != step).then_some(step);
             Ok(Outcome::Motion(Motion { beyond, ..motion }))
         }
-        MomentName::Mark(mark) => motion(session.goto_mark(&mark)),
+        TimePointName::Mark(mark) => motion(session.goto_mark(&mark)),
     }
 }
 
@@ -432,13 +432,13 @@ pub fn set(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult 
     let rest = rest.strip_prefix("var ").unwrap_or(rest);
     let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
     let edit = console.session.set(cell.trim_end(), value)?;
-    Ok(Outcome::Edited { edit, branch: console.session.moment().branch })
+    Ok(Outcome::Edited { edit, branch: console.session.time_point().branch })
 }
 
 pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let own = if rest.is_empty() { only_result(&console.session, row)? } else { rest.to_owned() };
     let seed = console.session.gradient(&own)?;
-    Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
+    Ok(Outcome::Seeded { seed, branch: console.session.time_point().branch })
 }
 
 /// Returns the program's only real result, the default loss.

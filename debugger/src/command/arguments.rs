@@ -2,7 +2,7 @@
 
 use super::console::{Command, CommandError};
 use crate::points::Point;
-use crate::session::{MomentName, PointOptions, SessionError};
+use crate::session::{PointOptions, SessionError, TimePointName};
 
 impl Command {
     /// Creates an error about the command's arguments.
@@ -41,21 +41,21 @@ impl Command {
     }
 
     /// Parses a time point: a step, a percentage, `start`, `end` or a mark.
-    pub fn moment(&self, text: &str) -> Result<MomentName, CommandError> {
+    pub fn time_point(&self, text: &str) -> Result<TimePointName, CommandError> {
         Ok(match text {
-            "start" | "begin" => MomentName::Start,
-            "end" => MomentName::End,
+            "start" | "begin" => TimePointName::Start,
+            "end" => TimePointName::End,
             percent if percent.ends_with('%') => {
                 let number: f64 = self.number(percent.trim_end_matches('%').trim())?;
                 if !(0.0..=100.0).contains(&number) {
                     return Err(self.wrong(format!("`{percent}` is not between 0 and 100 %")));
                 }
-                MomentName::Percent(number)
+                TimePointName::Percent(number)
             }
             step if step.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                MomentName::Step(self.number(step)?)
+                TimePointName::Step(self.number(step)?)
             }
-            mark => MomentName::Mark(mark.to_owned()),
+            mark => TimePointName::Mark(mark.to_owned()),
         })
     }
 }

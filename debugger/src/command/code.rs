@@ -6,7 +6,7 @@ use reviver_assembler::disassemble;
 use super::console::{CommandError, CommandResult, CommandRow, Console, InstructionLine, Listed, Outcome};
 use crate::listing::{Line, spell};
 use crate::session::{MOST_COUNTED, Session};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 use crate::view;
 use crate::view::code::CodePane;
 
@@ -38,8 +38,8 @@ pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
 }
 
 /// Returns the current time point and the depth of the selected frame.
-fn here(session: &Session) -> (Moment, usize) {
-    (session.moment(), session.depth())
+fn here(session: &Session) -> (TimePoint, usize) {
+    (session.time_point(), session.depth())
 }
 
 fn page(session: &Session, file: u32, first: u32, end: u32) -> Result<CodePane, CommandError> {

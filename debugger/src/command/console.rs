@@ -3,7 +3,7 @@
 
 use reviver_files::UsedFiles;
 use reviver_isa::codes::CodeEntry;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use thiserror::Error;
 
 use super::nesting::OpenScripts;
@@ -12,11 +12,11 @@ use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
 use crate::outcome::ValueRow;
 use crate::outcome::{
-    CellHistory, Edit, MomentDifference, Motion, RoundTripCheck, Seed, StopKind, Trace, ValueOrigin,
+    CellHistory, Edit, Motion, RoundTripCheck, Seed, StopKind, TimePointDifference, Trace, ValueOrigin,
 };
 use crate::points::Point;
 use crate::session::{Session, SessionError};
-use crate::timeline::{BranchNumber, Fork, Moment};
+use crate::timeline::{BranchNumber, Fork, TimePoint};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::{CodeLine, CodePane};
@@ -257,7 +257,7 @@ pub enum Outcome {
     /// The writes to a cell, an array or a slice.
     History(CellHistory),
     /// The differences between two time points.
-    Difference(Box<MomentDifference>),
+    Difference(Box<TimePointDifference>),
     /// A table of values at each arrival at a place.
     Trace(Trace),
     /// A cell was set; the session is on this branch now.
@@ -302,13 +302,13 @@ pub enum Outcome {
     /// Position, directions and costs of the session.
     Status(Box<Status>),
     /// Marks with their time points, in alphabetical order.
-    Marks(Vec<(String, Moment)>),
+    Marks(Vec<(String, TimePoint)>),
     /// The current time point was given a name.
     Marked {
         /// The name that `goto` accepts.
         name: String,
         /// The marked time point.
-        at: Moment,
+        at: TimePoint,
     },
     /// The events of the current branch.
     Events(Events),
@@ -317,7 +317,7 @@ pub enum Outcome {
     /// A fence was set or removed.
     Fence {
         /// The time point of the fence.
-        at: Moment,
+        at: TimePoint,
         /// True if the fence was set, false if it was removed.
         is_set: bool,
     },
@@ -472,7 +472,7 @@ fn selecting(outward: isize) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     /// The time point, and the depth of the selected frame.
-    pub(super) at: (Moment, usize),
+    pub(super) at: (TimePoint, usize),
     pub(super) file: u32,
     /// The first line, and the line after the last.
     pub(super) first: u32,

@@ -51,10 +51,10 @@ impl Console {
     /// The same errors as [`Console::execute`].
     pub fn glide(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let hits = |session: &Session| session.points().iter().map(|point| point.hits).sum::<u64>();
-        let (glides, before, from) = (self.glides, hits(&self.session), self.session.moment());
+        let (glides, before, from) = (self.glides, hits(&self.session), self.session.time_point());
         let outcome = self.execute(line)?;
         let is_free = self.session.reason() == Some(&Reason::Arrived) && hits(&self.session) == before;
-        if is_free && glides && self.session.moment() != from {
+        if is_free && glides && self.session.time_point() != from {
             self.session.join_motions();
         }
         if is_free {

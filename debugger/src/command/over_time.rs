@@ -4,7 +4,7 @@ use super::actions::SOME;
 use super::arguments::{between_commas, split_at_last_word, split_at_word};
 use super::console::{CommandResult, CommandRow, Console, Outcome};
 use crate::format::PrintFormat;
-use crate::session::{MomentName, SessionError};
+use crate::session::{SessionError, TimePointName};
 
 /// Default and maximum number of rows of a table.
 const ROWS: usize = 100;
@@ -12,8 +12,8 @@ const MOST_ROWS: usize = 1_000_000;
 
 pub fn diff(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let mut words = row.something(rest, "one or two time points")?.split_whitespace();
-    let first = row.moment(words.next().unwrap_or_default())?;
-    let second = words.next().map_or(Ok(MomentName::Here), |word| row.moment(word))?;
+    let first = row.time_point(words.next().unwrap_or_default())?;
+    let second = words.next().map_or(Ok(TimePointName::Here), |word| row.time_point(word))?;
     let most = words.next().map_or(Ok(SOME), |word| row.number(word))?;
     row.nothing(words.next().unwrap_or_default())?;
     Ok(Outcome::Difference(Box::new(console.session.difference(&first, &second, most)?)))

@@ -144,7 +144,7 @@ fn frame(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
 
 fn marks(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
-    let marks = console.session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
+    let marks = console.session.marks().iter().map(|(name, time_point)| (name.clone(), *time_point));
     Ok(Outcome::Marks(marks.collect()))
 }
 

@@ -7,7 +7,7 @@ use reviver_vm::garbage::Garbage;
 
 use super::{RenderedText, calls, plural, words};
 use crate::outcome::{
-    CellHistory, OriginCause, Reason, RoundTripCheck, ValueOrigin, ValueWay, WriteRole, way_of_value,
+    CellHistory, OriginCause, Reason, RoundTripCheck, ValueOrigin, ValuePath, WriteRole, path_of_value,
 };
 use crate::session::{Event, SampleRange};
 use crate::timeline::{Fork, SpanEnd};
@@ -18,11 +18,11 @@ use crate::view::timeline::{Events, Happening};
 impl RenderedText<'_> {
     /// Renders the child links of `parent`, indented by depth, and recursively the links below them. With
     /// `all`, writes that only moved a value are listed too.
-    pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, told: (usize, bool)) {
-        let (depth, all) = told;
+    pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, reported: (usize, bool)) {
+        let (depth, all) = reported;
         let indent = "  ".repeat(depth);
         for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
-            let way = if all { ValueWay { moves: Vec::new(), maker: n } } else { way_of_value(chain, n) };
+            let way = if all { ValuePath { moves: Vec::new(), maker: n } } else { path_of_value(chain, n) };
             let Some(maker) = chain.get(way.maker) else { continue };
             let through =
                 moves_in_words(chain, &way).map_or(String::new(), |moves| format!(", through {moves}"));
@@ -140,13 +140,13 @@ impl RenderedText<'_> {
     }
 
     pub(super) fn events(&mut self, events: &Events) {
-        if events.moments.is_empty() && events.calls.none() {
+        if events.time_points.is_empty() && events.calls.none() {
             line!(self, "there are none");
         }
         if events.more_moments > 0 {
             line!(self, "… {} before", events.more_moments);
         }
-        for (step, happening) in &events.moments {
+        for (step, happening) in &events.time_points {
             match happening {
                 Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
                 Happening::Fence => line!(self, "step {step}: a fence"),
@@ -201,7 +201,7 @@ impl RenderedText<'_> {
 }
 
 /// Renders how often a value was moved, or returns `None` if it wasn't.
-pub fn moves_in_words(chain: &[ValueOrigin], way: &ValueWay) -> Option<String> {
+pub fn moves_in_words(chain: &[ValueOrigin], way: &ValuePath) -> Option<String> {
     let is_swap = |link: &usize| {
         let cause = chain.get(*link).map(|link| &link.cause);
         matches!(cause, Some(OriginCause::Written { role: WriteRole::Swaps, .. }))

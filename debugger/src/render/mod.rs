@@ -28,7 +28,7 @@ use crate::listing::Line;
 use crate::outcome::{Edit, Hit, HitKind, Motion, NoWrite, Print, Printed, Reason, Seed, StopKind, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
 use crate::session::Session;
-use crate::timeline::{BranchNumber, Calls, Moment};
+use crate::timeline::{BranchNumber, Calls, TimePoint};
 use crate::view::code::detail;
 
 /// Renders the outcome of a command; each line has a line ending. The session may have moved since.
@@ -140,14 +140,14 @@ impl RenderedText<'_> {
             Outcome::Status(status) => self.status(status),
             Outcome::Marks(marks) if marks.is_empty() => line!(self, "there are none"),
             Outcome::Marks(marks) => {
-                marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
+                marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", time_point(*at)));
             }
-            Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
+            Outcome::Marked { name, at } => line!(self, "mark {name}: {}", time_point(*at)),
             Outcome::Events(events) => self.events(events),
             Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
             Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
-            Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
-            Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
+            Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", time_point(*at)),
+            Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", time_point(*at)),
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
             Outcome::Plot(plot) => self.plot(plot),
@@ -229,7 +229,7 @@ impl RenderedText<'_> {
         let (session, at) = (self.session, motion.to);
         let inverted = if motion.inverted { ", inverted" } else { "" };
         let Some(next) = motion.next else {
-            line!(self, "{}: the end", moment(at));
+            line!(self, "{}: the end", time_point(at));
             return;
         };
         let listing = session.listing();
@@ -238,7 +238,7 @@ impl RenderedText<'_> {
         let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
         let detail = detail(session, next, motion.inverted);
         let detail = detail.map_or(String::new(), |detail| format!("  ({})", detail.text()));
-        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
+        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", time_point(at), listing.name(line));
     }
 
     fn edit(&mut self, edit: &Edit, branch: BranchNumber) {
@@ -337,7 +337,7 @@ impl RenderedText<'_> {
     }
 }
 
-fn moment(at: Moment) -> String {
+fn time_point(at: TimePoint) -> String {
     match at.branch {
         0 => format!("step {}", at.step),
         branch => format!("step {} of branch {branch}", at.step),

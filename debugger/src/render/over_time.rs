@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{RenderedText, moment, plural, words};
-use crate::outcome::{CellDifference, MomentDifference, Reason, Trace, TraceRow, ValueRow};
+use super::{RenderedText, plural, time_point, words};
+use crate::outcome::{CellDifference, Reason, TimePointDifference, Trace, TraceRow, ValueRow};
 
 impl RenderedText<'_> {
-    pub(super) fn difference(&mut self, found: &MomentDifference) {
+    pub(super) fn difference(&mut self, found: &TimePointDifference) {
         if let (Some(reason), false) = (&found.stopped, found.is_compared) {
             line!(self, "{}: nothing was compared", words(reason));
             return;
         }
-        line!(self, "from {} to {}:", moment(found.from), moment(found.to));
+        line!(self, "from {} to {}:", time_point(found.from), time_point(found.to));
         found.cells.iter().for_each(|cell| self.cell_difference(cell, found));
         if found.left_out > 0 {
             line!(self, "… and {} cell{} more", found.left_out, plural(found.left_out as u64));
@@ -22,9 +22,10 @@ impl RenderedText<'_> {
                 true => format!("{}, …", row.next.join(", ")),
                 false => row.next.join(", "),
             };
-            let told = |row| Some(format!(" ({})", next(row))).filter(|_| row.total > 0).unwrap_or_default();
+            let reported =
+                |row| Some(format!(" ({})", next(row))).filter(|_| row.total > 0).unwrap_or_default();
             let (name, from, to) = (&before.name, before.total, after.total);
-            line!(self, "{name}: {from}{} -> {to}{}", told(before), told(after));
+            line!(self, "{name}: {from}{} -> {to}{}", reported(before), reported(after));
         }
         if let Some((before, after)) = &found.calls {
             line!(self, "calls: {before} -> {after}");
@@ -37,7 +38,7 @@ impl RenderedText<'_> {
         }
     }
 
-    fn cell_difference(&mut self, cell: &CellDifference, found: &MomentDifference) {
+    fn cell_difference(&mut self, cell: &CellDifference, found: &TimePointDifference) {
         let CellDifference { cell, before, after, writer } = cell;
         match writer {
             Some(write) => {

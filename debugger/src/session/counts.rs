@@ -13,7 +13,7 @@ use super::Session;
 use super::line_counts::{CountedTo, LinePlan};
 use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
-use crate::timeline::{BranchNumber, Moment};
+use crate::timeline::{BranchNumber, TimePoint};
 
 /// Steps per time point to count; a longer way isn't counted.
 const STEPS_PER_MOMENT: u64 = 16;
@@ -29,7 +29,7 @@ impl Session {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));
         }
         let Some(plan) = self.counts.plan.clone() else { return false };
-        let here = self.moment();
+        let here = self.time_point();
         let mut left = most;
         let is_counted = self.count_to(&plan, here, &mut left).is_some();
         self.timeline.switch(here.branch);
@@ -39,7 +39,7 @@ impl Session {
     /// Returns how often a line was executed before the current step. Returns `None` without valid counts,
     /// or for a line without instructions.
     pub fn count_of(&self, line: Line) -> Option<u64> {
-        let Moment { branch, step } = self.moment();
+        let TimePoint { branch, step } = self.time_point();
         let counted = self.counts.counted.get(&branch).filter(|counted| counted.step == step)?;
         let number = *self.counts.plan.as_ref()?.lines.get(&line)?;
         Some(u64::try_from(*counted.counts.get(number)?).unwrap_or(0))
@@ -47,33 +47,33 @@ impl Session {
 
     /// Counts up to a time point, from the last counted step of its branch, or from the branch's origin.
     /// The branch's position stays the same.
-    fn count_to(&mut self, plan: &LinePlan, moment: Moment, left: &mut u64) -> Option<()> {
-        let from = match self.counts.counted.get(&moment.branch) {
+    fn count_to(&mut self, plan: &LinePlan, time_point: TimePoint, left: &mut u64) -> Option<()> {
+        let from = match self.counts.counted.get(&time_point.branch) {
             Some(counted) => counted.step,
-            None => self.count_beginning(plan, moment.branch, left)?,
+            None => self.count_beginning(plan, time_point.branch, left)?,
         };
-        let distance = from.abs_diff(moment.step);
+        let distance = from.abs_diff(time_point.step);
         if distance == 0 {
             return Some(());
         }
         let is_bounded = *left < u64::MAX;
-        let counted = self.counts.counted.get_mut(&moment.branch)?;
+        let counted = self.counts.counted.get_mut(&time_point.branch)?;
         let is_hopeless = counted.too_far.is_some_and(|far| distance > far / 2);
         if is_bounded && (is_hopeless || distance / STEPS_PER_MOMENT > *left) {
             return None;
         }
         counted.too_far = Some(distance);
-        self.timeline.switch(moment.branch)?;
+        self.timeline.switch(time_point.branch)?;
         let stays = self.step_number();
-        let (first, last) = (from.min(moment.step), from.max(moment.step));
+        let (first, last) = (from.min(time_point.step), from.max(time_point.step));
         let found = self.count_between(plan, first, last, left);
         self.travel_to(stays, &mut Printed::default());
-        let counted = self.counts.counted.get_mut(&moment.branch)?;
-        let sign = if from <= moment.step { 1 } else { -1 };
+        let counted = self.counts.counted.get_mut(&time_point.branch)?;
+        let sign = if from <= time_point.step { 1 } else { -1 };
         for (count, found) in counted.counts.iter_mut().zip(found?) {
             *count += sign * found;
         }
-        (counted.step, counted.too_far) = (moment.step, None);
+        (counted.step, counted.too_far) = (time_point.step, None);
         Some(())
     }
 
@@ -82,7 +82,7 @@ impl Session {
         let fork = self.timeline.forks().into_iter().find(|fork| fork.branch == branch)?;
         let counts = match fork.parent {
             Some(parent) => {
-                self.count_to(plan, Moment { branch: parent, step: fork.step }, left)?;
+                self.count_to(plan, TimePoint { branch: parent, step: fork.step }, left)?;
                 self.counts.counted.get(&parent)?.counts.clone()
             }
             None => vec![0; plan.lines.len()],

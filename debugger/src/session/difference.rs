@@ -8,9 +8,9 @@ use super::search::{SearchResult, Wanted};
 use super::{Session, SessionError};
 use crate::cell_set::CellSet;
 use crate::memory::{Cell, MODE_BIT, Storage};
-use crate::outcome::{CellDifference, MomentDifference, Printed, Reason, ValueRow};
+use crate::outcome::{CellDifference, Printed, Reason, TimePointDifference, ValueRow};
 use crate::question::{Holder, PastOfCell};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 use crate::view::stack;
 
 /// Maximum number of values or calls shown in a list.
@@ -18,7 +18,7 @@ const FEW: usize = 4;
 
 /// A time point as users name it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum MomentName {
+pub enum TimePointName {
     /// The current time point of the session.
     Here,
     /// The first step of the branch.
@@ -35,7 +35,7 @@ pub enum MomentName {
 
 /// A visited time point, with the data to compare.
 struct Visited {
-    at: Moment,
+    at: TimePoint,
     state: State,
     /// The open calls in words, main first.
     calls: Vec<String>,
@@ -50,16 +50,16 @@ impl Session {
     /// There is no such mark, or no memory for copies of the state.
     pub fn difference(
         &mut self,
-        a: &MomentName,
-        b: &MomentName,
+        a: &TimePointName,
+        b: &TimePointName,
         most: usize,
-    ) -> Result<MomentDifference, SessionError> {
+    ) -> Result<TimePointDifference, SessionError> {
         for name in [a, b] {
-            if let MomentName::Mark(mark) = name {
+            if let TimePointName::Mark(mark) = name {
                 self.marked(mark)?;
             }
         }
-        let here = self.moment();
+        let here = self.time_point();
         self.excursion(|session| {
             let difference = session.compare(here, [a, b], most);
             // The state to return to belongs to this branch.
@@ -70,16 +70,16 @@ impl Session {
 
     fn compare(
         &mut self,
-        here: Moment,
-        names: [&MomentName; 2],
+        here: TimePoint,
+        names: [&TimePointName; 2],
         most: usize,
-    ) -> Result<MomentDifference, SessionError> {
-        let mut found = MomentDifference { from: here, to: here, ..MomentDifference::default() };
+    ) -> Result<TimePointDifference, SessionError> {
+        let mut found = TimePointDifference { from: here, to: here, ..TimePointDifference::default() };
         let mut visited = Vec::new();
         for name in names {
             match self.look_at_moment(here, name, &mut found.printed)? {
-                Ok(moment) => visited.push(moment),
-                Err(reason) => return Ok(MomentDifference { stopped: Some(reason), ..found }),
+                Ok(time_point) => visited.push(time_point),
+                Err(reason) => return Ok(TimePointDifference { stopped: Some(reason), ..found }),
             }
         }
         let Ok([mut before, mut after]) = <[Visited; 2]>::try_from(visited) else { return Ok(found) };
@@ -93,7 +93,7 @@ impl Session {
         let cells = self.different_cells(&before.state, &after.state);
         found.left_out = cells.len().saturating_sub(most);
         found.cells =
-            cells.iter().take(most).map(|&pair| self.told(pair, &before.state, &after.state)).collect();
+            cells.iter().take(most).map(|&pair| self.reported(pair, &before.state, &after.state)).collect();
         let targets = cells.iter().take(most).map(|&(_, cell)| self.memory.target(&after.state, cell));
         let sets = targets.map(CellSet::from).collect();
         self.find_writers(sets, &mut found);
@@ -104,21 +104,21 @@ impl Session {
     /// was stopped.
     fn look_at_moment(
         &mut self,
-        here: Moment,
-        name: &MomentName,
+        here: TimePoint,
+        name: &TimePointName,
         printed: &mut Printed,
     ) -> Result<Result<Visited, Reason>, SessionError> {
         self.timeline.switch(here.branch);
         let reason = match name {
-            MomentName::Here => self.travel_to(here.step, printed),
-            MomentName::Start => self.travel_to(i64::MIN, printed),
-            MomentName::End => self.travel_to(i64::MAX, printed),
-            MomentName::Step(step) => self.travel_to(*step, printed),
-            MomentName::Percent(percent) => self.travel_to_percent(*percent, printed),
-            MomentName::Mark(mark) => {
-                let moment = self.marked(mark)?;
-                self.timeline.switch(moment.branch);
-                self.travel_to(moment.step, printed)
+            TimePointName::Here => self.travel_to(here.step, printed),
+            TimePointName::Start => self.travel_to(i64::MIN, printed),
+            TimePointName::End => self.travel_to(i64::MAX, printed),
+            TimePointName::Step(step) => self.travel_to(*step, printed),
+            TimePointName::Percent(percent) => self.travel_to_percent(*percent, printed),
+            TimePointName::Mark(mark) => {
+                let time_point = self.marked(mark)?;
+                self.timeline.switch(time_point.branch);
+                self.travel_to(time_point.step, printed)
             }
         };
         match reason {
@@ -129,7 +129,12 @@ impl Session {
             _ => {}
         }
         let state = self.state().try_clone()?;
-        Ok(Ok(Visited { at: self.moment(), calls: self.open_calls(), rows: stack::rows(self, FEW), state }))
+        Ok(Ok(Visited {
+            at: self.time_point(),
+            calls: self.open_calls(),
+            rows: stack::rows(self, FEW),
+            state,
+        }))
     }
 
     /// Returns the open calls in words, main first.
@@ -184,7 +189,7 @@ impl Session {
         bases.iter().filter_map(both).collect()
     }
 
-    fn told(&self, (a, b): (Cell, Cell), before: &State, after: &State) -> CellDifference {
+    fn reported(&self, (a, b): (Cell, Cell), before: &State, after: &State) -> CellDifference {
         CellDifference {
             cell: self.memory.name(after, b),
             before: self.memory.text(before, a),
@@ -196,7 +201,7 @@ impl Session {
     /// Finds the last writes to the cells before the later of both time points, where the session is. The
     /// past of a propagated adjoint is later in time, so its last write is searched from the earlier time
     /// point on.
-    fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut MomentDifference) {
+    fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut TimePointDifference) {
         self.timeline.switch(found.to.branch);
         found.stopped = self.arrive(found.to.step, &mut found.printed);
         let bound = match found.from.branch == found.to.branch {
@@ -224,7 +229,7 @@ impl Session {
         Some(self.travel_to(step, printed)).filter(|reason| *reason != Reason::Arrived)
     }
 
-    fn sweep(&mut self, mut wanted: Vec<Wanted>, past: PastOfCell, found: &mut MomentDifference) {
+    fn sweep(&mut self, mut wanted: Vec<Wanted>, past: PastOfCell, found: &mut TimePointDifference) {
         let plan = self.writes(&wanted, false);
         while !wanted.is_empty() && found.stopped.is_none() {
             match self.search(&wanted, past, false, &plan) {
@@ -238,7 +243,7 @@ impl Session {
     }
 
     /// Returns true if the step just passed wrote a cell, and records that write.
-    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut MomentDifference) -> bool {
+    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut TimePointDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, way).pop() else { return false };
         if let Some(cell) = found.cells.get_mut(wanted.link) {
@@ -252,7 +257,7 @@ impl Session {
 /// each. Returns `None` if all calls are the same.
 fn different_calls(before: &[String], after: &[String]) -> Option<(String, String)> {
     let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    let told = |calls: &[String]| {
+    let reported = |calls: &[String]| {
         let start = if common > 1 { "… > " } else { "" };
         let shown: Vec<&str> =
             calls.iter().skip(common.saturating_sub(1)).take(1 + FEW).map(String::as_str).collect();
@@ -262,7 +267,7 @@ fn different_calls(before: &[String], after: &[String]) -> Option<(String, Strin
         };
         format!("{start}{}{more}", shown.join(" > "))
     };
-    (before != after).then(|| (told(before), told(after)))
+    (before != after).then(|| (reported(before), reported(after)))
 }
 
 /// Compares the tapes and stacks, in the order of [`stack::rows`]. True entries are equal.

@@ -13,7 +13,7 @@ use super::{Session, SessionError, instruction_at};
 use crate::expression::ConsoleExpression;
 use crate::memory::{Cell, MODE_BIT};
 use crate::outcome::{Edit, Reason, RoundTripCheck, Seed};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 
 impl Session {
     /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The new state
@@ -72,7 +72,7 @@ impl Session {
         let cleared = self.other_adjoints(adjoint);
         let is_change = !self.state().mode() || cleared > 0 || adjoint.value(self.state()) != Some(one);
         if is_change {
-            let here = self.timeline.moment();
+            let here = self.timeline.time_point();
             let joins = !self.is_kept(here);
             self.timeline.edit(format!("gradient {loss}"), joins, |state| {
                 state.adjoints = None;
@@ -103,7 +103,7 @@ impl Session {
     /// # Errors
     /// There is no memory for the states that a branch begins with.
     pub fn put(&mut self, cell: Cell, value: Value) -> Result<Edit, SessionError> {
-        let here = self.timeline.moment();
+        let here = self.timeline.time_point();
         let name = self.memory.name(self.state(), cell);
         let before = self.memory.text(self.state(), cell);
         let after = self.program().text(value);
@@ -124,12 +124,13 @@ impl Session {
 
     /// Returns true if a mark or a fence is at a time point. An edit there must begin a new branch, so that
     /// the mark or fence stays valid.
-    fn is_kept(&self, moment: Moment) -> bool {
-        self.marks.values().any(|&mark| mark == moment) || self.fences().any(|step| step == moment.step)
+    fn is_kept(&self, time_point: TimePoint) -> bool {
+        self.marks.values().any(|&mark| mark == time_point)
+            || self.fences().any(|step| step == time_point.step)
     }
 
-    fn changed_branch(&mut self, from: Moment) {
-        if self.timeline.moment() != from {
+    fn changed_branch(&mut self, from: TimePoint) {
+        if self.timeline.time_point() != from {
             self.leave(from);
         }
         (self.reason, self.trap) = (None, None);

@@ -8,7 +8,7 @@ use super::goal::ScanResult;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
-use crate::timeline::{BranchNumber, CallStretch};
+use crate::timeline::{BranchNumber, CallSegment};
 
 /// Maximum number of remembered events. Beyond it, events of the first branch are forgotten, from its
 /// beginning on.
@@ -17,7 +17,7 @@ const MOST_EVENTS: usize = 10_000;
 impl Session {
     /// Returns the stops on the current branch, with their steps.
     pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
-        let branch = self.timeline.moment().branch;
+        let branch = self.timeline.time_point().branch;
         self.events.range((branch, i64::MIN)..=(branch, i64::MAX)).map(|((_, step), event)| (*step, event))
     }
 
@@ -70,7 +70,7 @@ impl Session {
 
     /// Returns the steps of the current branch's events other than calls.
     fn lasting(&self, wants: impl Fn(EventKind) -> bool) -> impl Iterator<Item = i64> {
-        let branch = self.timeline.moment().branch;
+        let branch = self.timeline.time_point().branch;
         let kind_of = |event: &Event| match event {
             Event::Point(_) => EventKind::Stop,
             Event::Trap => EventKind::Trap,
@@ -93,9 +93,9 @@ impl Session {
 
     /// Returns the two nearest stretches with calls in a direction. The session may be inside the nearer
     /// one, with its calls already passed.
-    fn call_stretches(&self, travel: Travel) -> Vec<CallStretch> {
+    fn call_stretches(&self, travel: Travel) -> Vec<CallSegment> {
         let here = self.step_number();
-        let mut stretches: Vec<CallStretch> = self.timeline.branch().calls().collect();
+        let mut stretches: Vec<CallSegment> = self.timeline.branch().calls().collect();
         match travel {
             Travel::Forward => stretches.retain(|stretch| stretch.to > here),
             Travel::Backward => {
@@ -113,7 +113,7 @@ impl Session {
         &mut self,
         travel: Travel,
         lasting: Option<i64>,
-        stretches: &[CallStretch],
+        stretches: &[CallSegment],
         printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
         let here = self.step_number();
@@ -143,7 +143,7 @@ impl Session {
         &mut self,
         travel: Travel,
         (mut low, mut high): (i64, i64),
-        stretch: CallStretch,
+        stretch: CallSegment,
         printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
         if (low, high) == (stretch.from, stretch.to) && high - low == 1 {

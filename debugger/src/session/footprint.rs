@@ -11,7 +11,7 @@ impl Session {
     /// Returns the effects of the last step of the last movement, cell by cell. The step is executed again
     /// to determine them.
     pub fn footprint(&mut self) -> &[Touch] {
-        let (here, facing) = (self.timeline.moment(), self.facing);
+        let (here, facing) = (self.timeline.time_point(), self.facing);
         let known = self.footprint.as_ref().is_some_and(|(at, way, _)| (*at, *way) == (here, facing));
         if !known {
             let touches = self.find_footprint();

@@ -29,7 +29,7 @@ mod watching;
 mod why;
 
 pub use counts::MOST_COUNTED;
-pub use difference::MomentName;
+pub use difference::TimePointName;
 pub use event::{Event, EventKind};
 pub use points::PointOptions;
 pub use progress::Progress;
@@ -39,9 +39,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::explain::Explanation;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
@@ -54,7 +54,7 @@ use crate::listing::{Listing, OpenedProgram};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
-use crate::timeline::{BranchNumber, LongRuns, Moment, Timeline, TimelineLimits};
+use crate::timeline::{BranchNumber, LongRuns, TimePoint, Timeline, TimelineLimits};
 
 /// The reason why a command can't be executed.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -142,12 +142,12 @@ pub struct Session {
     timeline: Timeline,
     points: Vec<Point>,
     next_point: u32,
-    marks: BTreeMap<String, Moment>,
+    marks: BTreeMap<String, TimePoint>,
     /// The fences of each branch: steps at which travel stops.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
     /// The time points before each movement (`undo`), and before each undo (`redo`).
-    undo: VecDeque<Moment>,
-    redo: Vec<Moment>,
+    undo: VecDeque<TimePoint>,
+    redo: Vec<TimePoint>,
     events: EventLog,
     /// Maximum distance from step 0, in steps.
     most_steps: u64,
@@ -164,7 +164,7 @@ pub struct Session {
     /// Execution counts of all lines.
     counts: LineCounts,
     /// The effects of the last step, cached with the time point and direction for which they are valid.
-    footprint: Option<(Moment, Travel, Vec<Touch>)>,
+    footprint: Option<(TimePoint, Travel, Vec<Touch>)>,
 }
 
 impl Session {
@@ -275,7 +275,7 @@ impl Session {
 
     /// Returns the current step of the timeline.
     pub fn step_number(&self) -> i64 {
-        self.timeline.moment().step
+        self.timeline.time_point().step
     }
 
     /// Returns the breakpoints and watchpoints, oldest first.
@@ -284,13 +284,13 @@ impl Session {
     }
 
     /// Returns the marks: names and their time points.
-    pub fn marks(&self) -> &BTreeMap<String, Moment> {
+    pub fn marks(&self) -> &BTreeMap<String, TimePoint> {
         &self.marks
     }
 
     /// Returns the fences of the current branch.
     pub fn fences(&self) -> impl Iterator<Item = i64> + '_ {
-        self.fences.get(&self.timeline.moment().branch).into_iter().flatten().copied()
+        self.fences.get(&self.timeline.time_point().branch).into_iter().flatten().copied()
     }
 
     /// Returns the direction of the last movement.
@@ -405,5 +405,5 @@ fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u3
 /// mutably at the same time.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
-    Scene::new(memory, state, timeline.moment().step, state.calls.len())
+    Scene::new(memory, state, timeline.time_point().step, state.calls.len())
 }

@@ -13,7 +13,7 @@ use crate::memory::Cell;
 use crate::outcome::{CellHistory, Motion, NoWrite, Printed, Reason, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 
 /// Result of [`Session::writes_in_the_past`].
 type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
@@ -84,7 +84,7 @@ impl Session {
         let asked = ConsoleExpression::parse(cells)?;
         let (cells, name) = self.cells_named(&asked, "`history`")?;
         let past = self.past(cells.first().is_adjoint());
-        let question = PastQuestion { holder: Holder::Cells(cells), past, at: self.moment() };
+        let question = PastQuestion { holder: Holder::Cells(cells), past, at: self.time_point() };
         let mut history = self.history_before(&question, most)?;
         history.cell = name;
         Ok(history)
@@ -121,7 +121,7 @@ impl Session {
         question: &PastQuestion,
         answer: impl FnOnce(&mut Session) -> T,
     ) -> Result<Result<T, Reason>, SessionError> {
-        if question.at.branch != self.moment().branch {
+        if question.at.branch != self.time_point().branch {
             return Err(SessionError::OtherBranch(question.at.branch));
         }
         Ok(self.excursion(|session| {
@@ -140,7 +140,7 @@ impl Session {
         let plan = self.writes(&wanted, false);
         let mut writes = Vec::new();
         loop {
-            let at = self.moment();
+            let at = self.time_point();
             match self.search(&wanted, past, false, &plan) {
                 SearchResult::Write if writes.len() >= most => {
                     return (writes, None, Some(PastQuestion { at, ..*question }));
@@ -148,7 +148,7 @@ impl Session {
                 SearchResult::Write => writes.extend(self.writes_passed(cells, past.way)),
                 SearchResult::Birth | SearchResult::Nothing => return (writes, None, None),
                 SearchResult::Stopped(reason) => {
-                    let at = self.moment();
+                    let at = self.time_point();
                     return (writes, Some(reason), Some(PastQuestion { at, ..*question }));
                 }
             }
@@ -186,7 +186,7 @@ impl Session {
     }
 
     /// Returns the current time point.
-    pub fn moment(&self) -> Moment {
-        self.timeline.moment()
+    pub fn time_point(&self) -> TimePoint {
+        self.timeline.time_point()
     }
 }

@@ -4,7 +4,7 @@
 //! distances would alias a fast oscillation to a slow one.
 
 use reviver_isa::update::OperandShape;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 

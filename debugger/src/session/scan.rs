@@ -94,7 +94,7 @@ impl Session {
             Err(trap) => {
                 let mut explanation = explain::explain(self.program(), self.state(), trap);
                 // The history keeps the values lost by executed steps, but this step was never executed.
-                if trap.cause == Cause::Irreversible && self.moment().branch > 0 {
+                if trap.cause == Cause::Irreversible && self.time_point().branch > 0 {
                     explanation
                         .notes
                         .push("an edit began this branch: `timeline up` goes to its parent".into());
@@ -153,7 +153,7 @@ impl Session {
     /// Returns the number of steps to the nearest fence in a direction.
     fn fence_ahead(&self, travel: Travel) -> Option<u64> {
         let here = self.step_number();
-        let fences = self.fences.get(&self.timeline.moment().branch)?;
+        let fences = self.fences.get(&self.timeline.time_point().branch)?;
         let ahead = match travel {
             Travel::Forward => fences.range(here.saturating_add(1)..).next(),
             Travel::Backward => fences.range(..here).next_back(),

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::explain::explain;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 

@@ -100,6 +100,6 @@ impl Session {
             }
             Err(error) => Err(error.to_string()),
         };
-        TraceRow { at: self.moment(), values: asked.columns.iter().map(value).collect() }
+        TraceRow { at: self.time_point(), values: asked.columns.iter().map(value).collect() }
     }
 }

@@ -4,14 +4,14 @@ use super::goal::ScanResult;
 use super::travel::way;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 
 /// Maximum number of time points kept for undo.
 const LONGEST_TRAIL: usize = 1_000;
 
 impl Session {
     /// Records the start of a movement for undo.
-    pub(super) fn leave(&mut self, from: Moment) {
+    pub(super) fn leave(&mut self, from: TimePoint) {
         self.redo.clear();
         if self.undo.len() == LONGEST_TRAIL {
             self.undo.pop_front();
@@ -25,8 +25,8 @@ impl Session {
     }
 
     /// Sets a mark at the current time point.
-    pub fn mark(&mut self, name: &str) -> Moment {
-        let here = self.timeline.moment();
+    pub fn mark(&mut self, name: &str) -> TimePoint {
+        let here = self.timeline.time_point();
         self.marks.insert(name.to_owned(), here);
         here
     }
@@ -36,12 +36,12 @@ impl Session {
     /// # Errors
     /// There is no such mark.
     pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
-        let moment = self.marked(name)?;
-        Ok(self.goto_moment(moment))
+        let time_point = self.marked(name)?;
+        Ok(self.goto_moment(time_point))
     }
 
     /// Returns the time point of a mark.
-    pub(super) fn marked(&self, name: &str) -> Result<Moment, SessionError> {
+    pub(super) fn marked(&self, name: &str) -> Result<TimePoint, SessionError> {
         self.marks.get(name).copied().ok_or_else(|| {
             let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
             SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) }
@@ -49,17 +49,17 @@ impl Session {
     }
 
     /// Travels to a time point, on any branch.
-    pub fn goto_moment(&mut self, moment: Moment) -> Motion {
+    pub fn goto_moment(&mut self, time_point: TimePoint) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
-        let reason = self.revisit(moment, &mut printed);
-        let travel = way(from.step, moment.step);
+        let reason = self.revisit(time_point, &mut printed);
+        let travel = way(from.step, time_point.step);
         self.ended(from, travel, ScanResult { reason, printed })
     }
 
-    fn revisit(&mut self, moment: Moment, printed: &mut Printed) -> Reason {
-        self.timeline.switch(moment.branch);
-        self.travel_to(moment.step, printed)
+    fn revisit(&mut self, time_point: TimePoint, printed: &mut Printed) -> Reason {
+        self.timeline.switch(time_point.branch);
+        self.travel_to(time_point.step, printed)
     }
 
     /// Returns to the time point before the last movement.
@@ -68,7 +68,7 @@ impl Session {
     /// There was no movement.
     pub fn undo(&mut self) -> Result<Motion, SessionError> {
         let to = self.undo.pop_back().ok_or(SessionError::NoTrail("undo"))?;
-        let here = self.timeline.moment();
+        let here = self.timeline.time_point();
         self.redo.push(here);
         Ok(self.along_the_trail(to))
     }
@@ -79,13 +79,13 @@ impl Session {
     /// There was no undo since the last movement.
     pub fn redo(&mut self) -> Result<Motion, SessionError> {
         let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
-        let here = self.timeline.moment();
+        let here = self.timeline.time_point();
         self.undo.push_back(here);
         Ok(self.along_the_trail(to))
     }
 
     /// Travels without adding to the trail.
-    fn along_the_trail(&mut self, to: Moment) -> Motion {
+    fn along_the_trail(&mut self, to: TimePoint) -> Motion {
         let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
         let motion = self.goto_moment(to);
         (self.undo, self.redo) = (undo, redo);
@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// Sets a fence at the current step of the current branch. Travel stops there.
-    pub fn fence(&mut self) -> Moment {
-        let here = self.timeline.moment();
+    pub fn fence(&mut self) -> TimePoint {
+        let here = self.timeline.time_point();
         self.fences.entry(here.branch).or_default().insert(here.step);
         here
     }
@@ -103,8 +103,8 @@ impl Session {
     ///
     /// # Errors
     /// There is no fence at the current step.
-    pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
-        let here = self.timeline.moment();
+    pub fn remove_fence(&mut self) -> Result<TimePoint, SessionError> {
+        let here = self.timeline.time_point();
         let removed = self.fences.get_mut(&here.branch).is_some_and(|steps| steps.remove(&here.step));
         if removed { Ok(here) } else { Err(SessionError::NoFence) }
     }

@@ -8,7 +8,7 @@ use super::goal::{Scan, ScanResult, Until};
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::BreakPlace;
-use crate::timeline::{BranchNumber, Moment, StepSpan};
+use crate::timeline::{BranchNumber, StepSpan, TimePoint};
 
 impl Session {
     /// Executes at most `count` steps; points can stop it.
@@ -82,15 +82,15 @@ impl Session {
         self.ended(from, scan.travel, found)
     }
 
-    pub(super) fn begin(&mut self) -> Moment {
+    pub(super) fn begin(&mut self) -> TimePoint {
         self.interrupt.store(false, Ordering::Relaxed);
         self.tell(self.step_number());
         self.timeline.branch_mut().begin_motion();
-        self.timeline.moment()
+        self.timeline.time_point()
     }
 
-    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: ScanResult) -> Motion {
-        let to = self.timeline.moment();
+    pub(super) fn ended(&mut self, from: TimePoint, travel: Travel, found: ScanResult) -> Motion {
+        let to = self.timeline.time_point();
         let ScanResult { reason, printed } = found;
         let (next, inverted) = (self.next_instruction(), self.state().inverted);
         let motion = Motion { from, to, travel, reason, beyond: None, next, inverted, printed };

@@ -4,7 +4,7 @@
 
 use reviver_vm::State;
 use reviver_vm::Travel;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
 
@@ -223,7 +223,7 @@ impl Session {
         if point.condition.is_none() && point.log.is_none() {
             return PointVerdict::Counts { condition_error: None, message: None };
         }
-        let (memory, step) = (&self.memory, self.timeline.moment().step + 1);
+        let (memory, step) = (&self.memory, self.timeline.time_point().step + 1);
         let judge = |state: &State, _| {
             let innermost = Scene::new(memory, state, step, state.calls.len());
             point.judge(innermost.with_written(to, from))

@@ -81,7 +81,7 @@ impl Session {
     /// Creates a link with an unknown cause.
     fn link(&self, cell: Cell, parent: Option<usize>, depth: usize) -> ValueOrigin {
         let holder = Holder::Cells(self.memory.target(self.state(), cell).into());
-        let question = PastQuestion { holder, past: self.past(cell.adjoint), at: self.moment() };
+        let question = PastQuestion { holder, past: self.past(cell.adjoint), at: self.time_point() };
         ValueOrigin {
             parent,
             depth,
@@ -194,7 +194,7 @@ impl Session {
     /// Creates the link of the entry that a value was taken from; the entry held the same value.
     fn entry_asked(&self, entry: StoreEntry, adjoint: bool, value: String, past: PastOfCell) -> ValueOrigin {
         let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
-        let question = PastQuestion { holder: Holder::Entry { entry, adjoint }, past, at: self.moment() };
+        let question = PastQuestion { holder: Holder::Entry { entry, adjoint }, past, at: self.time_point() };
         ValueOrigin {
             parent: None,
             depth: 0,

@@ -18,12 +18,12 @@
 use std::sync::Arc;
 
 use reviver_isa::update::OperandShape;
+use reviver_vm::allocation::{AllocationPurpose, OutOfMemory};
 use reviver_vm::history::Residues;
-use reviver_vm::onlooker::Onlooker;
-use reviver_vm::room::{OutOfMemory, Room};
+use reviver_vm::observer::Observer;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::Checkpoints;
-use reviver_vm::travel::Leg;
+use reviver_vm::travel::Segment;
 use reviver_vm::{Cause, Machine, Program, Runner, ShownMark, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
@@ -61,7 +61,7 @@ struct SideNotes<'s> {
     keeps: bool,
 }
 
-impl Onlooker for SideNotes<'_> {
+impl Observer for SideNotes<'_> {
     fn due(&self, state: &State) -> u64 {
         self.side.steps_to_look(state.step.unsigned_abs(), self.keeps)
     }
@@ -89,7 +89,7 @@ pub enum End {
 
 /// A stretch of steps in which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallStretch {
+pub struct CallSegment {
     /// The last step before the stretch. In a short branch the stretch is one step.
     pub from: i64,
     /// The last step of the stretch: every call happened by then.
@@ -295,14 +295,14 @@ impl Branch {
 
     /// Returns the stretches in which calls were entered or left, in the order of time. Every call is in
     /// one stretch; the shorter the extent, the shorter the stretches.
-    pub fn calls(&self) -> impl Iterator<Item = CallStretch> {
+    pub fn calls(&self) -> impl Iterator<Item = CallSegment> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
         let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
         let behind = behind.map(|(near, far, calls)| (-(far as i64), -(near as i64), calls));
         let ahead = ahead.into_iter().flat_map(|census| census.stretches(true));
         let ahead = ahead.map(|(near, far, calls)| (near as i64, far as i64, calls));
         let offset = self.offset;
-        let stretch = move |(from, to, calls)| CallStretch { from: offset + from, to: offset + to, calls };
+        let stretch = move |(from, to, calls)| CallSegment { from: offset + from, to: offset + to, calls };
         behind.chain(ahead).map(stretch)
     }
 
@@ -406,7 +406,7 @@ impl Branch {
     /// Builds the trap of a step for which there is no memory for a copy of the state.
     fn no_memory(&self, travel: Travel) -> Trap {
         let at = Node::of(self.state(), travel).instruction();
-        Trap { at, cause: Cause::NoMemory(Room::Copy) }
+        Trap { at, cause: Cause::NoMemory(AllocationPurpose::Copy) }
     }
 
     /// Announces the maximum number of steps that follow. A long run away from the origin drops the window
@@ -499,28 +499,28 @@ impl Branch {
     /// Runs a branch without lossy steps.
     fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let outcome = match self.leads_back(travel) {
-            true => self.back(stops, Leg { travel, budget: budget.min(self.distance()) }),
-            false => self.seen(stops, Leg { travel, budget }, false),
+            true => self.back(stops, Segment { travel, budget: budget.min(self.distance()) }),
+            false => self.seen(stops, Segment { travel, budget }, false),
         };
         self.note(travel, outcome);
         outcome
     }
 
     /// Runs toward the origin, where nothing needs to be recorded.
-    fn back(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+    fn back(&mut self, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap> {
         match self.fast_runner().cloned() {
-            Some(runner) => runner.run(&mut self.machine, stops, leg),
-            None => self.machine.interpret(stops, leg),
+            Some(runner) => runner.run(&mut self.machine, stops, segment),
+            None => self.machine.interpret(stops, segment),
         }
     }
 
     /// Runs away from the origin and records what is due on the way.
-    fn seen(&mut self, stops: Option<&Stops>, leg: Leg, keeps: bool) -> Result<Stop, Trap> {
+    fn seen(&mut self, stops: Option<&Stops>, segment: Segment, keeps: bool) -> Result<Stop, Trap> {
         let runner = self.fast_runner().cloned();
-        let mut notes = SideNotes { side: &mut self.sides[side_of(leg.travel)], keeps };
+        let mut notes = SideNotes { side: &mut self.sides[side_of(segment.travel)], keeps };
         match runner {
-            Some(runner) => runner.run_seen(&mut self.machine, stops, leg, &mut notes),
-            None => self.machine.interpret_seen(stops, leg, &mut notes),
+            Some(runner) => runner.run_observed(&mut self.machine, stops, segment, &mut notes),
+            None => self.machine.interpret_observed(stops, segment, &mut notes),
         }
     }
 
@@ -531,7 +531,7 @@ impl Branch {
         let to_look = || self.sides[side_of(travel)].steps_to_look(self.distance(), true);
         let pause = if has_window { self.limits.short.min(to_look()) } else { u64::MAX };
         let budget = budget.min(pause).min(known.unwrap_or(u64::MAX));
-        let outcome = self.seen(stops, Leg { travel, budget }, true);
+        let outcome = self.seen(stops, Segment { travel, budget }, true);
         self.note(travel, outcome);
         if !has_window {
             self.base = self.distance();
@@ -547,7 +547,7 @@ impl Branch {
     fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
         let budget = known.map_or(budget, |steps| budget.min(steps));
-        self.machine.interpret(None, Leg { travel, budget })
+        self.machine.interpret(None, Segment { travel, budget })
     }
 
     /// Passes the records of an earlier branch to the machine, if one covers the steps from `number` on.
@@ -568,7 +568,7 @@ impl Branch {
             self.reach_back().map_err(|_| self.no_memory(travel))?;
         }
         let budget = budget.min(self.distance() - self.base);
-        let outcome = self.machine.interpret(stops, Leg { travel, budget });
+        let outcome = self.machine.interpret(stops, Segment { travel, budget });
         self.shown = self.shown.further(self.state().counters.shown);
         outcome
     }

@@ -68,23 +68,23 @@ impl LongRuns {
 #[cfg(test)]
 mod tests {
     use reviver_vm::stops::Stops;
-    use reviver_vm::travel::Leg;
+    use reviver_vm::travel::Segment;
     use reviver_vm::{Machine, Stop, Trap};
 
     use super::*;
 
     #[derive(Debug)]
-    struct Nobody;
+    struct NoObserver;
 
-    impl Runner for Nobody {
-        fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
-            machine.interpret(stops, leg)
+    impl Runner for NoObserver {
+        fn run(&self, machine: &mut Machine, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap> {
+            machine.interpret(stops, segment)
         }
     }
 
     #[test]
-    fn a_motion_and_what_follows_a_look_begin_with_the_interpreter() {
-        let mut long_runs = LongRuns::new(Arc::new(Nobody));
+    fn a_motion_and_a_run_after_an_observation_begin_with_the_interpreter() {
+        let mut long_runs = LongRuns::new(Arc::new(NoObserver));
         assert_eq!((long_runs.part(u64::MAX), long_runs.part(3)), (FIRST, 3));
         long_runs.made(FIRST - 1);
         assert!(long_runs.now().is_none());
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(long_runs.part(u64::MAX), BETWEEN_PER_CALL << 14);
         long_runs.begin();
         assert_eq!(long_runs.part(u64::MAX), FIRST);
-        let mut eager = LongRuns::eager(Arc::new(Nobody));
+        let mut eager = LongRuns::eager(Arc::new(NoObserver));
         eager.begin();
         eager.pause(0);
         assert!(eager.now().is_some());

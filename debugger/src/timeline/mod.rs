@@ -10,11 +10,11 @@ mod past;
 
 use std::sync::Arc;
 
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
-pub use branch::{Branch, CallStretch, End};
+pub use branch::{Branch, CallSegment, End};
 pub use census::Calls;
 pub use limits::TimelineLimits;
 pub use long_runs::LongRuns;
@@ -34,7 +34,7 @@ struct BranchEntry {
 
 /// A time point: a step of a branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
+pub struct TimePoint {
     /// Number of the branch; 0 is the program's own.
     pub branch: BranchNumber,
     /// Step number on the timeline; 0 is the session's initial state, and earlier steps are negative.
@@ -158,8 +158,8 @@ impl Timeline {
     }
 
     /// Returns the current time point.
-    pub fn moment(&self) -> Moment {
-        Moment { branch: self.current, step: self.branch().step() }
+    pub fn time_point(&self) -> TimePoint {
+        TimePoint { branch: self.current, step: self.branch().step() }
     }
 
     /// Executes at most `budget` steps on the current branch.

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use reviver_vm::Travel;
+use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::history::{Past as Records, Residues};
-use reviver_vm::room::OutOfMemory;
 
 /// Interface of an earlier branch to later ones.
 pub trait Remembering: std::fmt::Debug + Send + Sync {

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn who_types_behind_an_escape_is_believed() {
+    fn keys_after_an_escape_are_accepted() {
         assert_eq!(each(AT_ONCE, "\x1b"), [key("Esc")]);
         assert_eq!(each(AT_ONCE, "\x1b\x1b"), [key("Esc"), key("Esc")]);
         assert_eq!(each(LONE, "\x1bC"), [key("Esc"), key("C")]);

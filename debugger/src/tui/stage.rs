@@ -75,7 +75,7 @@ struct Stage {
 }
 
 /// Result of a step of the main loop: continue or end.
-type Goes = io::Result<ControlFlow<()>>;
+type LoopEnd = io::Result<ControlFlow<()>>;
 
 impl Stage {
     fn run(&mut self) -> io::Result<()> {
@@ -94,7 +94,7 @@ impl Stage {
     }
 
     /// Handles signals, draws a new frame if needed, and waits for the next event.
-    fn turn(&mut self) -> Goes {
+    fn turn(&mut self) -> LoopEnd {
         if self.signals.end().is_some() {
             return Ok(ControlFlow::Break(()));
         }
@@ -141,7 +141,7 @@ impl Stage {
         self.app.handle(InputEvent::Tick(elapsed))
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Goes {
+    fn carry_out(&mut self, effects: Vec<Effect>) -> LoopEnd {
         let mut due = VecDeque::from(effects);
         while let Some(next) = due.pop_front() {
             match next {
@@ -149,8 +149,8 @@ impl Stage {
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
                 Effect::Clear => self.screen.clear()?,
                 Effect::Suspend => self.suspend()?,
-                Effect::Run(errand) => {
-                    self.returning = Some(errand.start());
+                Effect::Run(background_task) => {
+                    self.returning = Some(background_task.start());
                     self.last_tick = Instant::now();
                     let done = self.arrived(AT_ONCE)?;
                     due.extend(done.into_iter().flat_map(|done| self.app.returned(done)));

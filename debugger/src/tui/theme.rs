@@ -135,9 +135,9 @@ impl ThemeName {
         if is_set("NO_COLOR") {
             return ThemeName::Plain;
         }
-        let told = variable("COLORFGBG").and_then(|text| Ground::of_colorfgbg(&text));
+        let reported = variable("COLORFGBG").and_then(|text| Ground::of_colorfgbg(&text));
         let dark = if many { ThemeName::Dark } else { ThemeName::Sixteen };
-        dark.on(told.unwrap_or(Ground::Dark))
+        dark.on(reported.unwrap_or(Ground::Dark))
     }
 
     /// Returns the corresponding theme for another background.

@@ -47,7 +47,7 @@ pub fn status(session: &Session) -> Status {
         step,
         span,
         percent: span.percent(step),
-        branch: session.moment().branch,
+        branch: session.time_point().branch,
         travel: session.facing(),
         machine_inverted: state.inverted,
         depth: state.calls.len(),

@@ -3,7 +3,7 @@
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
-use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, StepSpan};
+use crate::timeline::{BranchNumber, CallSegment, Calls, Fork, StepSpan};
 
 /// The timeline bar and all branches.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,13 +46,13 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
     /// The last stops, marks, fences and forks, by steps.
-    pub moments: Vec<(i64, Happening)>,
+    pub time_points: Vec<(i64, Happening)>,
     /// Number of earlier ones that are omitted.
     pub more_moments: usize,
     /// Number of calls entered and left on the branch.
     pub calls: Calls,
     /// The stretches with calls. If there are many, adjacent stretches are merged.
-    pub stretches: Vec<CallStretch>,
+    pub stretches: Vec<CallSegment>,
 }
 
 /// An event at one step.
@@ -71,39 +71,39 @@ pub enum Happening {
 /// Returns the events of the current branch: at most `most` single events, and at most `most` stretches
 /// with calls.
 pub fn events(session: &Session, most: usize) -> Events {
-    let mut moments = moments(session);
-    let more_moments = moments.len().saturating_sub(most);
-    moments.drain(..more_moments);
-    let mut stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+    let mut time_points = time_points(session);
+    let more_moments = time_points.len().saturating_sub(most);
+    time_points.drain(..more_moments);
+    let mut stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
     let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
     let joined = stretches.len().div_ceil(most.max(1)).max(1);
     stretches = stretches.chunks(joined).filter_map(join).collect();
-    Events { moments, more_moments, calls, stretches }
+    Events { time_points, more_moments, calls, stretches }
 }
 
-fn moments(session: &Session) -> Vec<(i64, Happening)> {
-    let branch = session.moment().branch;
+fn time_points(session: &Session) -> Vec<(i64, Happening)> {
+    let branch = session.time_point().branch;
     let marks = session.marks().iter().filter(|(_, mark)| mark.branch == branch);
     let marks = marks.map(|(name, mark)| (mark.step, Happening::Mark(name.clone())));
     let fences = session.fences().map(|step| (step, Happening::Fence));
     let stops = session.events().map(|(step, event)| (step, Happening::Stop(event.clone())));
     let forks = session.timeline().forks().into_iter().filter(|fork| fork.parent == Some(branch));
     let forks = forks.map(|fork| (fork.step, Happening::Fork(fork.branch)));
-    let mut moments: Vec<(i64, Happening)> = marks.chain(fences).chain(forks).chain(stops).collect();
-    moments.sort_by_key(|(step, _)| *step);
-    moments
+    let mut time_points: Vec<(i64, Happening)> = marks.chain(fences).chain(forks).chain(stops).collect();
+    time_points.sort_by_key(|(step, _)| *step);
+    time_points
 }
 
-fn join(stretches: &[CallStretch]) -> Option<CallStretch> {
+fn join(stretches: &[CallSegment]) -> Option<CallSegment> {
     let (first, last) = (stretches.first()?, stretches.last()?);
     let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
-    Some(CallStretch { from: first.from, to: last.to, calls })
+    Some(CallSegment { from: first.from, to: last.to, calls })
 }
 
 /// Builds the timeline pane. The bar has `width` columns and covers the steps of `extent`.
 pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> TimelinePane {
     let span = session.timeline().span();
-    let (moment, forks) = (session.moment(), session.timeline().forks());
+    let (time_point, forks) = (session.time_point(), session.timeline().forks());
     let mut columns = reached(session, extent, width);
     for stretch in session.timeline().branch().calls() {
         add_calls(&mut columns, extent, stretch);
@@ -112,7 +112,7 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
         let column = column_of(extent, step, width);
         column.and_then(|column| columns.get_mut(column)).into_iter().for_each(change);
     };
-    at(moment.step, &|column| column.is_here = true);
+    at(time_point.step, &|column| column.is_here = true);
     for (step, event) in session.events() {
         at(step, &|column| match event {
             Event::Point(id) if !column.points.contains(id) => column.points.push(*id),
@@ -120,16 +120,16 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
             Event::Trap => column.trap = true,
         });
     }
-    for (name, mark) in session.marks().iter().filter(|(_, mark)| mark.branch == moment.branch) {
+    for (name, mark) in session.marks().iter().filter(|(_, mark)| mark.branch == time_point.branch) {
         at(mark.step, &|column| column.marks.push(name.clone()));
     }
     for step in session.fences() {
         at(step, &|column| column.fence = true);
     }
-    for fork in forks.iter().filter(|fork| fork.parent == Some(moment.branch)) {
+    for fork in forks.iter().filter(|fork| fork.parent == Some(time_point.branch)) {
         at(fork.step, &|column| column.forks.push(fork.branch));
     }
-    TimelinePane { span, shown: extent, step: moment.step, columns, forks }
+    TimelinePane { span, shown: extent, step: time_point.step, columns, forks }
 }
 
 /// Returns columns with only the flag for reached steps set.
@@ -147,7 +147,7 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
 
 /// Adds the calls of a stretch to every column that it overlaps. A call is shown at the step number after
 /// its instruction.
-fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallStretch) {
+fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallSegment) {
     let width = columns.len();
     if stretch.to < extent.0 || stretch.from >= extent.1 {
         return;

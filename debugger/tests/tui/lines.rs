@@ -50,7 +50,7 @@ fn what_the_screen_refuses_has_a_cause_and_a_cure() {
 }
 
 #[test]
-fn what_is_selected_stands_in_lines() {
+fn the_selected_item_replaces_placeholders() {
     let mut screen = fib();
     screen.keys("3 Down").command("watch @ if $new > 20").command("print @ + 1");
     screen.keys("1 Ctrl-Home").command("search neg").command("search swap").command("break @");

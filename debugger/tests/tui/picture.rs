@@ -158,10 +158,10 @@ fn a_script_draws_a_screen_that_was_just_opened() {
     for line in ["goto 18", "mark middle", "display a + b", "plot n"] {
         console.execute(line).unwrap();
     }
-    let (before, transcript) = (console.session.moment(), console.transcript());
+    let (before, transcript) = (console.session.time_point(), console.transcript());
     console.execute(&format!("picture {} 80x24", file.display())).unwrap();
     let picture = std::fs::read_to_string(&file).unwrap();
-    assert_eq!((console.session.moment(), console.transcript()), (before, transcript));
+    assert_eq!((console.session.time_point(), console.transcript()), (before, transcript));
 
     let mut screen = Screen::open(opened("fib.rasm"), 80, 24);
     for line in ["goto 18", "mark middle", "display a + b", "plot n"] {

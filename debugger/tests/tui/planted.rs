@@ -33,7 +33,7 @@ fn is_found(text: &str, keys: &str) {
 }
 
 /// Runs the program without its mistake to the end.
-fn mended(text: &str, wrong: &str, right: &str) -> Session {
+fn recomputed(text: &str, wrong: &str, right: &str) -> Session {
     assert!(text.contains(wrong), "{wrong}");
     let mut session = Session::at_begin(support::subject(&text.replace(wrong, right))).unwrap();
     let motion = session.resume(Travel::Forward);
@@ -54,7 +54,7 @@ fn a_wrong_fi() {
             add steps, 1
         fi n > 3 ; here
 ";
-    mended(text, "fi n > 3", "fi steps > 0");
+    recomputed(text, "fi n > 3", "fi steps > 0");
     is_found(text, "c");
 }
 
@@ -70,7 +70,7 @@ fn a_wrong_sign() {
         delocal potential = square(x)
         delocal kinetic = square(v)
 ";
-    assert_eq!(value(&mended(text, "sub energy", "add energy"), "energy"), "13.0");
+    assert_eq!(value(&recomputed(text, "sub energy", "add energy"), "energy"), "13.0");
     is_found(text, "End y Enter");
 }
 
@@ -83,7 +83,7 @@ fn off_by_one() {
             add A[i], A[i-1]
         rof
 ";
-    assert_eq!(value(&mended(text, "1..N+1", "1..N"), "A[4]"), "15");
+    assert_eq!(value(&recomputed(text, "1..N+1", "1..N"), "A[4]"), "15");
     // The last executed line has set i to 5.
     is_found(text, "c");
 }
@@ -97,7 +97,7 @@ fn a_late_delocal() {
             add x, 1
         delocal t = x ; here
 ";
-    mended(text, "add x, 1\n        delocal t = x ; here", "delocal t = x\n        add x, 1");
+    recomputed(text, "add x, 1\n        delocal t = x ; here", "delocal t = x\n        add x, 1");
     is_found(text, "c");
 }
 
@@ -114,7 +114,7 @@ fn arguments_that_alias() {
         add a, b
 .end
 ";
-    mended(text, "in i..4", "in i+1..4");
+    recomputed(text, "in i..4", "in i+1..4");
     is_found(text, "c");
 }
 
@@ -140,7 +140,7 @@ fn a_wrong_adjoint_rule() {
         sub.sum t, u, 1
 .end
 ";
-    let mut right = mended(text, "add.mul u', v', t", "add.div u', v', t");
+    let mut right = recomputed(text, "add.mul u', v', t", "add.div u', v', t");
     right.gradient("y").unwrap();
     right.goto_start();
     assert_eq!(value(&right, "x'"), "0.6666666666666666");

@@ -159,7 +159,7 @@ fn random_events_during_runs_do_not_panic() {
         for _ in 0..3 {
             screen.event(InputEvent::Key(Key::plain(BareKey::Esc)));
         }
-        let errand = screen.send(InputEvent::Key(Key::char('s')));
+        let background_task = screen.send(InputEvent::Key(Key::char('s')));
         for _ in 0..random.below(20) {
             let event = random.event(&keys);
             let effect = screen.app.handle(event);
@@ -169,7 +169,7 @@ fn random_events_during_runs_do_not_panic() {
                 screen.resize(width, height);
             }
         }
-        let effects = screen.app.returned(errand.perform());
+        let effects = screen.app.returned(background_task.perform());
         screen.carry_out(effects);
         screen.draw();
     }

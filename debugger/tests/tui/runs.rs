@@ -10,14 +10,14 @@ use std::time::Duration;
 #[test]
 fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(700)));
     let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
     // Typed keys wait for the session; an interrupt drops them.
     screen.keys("Down q");
     screen.resize(100, 30);
-    let running = std::thread::spawn(move || errand.perform());
+    let running = std::thread::spawn(move || background_task.perform());
     let progress = |screen: &mut Screen| {
         screen.event(InputEvent::Tick(Duration::from_millis(100)));
         !screen.text().contains("step 0  ")
@@ -36,11 +36,11 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
 fn a_long_run_through_known_steps_has_a_percentage() {
     let mut screen = Screen::open(support::subject(&LONG.replace("50_000_000", "500")), 80, 24);
     screen.keys("End Home");
-    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(300)));
     let expected = "running `continue`  step 0  0.0%  0.3 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
-    let effect = screen.app.returned(errand.perform());
+    let effect = screen.app.returned(background_task.perform());
     screen.carry_out(effect);
     screen.draw();
     assert!(status(&screen).contains("100"), "{}", screen.text());
@@ -61,9 +61,9 @@ fn an_interrupt_never_quits() {
 #[test]
 fn what_is_typed_during_a_run_happens_after_it() {
     let mut screen = fib();
-    let errand = screen.send(InputEvent::Key(Key::char('s')));
+    let background_task = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("s s");
-    let effects = screen.app.returned(errand.perform());
+    let effects = screen.app.returned(background_task.perform());
     screen.carry_out(effects);
     assert_eq!(screen.step(), 3);
 }
@@ -71,9 +71,9 @@ fn what_is_typed_during_a_run_happens_after_it() {
 #[test]
 fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
     let mut screen = fib();
-    let errand = screen.send(InputEvent::Key(Key::char('s')));
+    let background_task = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("m Ctrl-L s m s");
-    let effects = screen.app.returned(errand.perform());
+    let effects = screen.app.returned(background_task.perform());
     screen.carry_out(effects);
     assert_eq!(screen.step(), 3);
 }
@@ -122,7 +122,7 @@ fn an_interrupt_while_playing_pauses() {
 #[test]
 fn the_panes_stay_while_a_run_is_resized() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
     for (width, height) in [(100, 30), (60, 15), (3, 1), (120, 40), (80, 24)] {
         screen.resize(width, height);
@@ -130,17 +130,17 @@ fn the_panes_stay_while_a_run_is_resized() {
         assert!(width < 60 || text.contains("rasm") && text.contains("running"), "{text}");
         assert!(width < 60 || text.matches("running").count() == 1, "{text}");
     }
-    drop(errand);
+    drop(background_task);
 }
 
 #[test]
 fn a_run_that_is_left_stops_and_asks_where_there_is_something_to_lose() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     screen.command("mark here");
-    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
     assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and asks");
-    let running = std::thread::spawn(move || errand.perform());
+    let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");
         assert!(screen.last_row().contains("asks as soon as this has stopped"), "{}", screen.last_row());
@@ -156,7 +156,7 @@ fn a_run_that_is_left_stops_and_asks_where_there_is_something_to_lose() {
 #[test]
 fn a_run_says_what_keys_do_and_quitting_stops_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
     assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
     screen.keys("s");
@@ -165,7 +165,7 @@ fn a_run_says_what_keys_do_and_quitting_stops_it() {
     screen.keys(": q");
     assert!(screen.last_row().contains("3 keys wait"), "{}", screen.last_row());
     screen.event(InputEvent::Key(Key::ctrl('c')));
-    let running = std::thread::spawn(move || errand.perform());
+    let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");
         assert!(screen.last_row().contains("ends as soon as this has stopped"), "{}", screen.last_row());

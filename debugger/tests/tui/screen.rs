@@ -10,7 +10,7 @@ use ratatui::backend::TestBackend;
 use ratatui::layout::Position;
 use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::session::Session;
-use reviver_debugger::tui::app::{App, Effect, Errand};
+use reviver_debugger::tui::app::{App, BackgroundTask, Effect};
 use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
 use reviver_debugger::tui::keys::{BareKey, Key, KeyMap};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
@@ -68,13 +68,13 @@ impl Screen {
                 Effect::Quit => self.has_quit = true,
                 Effect::Mouse(_) | Effect::Suspend => {}
                 Effect::Clear => self.terminal.clear().unwrap(),
-                Effect::Run(errand) => due.extend(self.run(errand)),
+                Effect::Run(background_task) => due.extend(self.run(background_task)),
             }
         }
     }
 
-    fn run(&mut self, errand: Errand) -> Vec<Effect> {
-        let returning = errand.start();
+    fn run(&mut self, background_task: BackgroundTask) -> Vec<Effect> {
+        let returning = background_task.start();
         loop {
             match returning.recv_timeout(self.patience) {
                 Ok(done) => return self.app.returned(done.unwrap_or_else(|panic| resume_unwind(panic))),
@@ -84,9 +84,9 @@ impl Screen {
     }
 
     /// Handles an event, and returns its background task without running it.
-    pub fn send(&mut self, event: InputEvent) -> Errand {
+    pub fn send(&mut self, event: InputEvent) -> BackgroundTask {
         match self.app.handle(event) {
-            Some(Effect::Run(errand)) => errand,
+            Some(Effect::Run(background_task)) => background_task,
             other => panic!("no errand but {other:?}"),
         }
     }

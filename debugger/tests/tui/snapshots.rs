@@ -147,7 +147,7 @@ fn an_assertion_that_does_not_hold() {
 }
 
 #[test]
-fn there_is_no_way_back_over_what_was_erased() {
+fn erased_cells_cannot_be_restored() {
     picture("erase", || program("erase.rasm"), |screen| _ = screen.keys("s s 8"));
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reviver_compile::driver::Driver;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::LongRuns;
 use reviver_jit::Jit;
@@ -31,7 +31,7 @@ fn a_key_becomes_a_frame_in_time() {
 #[test]
 fn no_key_waits_for_native_code() {
     let subject = support::subject(&long_program());
-    let driver = Driver::new(&subject.program, Jit::new().expect("a machine that is known"));
+    let driver = TieredRuntime::new(&subject.program, Jit::new().expect("a machine that is known"));
     let session = Session::at_begin(subject).unwrap().with_long_runs(&LongRuns::new(Arc::new(driver)));
     held(Screen::new(app_of(session), 120, 40));
 }

@@ -31,7 +31,7 @@ fn heading(screen: &Screen) -> String {
 }
 
 /// Returns the description of the last step, in one row.
-fn told(screen: &Screen) -> String {
+fn reported(screen: &Screen) -> String {
     let rows = [4, 5].map(|number| row(screen, number).trim().to_owned());
     rows.join(" ").trim().to_owned()
 }
@@ -143,21 +143,21 @@ fn the_pages_can_be_followed_key_by_key() {
 }
 
 #[test]
-fn each_step_is_told_with_its_numbers_in_both_directions() {
+fn each_step_is_described_with_its_numbers_in_both_directions() {
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
-    assert_eq!(told(&screen), "");
+    assert_eq!(reported(&screen), "");
     screen.keys("s s s");
     let there = "`add a, b` adds the function's value to the target: a ← a + b; here a ← 0 + 1 = 1.";
-    assert_eq!(told(&screen), there);
+    assert_eq!(reported(&screen), there);
     screen.keys("S");
-    assert_eq!(told(&screen), "`add a, b` is undone: a ← a - b; here a ← 1 - 1 = 0.");
+    assert_eq!(reported(&screen), "`add a, b` is undone: a ← a - b; here a ← 1 - 1 = 0.");
     screen.command("goto end");
-    assert_eq!(told(&screen), "50 steps forward, from step 2 to step 52.");
+    assert_eq!(reported(&screen), "50 steps forward, from step 2 to step 52.");
     screen.keys("C");
     let back = "52 steps back, from step 52 to step 0: each instruction was undone, the last one first.";
-    assert_eq!(told(&screen), back);
+    assert_eq!(reported(&screen), back);
     screen.keys("e 4 Enter");
-    assert_eq!(told(&screen), "");
+    assert_eq!(reported(&screen), "");
 }
 
 #[test]

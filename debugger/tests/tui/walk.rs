@@ -173,7 +173,7 @@ fn rows_are_searched_clicked_and_opened_by_the_mouse() {
 }
 
 #[test]
-fn rows_of_a_table_and_differences_lead_to_moments() {
+fn rows_of_tables_and_differences_link_to_time_points() {
     let mut screen = fib();
     screen.keys("End").command("trace a, b at 29 if a > 2");
     assert!(screen.text().contains("step   a   b"), "{}", screen.text());

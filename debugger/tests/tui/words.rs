@@ -24,7 +24,7 @@ fn a_program_with_errors_opens_with_its_diagnostics() {
 }
 
 #[test]
-fn the_help_lies_over_the_panes_until_a_key() {
+fn the_help_covers_the_panes_until_a_key() {
     let mut screen = fib();
     screen.keys("?");
     assert!(screen.text().contains("Make one step backward"), "{}", screen.text());
@@ -79,7 +79,7 @@ fn a_script_that_fails_leaves_what_it_did() {
 }
 
 #[test]
-fn messages_follow_unless_somebody_reads_earlier_ones() {
+fn messages_scroll_unless_earlier_ones_are_read() {
     let mut screen = fib();
     screen.keys("7");
     (0..30).for_each(|_| _ = screen.keys("s"));
@@ -129,7 +129,7 @@ fn keys_of_readers_close_a_reply() {
 }
 
 #[test]
-fn what_lies_over_the_screen_is_paged_and_searched() {
+fn overlays_are_paged_and_searched() {
     let mut screen = fib();
     screen.keys("?");
     let place = |screen: &Screen| {
@@ -249,7 +249,7 @@ fn a_key_that_may_close_an_answer_ends_nothing() {
 
 #[test]
 fn what_would_be_gone_with_the_session_is_asked_about_once() {
-    for (command, told) in [
+    for (command, reported) in [
         ("break 29", "1 point"),
         ("watch a", "1 point"),
         ("mark here", "1 mark"),
@@ -266,7 +266,7 @@ fn what_would_be_gone_with_the_session_is_asked_about_once() {
         }
         screen.keys("Down q");
         assert!(!screen.has_quit, "{command}");
-        let asked = format!("q again ends the session with {told}; `save FILE` keeps");
+        let asked = format!("q again ends the session with {reported}; `save FILE` keeps");
         assert!(screen.last_row().starts_with(&asked), "{}", screen.last_row());
         screen.keys("q");
         assert!(screen.has_quit, "{command}");

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_stands_between_two_quotation_marks() {
+    fn a_text_is_enclosed_in_quotation_marks() {
         assert_eq!(quoted("trap  \"a b\" ", "trap"), Ok(Some("a b".into())));
         assert_eq!(quoted("trap\"a\"", "trap"), Ok(Some("a".into())));
         assert_eq!((quoted("trapped=1", "trap"), quoted("trap", "trap")), (Ok(None), Ok(None)));

@@ -1,7 +1,7 @@
 //! Converts the effects of a step to the lines of a card, each with names and with numbers. Knows no row.
 
-use super::writing::{AFTER, Deed, Writing};
-use super::{CardLine, CardTerm, CardWay, TermRole};
+use super::writing::{AFTER, StepEffect, Writing};
+use super::{CardDirection, CardLine, CardTerm, TermRole};
 use crate::formula::{Expr, Formulas, Names, form};
 use crate::function::{Form, Function};
 use crate::instruction::Class;
@@ -13,8 +13,8 @@ pub(super) struct Lines<'a> {
     formulas: &'a Formulas,
     operation: Operation,
     operands: &'a [CardTerm],
-    values: Vec<Deed>,
-    adjoints: Vec<Deed>,
+    values: Vec<StepEffect>,
+    adjoints: Vec<StepEffect>,
     names: Names,
 }
 
@@ -53,46 +53,46 @@ impl<'a> Lines<'a> {
         };
         let mut lines = Lines { formulas, operation, operands, values, adjoints, names: Names::default() };
         lines.adjoints = lines.those_that_act();
-        let deeds = lines.values.iter().chain(&lines.adjoints);
-        let roots: Vec<Expr> = deeds.filter_map(|deed| deed.expr()).collect();
+        let effects = lines.values.iter().chain(&lines.adjoints);
+        let roots: Vec<Expr> = effects.filter_map(|effect| effect.expr()).collect();
         lines.names = formulas.name_parts(&roots);
         lines
     }
 
     /// Returns the effects on adjoints, only the last one for each adjoint. Empty if the instruction doesn't
     /// propagate adjoints.
-    fn those_that_act(&self) -> Vec<Deed> {
+    fn those_that_act(&self) -> Vec<StepEffect> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)
             || self.operands.iter().any(|term| term.role == TermRole::Adjoint)
             || targets.len() < self.operation.update.shape().targets();
-        let mut kept: Vec<Deed> = Vec::new();
-        for deed in self.adjoints.iter().filter(|_| !is_plain) {
-            match kept.iter_mut().find(|earlier| self.sets_the_same(earlier, deed)) {
-                Some(earlier) => *earlier = *deed,
-                None => kept.push(*deed),
+        let mut kept: Vec<StepEffect> = Vec::new();
+        for effect in self.adjoints.iter().filter(|_| !is_plain) {
+            match kept.iter_mut().find(|earlier| self.sets_the_same(earlier, effect)) {
+                Some(earlier) => *earlier = *effect,
+                None => kept.push(*effect),
             }
         }
-        kept.retain(|deed| !self.changes_nothing(deed));
+        kept.retain(|effect| !self.changes_nothing(effect));
         kept
     }
 
-    fn sets_the_same(&self, one: &Deed, other: &Deed) -> bool {
+    fn sets_the_same(&self, one: &StepEffect, other: &StepEffect) -> bool {
         match (one, other) {
-            (Deed::Sets { operand: a, .. }, Deed::Sets { operand: b, .. }) => {
+            (StepEffect::Sets { operand: a, .. }, StepEffect::Sets { operand: b, .. }) => {
                 a == b || self.operands.get(*a).map(|t| &t.name) == self.operands.get(*b).map(|t| &t.name)
             }
             _ => false,
         }
     }
 
-    fn changes_nothing(&self, deed: &Deed) -> bool {
-        match deed {
-            Deed::Sets { operand, value } => {
+    fn changes_nothing(&self, effect: &StepEffect) -> bool {
+        match effect {
+            StepEffect::Sets { operand, value } => {
                 let own = self.operands.get(*operand).map(|term| self.formulas.leaf(term.adjoint_name()));
                 own == Some(*value)
             }
-            Deed::Says { .. } => false,
+            StepEffect::Says { .. } => false,
         }
     }
 
@@ -102,11 +102,11 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the description, and the definitions of named parts of its formulas.
-    pub fn way(&self) -> (CardWay, Vec<CardLine>) {
+    pub fn way(&self) -> (CardDirection, Vec<CardLine>) {
         let known = self.operands.iter().all(|term| term.before.value.is_some());
         let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
         let numbers = known && self.is_carried();
-        (CardWay { equation, adjoint: self.adjoint(numbers) }, self.parts(known))
+        (CardDirection { equation, adjoint: self.adjoint(numbers) }, self.parts(known))
     }
 
     fn parts(&self, known: bool) -> Vec<CardLine> {
@@ -118,12 +118,12 @@ impl<'a> Lines<'a> {
 
     fn equation(&self, reading: Reading) -> String {
         // Loss of information is listed last, although it happens first.
-        let lost = |deed: &&Deed| matches!(deed, Deed::Says { after: " is lost", .. });
-        let first = self.values.iter().filter(|deed| !lost(deed));
+        let lost = |effect: &&StepEffect| matches!(effect, StepEffect::Says { after: " is lost", .. });
+        let first = self.values.iter().filter(|effect| !lost(effect));
         let last = self.values.iter().filter(lost);
-        let deeds: Vec<&Deed> = first.chain(last).collect();
+        let effects: Vec<&StepEffect> = first.chain(last).collect();
         let clauses: Vec<String> =
-            self.clauses(&deeds).into_iter().map(|clause| self.clause(&clause, false, reading)).collect();
+            self.clauses(&effects).into_iter().map(|clause| self.clause(&clause, false, reading)).collect();
         match clauses.is_empty() {
             true => "nothing with these numbers".to_owned(),
             false => clauses.join("; "),
@@ -137,7 +137,7 @@ impl<'a> Lines<'a> {
                 None
             }
             OperandShape::Condition | OperandShape::Branch => {
-                let condition = self.values.iter().find_map(Deed::expr)?;
+                let condition = self.values.iter().find_map(StepEffect::expr)?;
                 Some(self.spell(condition, Reading::Numbers))
             }
             OperandShape::Accumulate
@@ -153,29 +153,31 @@ impl<'a> Lines<'a> {
     }
 
     /// Groups effects into clauses: assignments to two targets form one clause.
-    fn clauses<'d>(&self, deeds: &[&'d Deed]) -> Vec<Vec<&'d Deed>> {
-        let of_target = |deed: &Deed| matches!(deed, Deed::Sets { operand, .. } if *operand < 2 && self.targets().len() == 2);
-        let mut clauses: Vec<Vec<&Deed>> = Vec::new();
-        for &deed in deeds {
+    fn clauses<'d>(&self, effects: &[&'d StepEffect]) -> Vec<Vec<&'d StepEffect>> {
+        let of_target = |effect: &StepEffect| matches!(effect, StepEffect::Sets { operand, .. } if *operand < 2 && self.targets().len() == 2);
+        let mut clauses: Vec<Vec<&StepEffect>> = Vec::new();
+        for &effect in effects {
             match clauses.last_mut() {
-                Some(last) if of_target(deed) && last.iter().all(|other| of_target(other)) => last.push(deed),
-                _ => clauses.push(vec![deed]),
+                Some(last) if of_target(effect) && last.iter().all(|other| of_target(other)) => {
+                    last.push(effect)
+                }
+                _ => clauses.push(vec![effect]),
             }
         }
         clauses
     }
 
     /// Returns one clause as text: `y ← y + a·b`.
-    fn clause(&self, deeds: &[&Deed], of_adjoints: bool, reading: Reading) -> String {
+    fn clause(&self, effects: &[&StepEffect], of_adjoints: bool, reading: Reading) -> String {
         let (mut left, mut right, mut results) = (Vec::new(), Vec::new(), Vec::new());
         let zero = self.formulas.leaf("0");
-        for deed in deeds {
-            match **deed {
-                Deed::Says { before, about, after } => {
+        for effect in effects {
+            match **effect {
+                StepEffect::Says { before, about, after } => {
                     let about = about.map_or(String::new(), |expr| self.spell(expr, reading));
                     return format!("{before}{about}{after}");
                 }
-                Deed::Sets { operand, value } => {
+                StepEffect::Sets { operand, value } => {
                     let Some(term) = self.operands.get(operand) else { continue };
                     left.push(if of_adjoints { term.adjoint_name() } else { term.name.clone() });
                     right.push(self.spell(value, reading));
@@ -196,8 +198,8 @@ impl<'a> Lines<'a> {
     }
 
     fn adjoint(&self, with_numbers: bool) -> Vec<CardLine> {
-        let deeds: Vec<&Deed> = self.adjoints.iter().collect();
-        let clauses = self.clauses(&deeds);
+        let effects: Vec<&StepEffect> = self.adjoints.iter().collect();
+        let clauses = self.clauses(&effects);
         // The effect on a stack or tape and the effect on the adjoint form one line.
         let moves = self.operation.update.moves_values()
             || matches!(self.operation.update.shape(), OperandShape::Single);
@@ -252,11 +254,11 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Deed {
+impl StepEffect {
     fn expr(&self) -> Option<Expr> {
         match *self {
-            Deed::Sets { value, .. } => Some(value),
-            Deed::Says { about, .. } => about,
+            StepEffect::Sets { value, .. } => Some(value),
+            StepEffect::Says { about, .. } => about,
         }
     }
 }

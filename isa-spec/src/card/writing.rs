@@ -16,7 +16,7 @@ pub(super) const AFTER: char = '\u{1}';
 
 /// One effect of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum StepEffect {
     /// An operand or its adjoint is assigned a value.
     Sets { operand: usize, value: Expr },
     /// Another effect, in words around a value.
@@ -34,9 +34,9 @@ pub(super) struct Writing<'a> {
     /// The formulas after the names of new target values.
     named: HashMap<Expr, Expr>,
     /// Effects on values, in order.
-    pub values: Vec<Deed>,
+    pub values: Vec<StepEffect>,
     /// Effects on adjoints, in order.
-    pub adjoints: Vec<Deed>,
+    pub adjoints: Vec<StepEffect>,
 }
 
 impl<'a> Writing<'a> {
@@ -92,7 +92,7 @@ impl<'a> Writing<'a> {
             }
             Action::Show => {
                 let shown = self.name(0);
-                self.values.push(Deed::Says { before: "prints ", about: Some(shown), after: "" });
+                self.values.push(StepEffect::Says { before: "prints ", about: Some(shown), after: "" });
             }
             Action::Switch(on) => self.words(if on { "mode ← 1" } else { "mode ← 0" }),
         }
@@ -100,16 +100,16 @@ impl<'a> Writing<'a> {
     }
 
     fn words(&mut self, words: &'static str) {
-        self.values.push(Deed::Says { before: words, about: None, after: "" });
+        self.values.push(StepEffect::Says { before: words, about: None, after: "" });
     }
 
     fn carried(&mut self, words: &'static str) {
-        self.adjoints.push(Deed::Says { before: words, about: None, after: "" });
+        self.adjoints.push(StepEffect::Says { before: words, about: None, after: "" });
     }
 
     fn condition(&mut self, before: &'static str, operation: Operation) -> Result<(), Failed> {
         let condition = self.int_value(operation, [0, 1])?;
-        self.values.push(Deed::Says { before, about: Some(condition), after: "" });
+        self.values.push(StepEffect::Says { before, about: Some(condition), after: "" });
         Ok(())
     }
 
@@ -120,9 +120,9 @@ impl<'a> Writing<'a> {
             Store::Output => "the output tape gains ",
         };
         let (value, adjoint, zero) = (self.name(0), self.adjoint(0), self.formulas.leaf("0"));
-        let sets = Deed::Sets { operand: 0, value: zero };
-        self.values.extend([Deed::Says { before, about: Some(value), after: "" }, sets]);
-        self.adjoints.extend([Deed::Says { before, about: Some(adjoint), after: " too" }, sets]);
+        let sets = StepEffect::Sets { operand: 0, value: zero };
+        self.values.extend([StepEffect::Says { before, about: Some(value), after: "" }, sets]);
+        self.adjoints.extend([StepEffect::Says { before, about: Some(adjoint), after: " too" }, sets]);
     }
 
     fn take(&mut self, store: Store) {
@@ -134,8 +134,8 @@ impl<'a> Writing<'a> {
             Store::Input => ("the next value of the input tape", "the adjoint of that value"),
             Store::Output => ("the last value of the output tape", "the adjoint of that value"),
         };
-        self.values.push(Deed::Sets { operand: 0, value: self.formulas.leaf(value) });
-        self.adjoints.push(Deed::Sets { operand: 0, value: self.formulas.leaf(adjoint) });
+        self.values.push(StepEffect::Sets { operand: 0, value: self.formulas.leaf(value) });
+        self.adjoints.push(StepEffect::Sets { operand: 0, value: self.formulas.leaf(adjoint) });
     }
 
     /// Returns the operand's value before the step. A missing operand is never evaluated.
@@ -182,19 +182,19 @@ impl<'a> Engine for Writing<'a> {
         self.formulas.leaf(self.operands.get(operand).map_or("?".into(), CardTerm::adjoint_name))
     }
     fn set_int(&mut self, operand: usize, value: Expr) {
-        self.values.push(Deed::Sets { operand, value });
+        self.values.push(StepEffect::Sets { operand, value });
     }
     fn set_real(&mut self, operand: usize, value: Expr) {
         let value = self.meaning(value);
-        self.values.push(Deed::Sets { operand, value });
+        self.values.push(StepEffect::Sets { operand, value });
     }
     fn set_adjoint(&mut self, operand: usize, value: Expr) {
         let value = self.meaning(value);
-        self.adjoints.push(Deed::Sets { operand, value });
+        self.adjoints.push(StepEffect::Sets { operand, value });
     }
     fn set_zero(&mut self, _class: Class, operand: usize) {
         let value = self.formulas.leaf("0");
-        self.values.push(Deed::Sets { operand, value });
+        self.values.push(StepEffect::Sets { operand, value });
     }
 
     fn admit(&self, value: Expr) -> Eval<Expr> {
@@ -209,7 +209,7 @@ impl<'a> Engine for Writing<'a> {
         self.after(operand, &name, value)
     }
 
-    fn is_loud(&self, _adjoint: Expr) -> bool {
+    fn is_nonzero(&self, _adjoint: Expr) -> bool {
         true
     }
     fn receives(&self, _number: usize, operand: usize) -> bool {
@@ -234,12 +234,12 @@ impl<'a> Engine for Writing<'a> {
     }
 
     fn require_condition(&mut self, holds: Expr) -> Result<(), Failed> {
-        self.values.push(Deed::Says { before: "traps unless ", about: Some(holds), after: "" });
+        self.values.push(StepEffect::Says { before: "traps unless ", about: Some(holds), after: "" });
         Ok(())
     }
     fn require_vacant(&mut self, _class: Class, operand: usize) -> Result<(), Failed> {
         let about = Some(self.name(operand));
-        self.values.push(Deed::Says { before: "traps unless ", about, after: " is vacant" });
+        self.values.push(StepEffect::Says { before: "traps unless ", about, after: " is vacant" });
         Ok(())
     }
 
@@ -250,16 +250,16 @@ impl<'a> Engine for Writing<'a> {
             Erasure::Cell => "the old ",
             Erasure::Bit => "the lowest bit of the old ",
         };
-        self.values.push(Deed::Says { before, about, after: " is lost" });
+        self.values.push(StepEffect::Says { before, about, after: " is lost" });
     }
     fn ends_adjoint(&mut self, _operand: usize) {}
     fn frees(&mut self, operand: usize) {
         let about = Some(self.adjoint(operand));
-        self.adjoints.push(Deed::Says { before: "", about, after: " is dropped" });
+        self.adjoints.push(StepEffect::Says { before: "", about, after: " is dropped" });
     }
     fn drop_adjoint(&mut self, operand: usize) {
         let value = self.formulas.leaf("0");
-        self.adjoints.push(Deed::Sets { operand, value });
+        self.adjoints.push(StepEffect::Sets { operand, value });
     }
 
     /// Always true, because the card of a backward step assumes a history. Kept values have no formulas, so

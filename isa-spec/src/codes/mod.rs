@@ -49,10 +49,10 @@ pub enum CodeEvidence {
         /// The smallest program that triggers the code.
         shown: CodeTrial,
         /// The corrected program, which doesn't trigger the code.
-        mended: CodeTrial,
+        recomputed: CodeTrial,
     },
     /// The reason why no program triggers the code.
-    Untold(&'static str),
+    NotShown(&'static str),
 }
 
 /// A program, and the command that is run on it.
@@ -85,8 +85,8 @@ impl CodeTrial {
 
 /// Returns an example that triggers a code, with its corrected form.
 #[doc(hidden)]
-pub const fn programs(shown: CodeTrial, mended: CodeTrial) -> CodeEvidence {
-    CodeEvidence::Programs { shown, mended }
+pub const fn programs(shown: CodeTrial, recomputed: CodeTrial) -> CodeEvidence {
+    CodeEvidence::Programs { shown, recomputed }
 }
 
 #[doc(hidden)]

@@ -34,23 +34,24 @@ pub fn page(entry: &CodeEntry, printed: &str) -> String {
     let mut text = format!("{code} {words}: {}\n\n", account.title);
     paragraph(&mut text, account.meaning);
     match &account.evidence {
-        CodeEvidence::Programs { shown, mended } => {
+        CodeEvidence::Programs { shown, recomputed } => {
             let _ = writeln!(text, "\nThe smallest program that shows it:\n");
             trial(&mut text, entry, shown);
             printed.lines().for_each(|line| text.extend([format!("    {line}").trim_end(), "\n"]));
             text.push('\n');
             paragraph(&mut text, account.cure);
-            match shown.text == mended.text {
+            match shown.text == recomputed.text {
                 true => {
-                    let _ = writeln!(text, "\nWith this it runs:\n\n    $ {}", mended.typed(&entry.file()));
+                    let _ =
+                        writeln!(text, "\nWith this it runs:\n\n    $ {}", recomputed.typed(&entry.file()));
                 }
                 false => {
                     let _ = writeln!(text, "\nMended:\n");
-                    trial(&mut text, entry, mended);
+                    trial(&mut text, entry, recomputed);
                 }
             }
         }
-        CodeEvidence::Untold(why) => {
+        CodeEvidence::NotShown(why) => {
             text.push('\n');
             paragraph(&mut text, &format!("No program shows it: {why}."));
             text.push('\n');
@@ -94,17 +95,17 @@ fn section(text: &mut String, entry: &CodeEntry, printed: &str) {
     let CodeEntry { code, words, account } = entry;
     let _ = write!(text, "\n### {code} {words}\n\n*{}.* {}\n", account.title, account.meaning);
     match &account.evidence {
-        CodeEvidence::Programs { shown, mended } => {
+        CodeEvidence::Programs { shown, recomputed } => {
             fenced(text, entry, shown, printed);
             let _ = write!(text, "\n{}\n", account.cure);
-            match shown.text == mended.text {
+            match shown.text == recomputed.text {
                 true => {
-                    let _ = write!(text, "\n```text\n$ {}\n```\n", mended.typed(&entry.file()));
+                    let _ = write!(text, "\n```text\n$ {}\n```\n", recomputed.typed(&entry.file()));
                 }
-                false => fenced(text, entry, mended, ""),
+                false => fenced(text, entry, recomputed, ""),
             }
         }
-        CodeEvidence::Untold(why) => {
+        CodeEvidence::NotShown(why) => {
             let _ = write!(text, "\nNo program shows it: {why}. {}\n", account.cure);
         }
     }

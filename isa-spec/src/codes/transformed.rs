@@ -175,5 +175,5 @@ pub(super) static OUR_MISTAKE: CodeAccount = CodeAccount {
     meaning: "A transformation of Reviver wrote this text, and the assembler rejects it. That is a mistake \
               in Reviver.",
     cure: "Report the mistake, with the program.",
-    evidence: CodeEvidence::Untold("no mistake in a program is known to cause it"),
+    evidence: CodeEvidence::NotShown("no mistake in a program is known to cause it"),
 };

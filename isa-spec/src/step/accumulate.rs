@@ -143,9 +143,9 @@ fn carry_any<E: Engine>(
         return Ok(Changes::nothing());
     };
     let bar = e.adjoint(y);
-    let is_loud = e.is_loud(bar);
-    e.looks_for_losses(operation, [a, b], is_loud);
-    Ok(when!(e, is_loud, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
+    let is_nonzero = e.is_nonzero(bar);
+    e.looks_for_losses(operation, [a, b], is_nonzero);
+    Ok(when!(e, is_nonzero, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
 }
 
 /// Returns the changes of adjoints for a nonzero cotangent.

@@ -68,7 +68,7 @@ pub trait Engine: Sized {
     }
 
     /// Returns true if an adjoint is nonzero, so that it must be propagated.
-    fn is_loud(&self, adjoint: Real<Self>) -> Self::Bit;
+    fn is_nonzero(&self, adjoint: Real<Self>) -> Self::Bit;
     /// Returns true if the adjoint of a source gets a contribution; `operand` is the source's operand number.
     /// Constants get none, nor do cells that don't depend on the inputs of the derivative.
     fn receives(&self, operand: usize, cell: Self::Cell) -> Self::Bit;

@@ -115,8 +115,8 @@ fn shares_of_itself<E: Engine>(
 ) -> Result<Changes<E>, Failed> {
     let [y, a, b] = cells;
     let (s, bar, value) = (e.numbers(), e.adjoint(y), e.real(y));
-    let is_loud = e.is_loud(bar);
-    let Some(sense) = operation.update.sense().filter(|_| e.holds(is_loud)) else {
+    let is_nonzero = e.is_nonzero(bar);
+    let Some(sense) = operation.update.sense().filter(|_| e.holds(is_nonzero)) else {
         return Ok(Changes::nothing());
     };
     let none = s.real(0.0).map_err(Failed::Carried)?;

@@ -33,8 +33,8 @@ pub(super) fn map<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Res
 #[inline(always)]
 fn mapped<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Result<Changes<E>, Failed> {
     let bar = e.adjoint(y);
-    let is_loud = e.is_loud(bar);
-    Ok(when!(e, is_loud, mapped_loud(e, operation, y, bar)))
+    let is_nonzero = e.is_nonzero(bar);
+    Ok(when!(e, is_nonzero, mapped_loud(e, operation, y, bar)))
 }
 
 #[inline(always)]

@@ -70,8 +70,8 @@ fn carry_any<E: Engine>(
     let Some(sense) = update.sense() else { return Ok(Changes::nothing()) };
     let [x, y, _] = cells;
     let bars = (e.adjoint(x), e.adjoint(y));
-    let is_loud = e.either(e.is_loud(bars.0), e.is_loud(bars.1));
-    Ok(when!(e, is_loud, carry_loud(e, update, cells, [before, after], (bars, sense))))
+    let is_nonzero = e.either(e.is_nonzero(bars.0), e.is_nonzero(bars.1));
+    Ok(when!(e, is_nonzero, carry_loud(e, update, cells, [before, after], (bars, sense))))
 }
 
 #[inline(always)]

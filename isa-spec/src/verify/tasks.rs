@@ -11,7 +11,7 @@ use crate::codes::ProblemCode;
 use crate::effects::Effects;
 use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
 use crate::module::{Parameter, Passing, Procedure};
-use crate::tasks::{MisplacedBound, TaskStretch, stretches};
+use crate::tasks::{MisplacedBound, TaskRegion, regions};
 use crate::update::{Action, TaskBound};
 
 /// Upper bound on globals visited, over all procedures, before the analysis gives up.
@@ -56,8 +56,8 @@ impl<'a> Checker<'a> {
         for procedure in &self.module.procedures {
             let first = procedure.entry + 1;
             let body = code.get(first as usize..procedure.exit as usize).unwrap_or_default();
-            match stretches(first, body) {
-                Ok(found) => found.iter().for_each(|&stretch| self.stretch(stretch, &effects)),
+            match regions(first, body) {
+                Ok(found) => found.iter().for_each(|&region| self.region(region, &effects)),
                 Err(misplaced) => self.misplaced(misplaced),
             }
         }
@@ -84,11 +84,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn stretch(&mut self, stretch: TaskStretch, effects: &Effects) {
+    fn region(&mut self, region: TaskRegion, effects: &Effects) {
         let module = self.module;
         let mut tasks = Vec::new();
         let mut is_straight = true;
-        for at in stretch.opens + 1..stretch.closes {
+        for at in region.opens + 1..region.closes {
             let Some(instruction) = module.code.get(at as usize) else { return };
             match instruction.update.action() {
                 Action::Call(_) => {
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
                 }
                 Action::Jump | Action::Join => {
                     is_straight = false;
-                    self.branch_of_tasks(stretch, at, instruction);
+                    self.branch_of_tasks(region, at, instruction);
                 }
                 _ if self.counts_tasks(instruction) => {}
                 _ => self.no_task(at, instruction),
@@ -137,9 +137,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks that a branch between `fork` and `join` doesn't leave that region.
-    fn branch_of_tasks(&mut self, stretch: TaskStretch, at: u32, instruction: &Instruction) {
+    fn branch_of_tasks(&mut self, region: TaskRegion, at: u32, instruction: &Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
-        if !stretch.contains(partner) {
+        if !region.contains(partner) {
             let violation = self.report(
                 ProblemCode::TasksMisplaced,
                 Site::Instruction(at),

@@ -87,7 +87,7 @@ fn all_measured(written: &HashMap<&str, [Found; 2]>, count: usize) -> Vec<([Foun
 }
 
 #[test]
-fn the_page_tells_the_greatest_errors() {
+fn the_page_states_the_greatest_errors() {
     let count = env::var("REVIVER_CAMPAIGN").ok().and_then(|count| count.parse().ok()).unwrap_or(COUNT);
     let page = fs::read_to_string(path()).expect("the page is there");
     let (before, table, behind) = parts(&page);

@@ -96,7 +96,7 @@ fn only_real_cells_receive() {
 }
 
 #[test]
-fn numbers_stand_to_the_right_and_lead_to_the_other_side() {
+fn numbers_are_on_the_right_and_link_to_the_other_side() {
     let operands = [
         real("A[i]").with_values("1", "7"),
         real("x").with_values("-2", "-2"),

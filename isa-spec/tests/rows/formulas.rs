@@ -189,7 +189,7 @@ fn text(build: impl Fn(&Formulas, Expr, Expr, Expr) -> Expr) -> String {
 }
 
 #[test]
-fn parentheses_stand_where_they_must_and_nowhere_else() {
+fn parentheses_are_written_only_where_needed() {
     let minus = |s: &Formulas, a, b| s.sub(a, b).unwrap();
     let times = |s: &Formulas, a, b| s.mul(a, b).unwrap();
     let over = |s: &Formulas, a, b| s.div(a, b).unwrap();

@@ -7,8 +7,8 @@ use reviver_isa::Function;
 use reviver_isa::arith::Elementary::{self, *};
 use reviver_isa::fault::Eval;
 use reviver_isa::function::Form;
-use reviver_isa::number::lifted::Coefficients;
-use reviver_isa::number::{Arithmetic, F64, FixedPoint, Lifted, Reals, Wide};
+use reviver_isa::number::taylor::Coefficients;
+use reviver_isa::number::{Arithmetic, F64, FixedPoint, Reals, TaylorReals, Wide};
 
 use crate::bytes::is_frozen;
 use crate::numbers::Random;
@@ -27,7 +27,7 @@ pub fn row<R: Reals<Bits = u64>, const N: usize>(
 where
     [u64; N]: Default,
 {
-    let numbers = Arithmetic { words: Wide, reals: Lifted::<R, N>::new(reals) };
+    let numbers = Arithmetic { words: Wide, reals: TaylorReals::<R, N>::new(reals) };
     let (x, y) = (series(reals, a), series(reals, b));
     let value = match form {
         Form::RealInt => function.real_int(&numbers, x, b[0] as i64),
@@ -119,11 +119,11 @@ fn every_row_has_the_coefficients_that_interpolation_finds() {
 /// Checks the series of a function of one variable at 0.
 fn check_series(
     name: &str,
-    function: impl Fn(Lifted<F64, 7>, Coefficients<f64, 7>) -> Eval<Coefficients<f64, 7>>,
+    function: impl Fn(TaylorReals<F64, 7>, Coefficients<f64, 7>) -> Eval<Coefficients<f64, 7>>,
     expected: Jet<7>,
 ) {
     let variable = Coefficients([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let found = function(Lifted::new(F64), variable).unwrap().0;
+    let found = function(TaylorReals::new(F64), variable).unwrap().0;
     for k in 0..7 {
         assert!((found[k] - expected[k]).abs() < 1e-15, "{name}: {found:?}");
     }
@@ -132,7 +132,7 @@ fn check_series(
 /// Tests series from Abramowitz and Stegun, chapters 3 and 4.
 #[test]
 fn series_are_those_of_the_books() {
-    type Jets = Lifted<F64, 7>;
+    type Jets = TaylorReals<F64, 7>;
     let of = |f: Elementary| move |s: Jets, x| s.elementary(f, x);
     let one_more = |s: Jets, x| s.add(s.literal(1.0)?, x);
     let third = 1.0 / 3.0;
@@ -166,21 +166,21 @@ fn series_are_those_of_the_books() {
 
 #[test]
 fn series_of_compositions_are_those_of_the_books() {
-    let one_more = |s: Lifted<F64, 7>, x| s.add(s.literal(1.0)?, x);
-    let exp_sin = |s: Lifted<F64, 7>, x| s.elementary(Exp, s.elementary(Sin, x)?);
+    let one_more = |s: TaylorReals<F64, 7>, x| s.add(s.literal(1.0)?, x);
+    let exp_sin = |s: TaylorReals<F64, 7>, x| s.elementary(Exp, s.elementary(Sin, x)?);
     check_series("exp(sin x)", exp_sin, [1.0, 1.0, 0.5, 0.0, -0.125, -1.0 / 15.0, -1.0 / 240.0]);
-    let log_cos = |s: Lifted<F64, 7>, x| s.elementary(Log, s.elementary(Cos, x)?);
+    let log_cos = |s: TaylorReals<F64, 7>, x| s.elementary(Log, s.elementary(Cos, x)?);
     check_series("log(cos x)", log_cos, [0.0, 0.0, -0.5, 0.0, -1.0 / 12.0, 0.0, -1.0 / 45.0]);
-    let power = |s: Lifted<F64, 7>, x| s.pow(one_more(s, x)?, one_more(s, x)?);
+    let power = |s: TaylorReals<F64, 7>, x| s.pow(one_more(s, x)?, one_more(s, x)?);
     check_series("(1 + x)^(1 + x)", power, [1.0, 1.0, 1.0, 0.5, 1.0 / 3.0, 1.0 / 12.0, 3.0 / 40.0]);
-    let gone = |s: Lifted<F64, 7>, x| s.elementary(ExpM1, s.elementary(Ln1p, x)?);
+    let gone = |s: TaylorReals<F64, 7>, x| s.elementary(ExpM1, s.elementary(Ln1p, x)?);
     check_series("exp_m1(ln_1p x)", gone, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let root = |s: Lifted<F64, 7>, x| s.elementary(Cbrt, s.powi(one_more(s, x)?, 3)?);
+    let root = |s: TaylorReals<F64, 7>, x| s.elementary(Cbrt, s.powi(one_more(s, x)?, 3)?);
     check_series("cbrt((1 + x)^3)", root, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let length = |s: Lifted<F64, 7>, x| s.hypot(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
+    let length = |s: TaylorReals<F64, 7>, x| s.hypot(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
     check_series("hypot(sin x, cos x)", length, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let back = |s: Lifted<F64, 7>, x| s.elementary(Atan, s.elementary(Tan, x)?);
+    let back = |s: TaylorReals<F64, 7>, x| s.elementary(Atan, s.elementary(Tan, x)?);
     check_series("atan(tan x)", back, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let angle = |s: Lifted<F64, 7>, x| s.atan2(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
+    let angle = |s: TaylorReals<F64, 7>, x| s.atan2(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
     check_series("atan2(sin x, cos x)", angle, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }

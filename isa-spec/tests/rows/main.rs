@@ -8,7 +8,6 @@ mod edges;
 mod formulas;
 mod integers;
 mod jets;
-mod lifted;
 #[cfg(feature = "mutants")]
 mod mutants;
 mod names;
@@ -19,6 +18,7 @@ mod reals;
 #[path = "../elementary/series.rs"]
 mod series;
 mod systems;
+mod taylor;
 mod updates;
 
 /// The numbers that the module `series` computes with.

@@ -9,7 +9,7 @@ use reviver_isa::update::Update;
 /// Tests that a source may lose a derivative only where its row has a value and no derivative. For division,
 /// the value traps, too.
 #[test]
-fn rows_tell_where_they_have_no_derivative() {
+fn rows_describe_missing_derivatives() {
     let sources = Function::ALL.iter().flat_map(|&function| [(function, 0), (function, 1)]);
     let lacking: Vec<_> = sources.filter(|(function, source)| function.may_lack_partial(*source)).collect();
     let expected = [
@@ -29,7 +29,7 @@ fn rows_tell_where_they_have_no_derivative() {
 
 /// Tests that comparisons that only keep numbers in range cause no kink.
 #[test]
-fn rows_tell_where_they_have_a_kink() {
+fn rows_describe_their_kinks() {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     let operation = |function, form| Operation { update: Update::Add, function, form, undoes: false };
     let with_kinks = Function::ALL.iter().filter(|&&function| {

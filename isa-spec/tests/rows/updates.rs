@@ -59,7 +59,7 @@ impl Engine for Array {
     fn admit(&self, value: f64) -> Eval<f64> {
         if value.is_finite() { Ok(value) } else { Err(Fault::NonFinite) }
     }
-    fn is_loud(&self, adjoint: f64) -> bool {
+    fn is_nonzero(&self, adjoint: f64) -> bool {
         adjoint != 0.0
     }
     fn receives(&self, _operand: usize, _cell: usize) -> bool {

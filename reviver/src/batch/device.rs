@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reviver_vm::room::{self, OutOfMemory};
+use reviver_vm::allocation::{self, OutOfMemory};
 
 use super::plan::LanePlan;
 use crate::error::Error;
@@ -64,7 +64,7 @@ pub struct BlockOutcome {
     /// Lanes with unverified derivatives, and the reason for the first such lane.
     pub doubtful: NotedLanes,
     /// Lanes that needed their reverse sweep recomputed with a history.
-    pub mended: NotedLanes,
+    pub recomputed: NotedLanes,
     /// Lanes that ended with leftovers: cells, tapes or stacks that should be empty and aren't.
     pub leftovers: NotedLanes,
     /// Number of lanes that the CPU executed because the device left them undecided.
@@ -86,7 +86,7 @@ impl BlockOutcome {
     pub fn add(&mut self, other: BlockOutcome) {
         self.failures.extend(other.failures);
         self.doubtful.add(other.doubtful);
-        self.mended.add(other.mended);
+        self.recomputed.add(other.recomputed);
         self.leftovers.add(other.leftovers);
         self.by_processor += other.by_processor;
         self.in_groups += other.in_groups;
@@ -108,7 +108,7 @@ impl BlockOutcome {
     #[cfg(feature = "gpu")]
     pub(super) fn renumbered(mut self, numbers: impl Fn(u64) -> u64) -> BlockOutcome {
         self.failures.iter_mut().for_each(|failure| failure.lane = numbers(failure.lane));
-        for noted in [&mut self.doubtful, &mut self.mended, &mut self.leftovers] {
+        for noted in [&mut self.doubtful, &mut self.recomputed, &mut self.leftovers] {
             noted.first.iter_mut().for_each(|(lane, _)| *lane = numbers(*lane));
         }
         self
@@ -167,7 +167,7 @@ impl NotedLanes {
 /// # Errors
 /// [`OutOfMemory`] if there is no memory for the columns.
 pub fn zeros(columns: usize, lanes: usize) -> Result<Vec<Vec<u64>>, OutOfMemory> {
-    (0..columns).map(|_| room::zeros(lanes)).collect()
+    (0..columns).map(|_| allocation::zeros(lanes)).collect()
 }
 
 /// Progress callback. Its argument is the number of lanes that a thread has just completed.

@@ -162,7 +162,7 @@ impl GpuLanes {
         };
         let ran = pass.run(inputs, results, is_open, run)?;
         for (is_open, status) in is_open.iter_mut().zip(&ran.statuses) {
-            *is_open |= *status != LaneStatus::Arrived;
+            *is_open |= *status != LaneStatus::Finished;
         }
         Ok(ran)
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use reviver_batch::{
-    AskedNumber, BatchDevice, BatchError, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun,
+    BatchDevice, BatchError, DeviceLanes, LaneRunKind, LaneStatus, LanesRequest, LanesRun, RequestedNumber,
     ShaderCell,
 };
 use reviver_compile::op::Space;
@@ -38,15 +38,15 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             ResultSource::Value { .. } | ResultSource::Adjoint { .. } => None,
         })
         .collect();
-    let way = LaneWay::Whole(plan.task.travel());
-    let asked = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, AskedNumber)> {
-        cells.into_iter().map(|(n, cell)| (n, AskedNumber::Cell(cell))).collect()
+    let run_kind = LaneRunKind::Whole(plan.task.travel());
+    let asked = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, RequestedNumber)> {
+        cells.into_iter().map(|(n, cell)| (n, RequestedNumber::Cell(cell))).collect()
     };
     match &plan.task {
-        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, way, asked(cells))?]),
+        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, run_kind, asked(cells))?]),
         LaneTask::RoundTrip | LaneTask::RoundTripBack => {
             let arrived = cells.iter().map(|&(_, cell)| cell).collect();
-            Ok(vec![to(device, plan, way, asked(cells))?, again(device, plan, arrived)?])
+            Ok(vec![to(device, plan, run_kind, asked(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
             let together = plan.together(LossCell::turns_with);
@@ -66,11 +66,11 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
     }
     let start = lane::start(call, travel).ok_or(Error::NoBeginning)?;
     let request = LanesRequest {
-        way: LaneWay::Whole(travel),
+        run_kind: LaneRunKind::Whole(travel),
         level: plan.executable.level(),
         given,
-        asked: begun.map(AskedNumber::Cell).collect(),
-        asks_steps: false,
+        asked: begun.map(RequestedNumber::Cell).collect(),
+        reports_steps: false,
     };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
@@ -86,10 +86,10 @@ fn slopes(
     let own = first..first + losses.len();
     let of_column = |source: ResultSource| match source {
         ResultSource::Adjoint { loss, cell } if own.contains(&loss) => {
-            Some(AskedNumber::Adjoint { row: loss - first, real: cell })
+            Some(RequestedNumber::Adjoint { row: loss - first, real: cell })
         }
         ResultSource::Value { loss, .. } if own.contains(&loss) => {
-            Some(AskedNumber::Loss { row: loss - first })
+            Some(RequestedNumber::Loss { row: loss - first })
         }
         ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
     };
@@ -97,7 +97,7 @@ fn slopes(
     let asked = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
     let cells = losses.iter().map(LossCell::alone).collect::<Option<Vec<_>>>();
     let cells = cells.ok_or(NoDevice::Seeds)?;
-    match to(device, plan, LaneWay::Gradient { losses: cells }, asked) {
+    match to(device, plan, LaneRunKind::Gradient { losses: cells }, asked) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
         // One pass for all losses may fail, for example because it needs too much memory. Then each loss gets its own
@@ -112,13 +112,14 @@ fn slopes(
 fn to(
     device: &BatchDevice,
     plan: &LanePlan,
-    way: LaneWay,
-    asked: Vec<(usize, AskedNumber)>,
+    run_kind: LaneRunKind,
+    asked: Vec<(usize, RequestedNumber)>,
 ) -> Result<DevicePass, Error> {
     let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
     let (columns, asked) = asked.into_iter().unzip();
     let given = plan.inputs.iter().map(of_cell).collect();
-    let request = LanesRequest { way, level: plan.executable.level(), given, asked, asks_steps: false };
+    let request =
+        LanesRequest { run_kind, level: plan.executable.level(), given, asked, reports_steps: false };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::To { lanes, columns })
 }
@@ -147,7 +148,7 @@ impl DevicePass {
     /// Returns the number of loops that the pass executes by a dispatch switch.
     pub fn switched_loops(&self) -> u32 {
         let (DevicePass::To { lanes, .. } | DevicePass::Again { lanes, .. }) = self;
-        lanes.switched()
+        lanes.irreducible_loops()
     }
 
     /// Runs the pass. Writes the lanes' numbers to `results`, and returns the status of each lane. Open lanes failed

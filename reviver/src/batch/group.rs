@@ -4,18 +4,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use reviver_compile::group::call::{GroupCall, GroupEnd, GroupRoom};
+use reviver_compile::group::call::{GroupCall, GroupEnd, GroupMemory};
 use reviver_isa::instruction::Class;
 use reviver_memory::ask;
+use reviver_vm::allocation::{self, OutOfMemory};
 use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
-use reviver_vm::room::{self, OutOfMemory};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
+use crate::end_to_end::in_one_go;
 use crate::loss::LossCell;
 use crate::shared::GroupKey;
-use crate::trip::in_one_go;
 use crate::workspace::Workspace;
 
 /// Maximum number of group routes to compile, because each takes time.
@@ -76,7 +76,7 @@ impl PlanGroups {
 pub(super) struct ThreadGroups<'g> {
     groups: &'g PlanGroups,
     /// Buffers for each of the routes.
-    rooms: Vec<GroupRoom>,
+    rooms: Vec<GroupMemory>,
     most_steps: u64,
     /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
     begun: usize,
@@ -165,7 +165,7 @@ impl<'g> ThreadGroups<'g> {
                     self.kept.add(places.start, lanes);
                     return GroupLanes::Done(lanes);
                 }
-                GroupEnd::Parted(first) => lanes = first.min(lanes - 1),
+                GroupEnd::Diverged(first) => lanes = first.min(lanes - 1),
                 GroupEnd::GivenUp => return GroupLanes::Alone(lanes),
             }
         }
@@ -251,7 +251,7 @@ impl GivenRows {
         self.places = places.start..places.end.min(places.start + KEPT);
         for (own, column) in self.columns.iter_mut().zip(inputs) {
             if order.is_plain() {
-                room::copy(own, column.get(self.places.clone()).unwrap_or_default());
+                allocation::copy(own, column.get(self.places.clone()).unwrap_or_default());
                 continue;
             }
             for (own, place) in own.iter_mut().zip(self.places.clone()) {

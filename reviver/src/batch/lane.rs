@@ -1,10 +1,10 @@
 //! Execution of one lane in a workspace: set inputs, run, read results. This module knows no other lane.
 
 #[cfg(feature = "gpu")]
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
-use reviver_vm::differentiate::Trust;
+use reviver_vm::differentiate::VerificationReport;
 
 use super::device::BlockOutcome;
 use super::plan::{LaneCell, LanePlan, LaneTask, LossColumn, ResultSource};
@@ -35,7 +35,7 @@ pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
 
 /// Returns the start state of a run in direction `travel` in a workspace.
 #[cfg(feature = "gpu")]
-pub(super) fn start(call: Workspace, travel: Travel) -> Option<RouteStart> {
+pub(super) fn start(call: Workspace, travel: Travel) -> Option<RunStart> {
     match travel {
         Travel::Forward => Some(call.inputs.start),
         Travel::Backward => call.results.map(|results| results.start),
@@ -153,15 +153,20 @@ fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
 }
 
 /// Notes unverified derivatives, or returns an error if the batch doesn't allow them.
-fn note_trust(plan: &LanePlan, lane: u64, trust: &Trust, outcome: &mut BlockOutcome) -> Result<(), Error> {
-    if let Err(doubt) = certain(&plan.executable.shared, trust) {
+fn note_trust(
+    plan: &LanePlan,
+    lane: u64,
+    verification_report: &VerificationReport,
+    outcome: &mut BlockOutcome,
+) -> Result<(), Error> {
+    if let Err(doubt) = certain(&plan.executable.shared, verification_report) {
         match plan.options.allows_doubt {
             true => outcome.doubtful.note(lane, || doubt.to_string()),
             false => return Err(doubt),
         }
     }
-    if let Some(astray) = &trust.mended {
-        outcome.mended.note(lane, || astray.to_string());
+    if let Some(divergence) = &verification_report.recomputed {
+        outcome.recomputed.note(lane, || divergence.to_string());
     }
     Ok(())
 }
@@ -185,5 +190,7 @@ fn differentiate(
             }
         }
     };
-    call.gradients_bits(&plan.losses, each, |trust| note_trust(plan, *lane, trust, outcome))
+    call.gradients_bits(&plan.losses, each, |verification_report| {
+        note_trust(plan, *lane, verification_report, outcome)
+    })
 }

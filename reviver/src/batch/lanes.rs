@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::Travel;
-use reviver_vm::room::{self, OutOfMemory};
+use reviver_vm::allocation::{self, OutOfMemory};
 
 #[cfg(feature = "arrow")]
 use super::arrow::results::ArrowResults;
@@ -203,7 +203,7 @@ impl LaneResults {
         let columns = plan.results.iter().enumerate().map(|(n, column)| {
             let (name, class, is_shown) =
                 (column.name.clone(), column.class, shown.binary_search(&n).is_ok());
-            Ok(ResultNumbers { name, class, is_shown, bits: room::zeros(lanes)? })
+            Ok(ResultNumbers { name, class, is_shown, bits: allocation::zeros(lanes)? })
         });
         let columns = columns.collect::<Result<Vec<_>, OutOfMemory>>()?;
         let system = plan.executable.program().module().real;
@@ -293,8 +293,8 @@ impl LaneResults {
     }
 
     /// Returns the lanes that needed their reverse sweep recomputed with a history because of rounding.
-    pub fn mended(&self) -> &NotedLanes {
-        &self.outcome.mended
+    pub fn recomputed(&self) -> &NotedLanes {
+        &self.outcome.recomputed
     }
 
     /// Returns the lanes that ended with leftovers in cells, tapes or stacks that should be empty. Their results are

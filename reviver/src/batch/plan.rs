@@ -132,7 +132,7 @@ pub struct LanePlan {
     /// have no result column.
     pub summed: Vec<usize>,
     /// For each loss, its result columns.
-    told: Vec<Vec<(usize, LossColumn)>>,
+    reported: Vec<Vec<(usize, LossColumn)>>,
 }
 
 /// Maximum number of losses in one reverse sweep; each needs registers.
@@ -173,10 +173,10 @@ impl LanePlan {
             shared,
             results: Vec::new(),
             summed: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
         };
         plan.results = plan.columns()?;
-        plan.told = plan.by_loss();
+        plan.reported = plan.by_loss();
         plan.summed = plan.sums();
         Ok(plan)
     }
@@ -188,20 +188,20 @@ impl LanePlan {
 
     /// Returns the result columns of a loss.
     pub(super) fn columns_of(&self, loss: usize) -> &[(usize, LossColumn)] {
-        self.told.get(loss).map_or(&[], Vec::as_slice)
+        self.reported.get(loss).map_or(&[], Vec::as_slice)
     }
 
     fn by_loss(&self) -> Vec<Vec<(usize, LossColumn)>> {
-        let mut told = vec![Vec::new(); self.losses.len()];
+        let mut reported = vec![Vec::new(); self.losses.len()];
         for (n, column) in self.results.iter().enumerate() {
             let (loss, column) = match column.source {
                 ResultSource::Value { loss, seeded } => (loss, LossColumn::Value(seeded)),
                 ResultSource::Adjoint { loss, cell } => (loss, LossColumn::Adjoint(cell)),
                 ResultSource::Cell(_) => continue,
             };
-            told.get_mut(loss).into_iter().for_each(|told: &mut Vec<_>| told.push((n, column)));
+            reported.get_mut(loss).into_iter().for_each(|reported: &mut Vec<_>| reported.push((n, column)));
         }
-        told
+        reported
     }
 
     /// Returns the result columns that callers see, without those that only feed a sum.

@@ -63,7 +63,7 @@ fn expected(program: &Program, state: &State) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn runs_come_to_the_same_bits() {
+fn runs_have_the_same_bits() {
     let (mut arrived, mut native) = (0, 0);
     for path in programs() {
         let assembled = open(&path).unwrap();
@@ -192,11 +192,18 @@ fn gradients_are_the_same_bits() {
                                 (derivative.steps, derivative.steps_back),
                                 (wanted.steps, wanted.steps_back)
                             );
-                            let reports = [&derivative.trust, &wanted.trust].map(|trust| &trust.reports);
+                            let reports = [&derivative.verification_report, &wanted.verification_report]
+                                .map(|verification_report| &verification_report.reports);
                             assert_eq!(reports[0], reports[1], "{}: {}", path.display(), global.name);
-                            assert_eq!(derivative.trust.mended, wanted.trust.mended);
-                            assert_eq!(derivative.trust.loss_error, wanted.trust.loss_error);
-                            assert!(!is_exact || wanted.trust.mended.is_none());
+                            assert_eq!(
+                                derivative.verification_report.recomputed,
+                                wanted.verification_report.recomputed
+                            );
+                            assert_eq!(
+                                derivative.verification_report.loss_error,
+                                wanted.verification_report.loss_error
+                            );
+                            assert!(!is_exact || wanted.verification_report.recomputed.is_none());
                             for input in
                                 arrays(program).filter(|(_, g)| g.class == Class::Real && g.role.is_given())
                             {

@@ -261,7 +261,7 @@ fn no_lanes_and_one_lane_are_batches() {
 }
 
 #[test]
-fn a_million_lanes_come_in_their_order() {
+fn a_million_lanes_keep_their_order() {
     let program = compiled(".inout n\nadd n, 1\n", EngineChoice::Auto);
     let numbers: Vec<i64> = (0..1_000_000).collect();
     let results = Batch::new(&program, Device::cpu_with(3))
@@ -324,7 +324,7 @@ const LINE: &str = ".inout w[2]: real shared default {0.5, -1}\n.inout x: real\n
 compute\nadd e, w[0] * x\nadd e, w[1]\nsub e, t\napply\nadd loss, square(e)\nuncompute\n";
 
 #[test]
-fn what_lanes_share_has_one_derivative() {
+fn shared_inputs_of_lanes_have_one_derivative() {
     let program = compiled(LINE, EngineChoice::Auto);
     let (loss, count) = (program.loss("loss").unwrap(), 1000);
     let x: Vec<f64> = (0..count).map(|lane| f64::from(lane) / 7.0).collect();
@@ -467,7 +467,7 @@ fn a_row_that_is_mended_leaves_the_others_as_they_are() {
     let lanes = LaneInputs::new(2).reals("x", vec![0.0003, 64.0]).reals("z", vec![5.0, 5.0]);
     let found = batch(&program, 1).jacobian(&[program.reals("y").unwrap()], &[], &lanes).unwrap();
     assert!(found.failures().is_empty());
-    assert_eq!(found.mended().count, 1, "the first lane's row alone");
+    assert_eq!(found.recomputed().count, 1, "the first lane's row alone");
     for (row, slopes) in [("y[0]", [1.0, 1.0]), ("y[1]", [3.0, 0.0]), ("y[2]", [1.0, -1.0])] {
         for (by, slope) in ["x", "z"].into_iter().zip(slopes) {
             assert_eq!(found.reals(&format!("{row}/{by}")).unwrap(), [slope; 2], "{row}/{by}");
@@ -476,7 +476,7 @@ fn a_row_that_is_mended_leaves_the_others_as_they_are() {
 }
 
 #[test]
-fn a_lane_that_doesnt_come_back_fails() {
+fn a_lane_that_isnt_restored_fails() {
     let text = ".inout x: real\n.out y: real\nadd y, x\n";
     let program = compiled(text, EngineChoice::Auto);
     let lanes = LaneInputs::new(2).reals("x", vec![0.1, 1e17]);
@@ -512,7 +512,7 @@ fn wrong_columns_are_refused() {
 }
 
 #[test]
-fn batches_run_at_once_and_stop_when_they_are_told() {
+fn batches_run_at_once_and_stop_on_request() {
     let program = compiled(SQUARE, EngineChoice::Auto);
     let both = Batch::new(&program, Device::cpu_with(2));
     let run = |offset: i64| {

@@ -59,7 +59,7 @@ fn compare(name: &str, program: &Program, [found, expected]: [&State; 2]) {
 }
 
 #[test]
-fn programs_come_to_the_same_there_and_back() {
+fn programs_agree_forward_and_backward() {
     let (mut compared, mut back) = (0, 0);
     for (name, program) in shipped() {
         let checked = Executable::new(&name, &program, EngineChoice::Jit).unwrap();
@@ -112,12 +112,16 @@ fn gradients_are_the_same_and_not_judged() {
             Some((slopes.collect::<Vec<_>>().concat(), found))
         };
         let Some((expected, known)) = of(&checked) else { continue };
-        if known.trust.mended.is_some() {
+        if known.verification_report.recomputed.is_some() {
             continue;
         }
         let (slope, found) = of(&unchecked).unwrap_or_else(|| panic!("{name} has no gradient"));
         assert_eq!((found.steps, found.steps_back), (known.steps, known.steps_back), "{name}");
-        assert_eq!((known.trust.loss_error.is_some(), found.trust.loss_error), (true, None), "{name}");
+        assert_eq!(
+            (known.verification_report.loss_error.is_some(), found.verification_report.loss_error),
+            (true, None),
+            "{name}"
+        );
         let size = expected.iter().fold(1e-3_f64, |size, slope| size.max(slope.abs()));
         let is_same = slope.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-6 * size);
         assert!(is_same, "{name}: {slope:?}, {expected:?}");
@@ -128,7 +132,7 @@ fn gradients_are_the_same_and_not_judged() {
 }
 
 #[test]
-fn executables_tell_their_level_and_the_interpreter_has_one_only() {
+fn executables_report_their_level_and_the_interpreter_has_only_one() {
     let text = ".out s\n.ancilla t\nfor i in 0..9\n add s, i\n add t, 1\nrof\nvacate t\n";
     let checked = compiled(text, EngineChoice::Jit);
     assert_eq!(checked.level(), CheckLevel::Checked);

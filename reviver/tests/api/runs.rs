@@ -35,7 +35,7 @@ fn a_run_and_the_run_back_undo_each_other() {
 }
 
 #[test]
-fn what_is_given_stays_given_and_defaults_stand_for_the_rest() {
+fn inputs_persist_and_defaults_fill_the_rest() {
     let text = ".in a default 2\n.in b[2] default {3, 4}\n.out sum\nadd sum, a\nadd sum, b[0]\nadd sum, b[1]\n\
                 sub a, 2\nsub b[0], 3\nsub b[1], 4\n";
     for engine in ENGINES {

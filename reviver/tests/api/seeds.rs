@@ -106,7 +106,7 @@ fn vectors_that_mean_nothing_are_refused() {
 
 /// SIMD groups, single-lane native code, and the interpreter give the same bits for any seeds.
 #[test]
-fn lanes_come_to_the_bits_of_calls() {
+fn lanes_have_the_bits_of_calls() {
     const LANES: usize = 37;
     let first: Vec<f64> = (0..LANES).map(|lane| lane as f64 * 0.25 - 3.0).collect();
     let second: Vec<f64> = (0..LANES).map(|lane| 1.0 / (lane as f64 + 1.0)).collect();

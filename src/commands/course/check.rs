@@ -25,7 +25,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     let verdict = verdict(&grades);
     if json {
         streams::print_with(|out| output::object(output::course::members(&grades), &verdict, out))?;
-        return verdict.map_err(Failure::told);
+        return verdict.map_err(Failure::reported);
     }
     streams::print_styled(&match (wanted, &grades[..]) {
         (Some(_), [one]) => output::course::one(&folder, one, next(exercises, one), options.more),

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
-use crate::output::told::Object;
+use crate::output::json_values::Object;
 use crate::{output, read, streams};
 
 /// Counts of files that were copied, and of those that were kept.

@@ -59,7 +59,7 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
     match json {
         true => {
             streams::print_with(|out| output::object(class(&graded), &verdict, out))?;
-            verdict.map_err(Failure::told)
+            verdict.map_err(Failure::reported)
         }
         false => verdict,
     }

@@ -34,10 +34,10 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
     if json {
         return copied.print(&read::shown(&folder.path), exercises);
     }
-    streams::print(&told(&folder, exercises, copied))
+    streams::print(&reported(&folder, exercises, copied))
 }
 
-fn told(folder: &CourseFolder, exercises: &[Exercise], Copied { written, kept }: Copied) -> String {
+fn reported(folder: &CourseFolder, exercises: &[Exercise], Copied { written, kept }: Copied) -> String {
     let place = read::shown(&folder.path);
     let mut text = match (written, kept) {
         (0, _) => format!("everything is in {place} already, and stays unchanged\n"),

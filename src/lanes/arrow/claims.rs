@@ -34,8 +34,8 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
     let mut claims =
         BatchClaims { nodes: nodes.into_iter(), buffers: buffers.into_iter(), body, is_compressed };
     for field in schema.fields() {
-        let told = claims.column(field.data_type(), batch.length());
-        told.map_err(|what| BrokenArrow::Wrong(format!("the column `{}`: {what}", field.name())))?;
+        let reported = claims.column(field.data_type(), batch.length());
+        reported.map_err(|what| BrokenArrow::Wrong(format!("the column `{}`: {what}", field.name())))?;
     }
     Ok(())
 }

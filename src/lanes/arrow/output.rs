@@ -14,7 +14,7 @@ use reviver_vm::Program;
 use crate::failure::{Failure, Fallible};
 use crate::kinds::BATCH_MARK;
 use crate::lanes::{ArrowForm, DoneBlock, LaneTarget, LaneWriter};
-use crate::output::told::Object;
+use crate::output::json_values::Object;
 
 /// Writer of a file or stream of record batches.
 pub struct ArrowOutput {

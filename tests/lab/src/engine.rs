@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_jit::Jit;
 use reviver_vm::differentiate;
 use reviver_vm::state::State;
 use reviver_vm::stops::Stops;
-use reviver_vm::travel::{Leg, Stop};
+use reviver_vm::travel::{Segment, Stop};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 /// Engine that tests run programs on.
@@ -28,12 +28,12 @@ pub struct Engine {
 
 /// Returns an engine that evaluates SSA functions without optimization.
 fn forms(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
-    Some(Arc::new(Driver::new(program, Evaluator).improving(&[]).checking(level)))
+    Some(Arc::new(TieredRuntime::new(program, Evaluator).with_passes(&[]).with_check_level(level)))
 }
 
 fn native(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
     let jit = Jit::new().expect("a machine that is known");
-    Some(Arc::new(Driver::new(program, jit).checking(level)))
+    Some(Arc::new(TieredRuntime::new(program, jit).with_check_level(level)))
 }
 
 /// All engines; the first is the reference.
@@ -99,12 +99,12 @@ impl Engine {
 struct Stepwise;
 
 impl Runner for Stepwise {
-    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap> {
         if stops.is_some() {
-            return machine.interpret(stops, leg);
+            return machine.interpret(stops, segment);
         }
-        let Leg { travel, budget } = leg;
-        let alone = |machine: &mut Machine, budget| machine.interpret(None, Leg { travel, budget });
+        let Segment { travel, budget } = segment;
+        let alone = |machine: &mut Machine, budget| machine.interpret(None, Segment { travel, budget });
         let mut outcome = if budget == 0 { alone(machine, 0) } else { Ok(Stop::Budget) };
         for made in 1..=budget {
             outcome = alone(machine, 1);

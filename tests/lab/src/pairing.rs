@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
-use reviver_vm::differentiate::lift::lift;
+use reviver_vm::differentiate::series_state::series_state;
 use reviver_vm::history::Residues;
 use reviver_vm::lanes::Lanes;
 use reviver_vm::state::TapeEntry;
@@ -47,10 +47,9 @@ impl Pairing {
         let tangents = dual.reals.iter().map(tangent).chain(dual.real_stack.iter().map(tangent));
         let tangents = tangents.chain(dual.input.iter().map(entry)).chain(dual.output.iter().map(entry));
         // Deferred contributions of tasks belong to the adjoints of their cells.
-        let waits = adjoints
-            .aside
-            .iter()
-            .map(|aside| (dual.reals.get(aside.cell as usize).map_or(0.0, tangent), number(aside.adjoint)));
+        let waits = adjoints.deferred.iter().map(|deferred| {
+            (dual.reals.get(deferred.cell as usize).map_or(0.0, tangent), number(deferred.adjoint))
+        });
         for (tangent, adjoint) in tangents.zip(adjoints.all().map(|&bits| number(bits))).chain(waits) {
             pairing.sum += tangent * adjoint;
             pairing.size += (tangent * adjoint).abs();
@@ -108,7 +107,7 @@ pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
 /// Returns a machine over dual numbers in the same state, with tangents for all globals, the stack and the input
 /// tape.
 pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
-    let mut dual = lift::<[u64; 2]>(state).unwrap();
+    let mut dual = series_state::<[u64; 2]>(state).unwrap();
     let globals = program.module().globals.iter().enumerate();
     for (n, _) in globals.filter(|(_, global)| global.class == Class::Real) {
         for cell in program.cells(n) {

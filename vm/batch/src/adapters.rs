@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_nothing_has_are_told_with_what_there_is() {
+    fn unknown_names_are_reported_with_the_available_ones() {
         let all = Adapters::list();
         let Err(BatchError::NoDevice { asked, there_are }) = all.named("no such device") else {
             panic!("there is no such device")
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_lacks_says_what_becomes_of_shaders() {
+    fn missing_features_say_how_shaders_are_lowered() {
         use crate::lowering::{LoweredIntegers, LoweredResults};
         let none = info("a", "", "dx12", false).lowering();
         assert_eq!((none.integers, none.results), (LoweredIntegers::Pairs, LoweredResults::Opaque));

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reviver_compile::bounded::BoundedCalls;
-use reviver_compile::form::{SsaEnd, SsaForm};
+use reviver_compile::emit_plan::EmitPlan;
+use reviver_compile::function::{SsaEnd, SsaFunction};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
-use reviver_compile::passes::range_where_it_counts;
+use reviver_compile::passes::range_at_uses;
 use reviver_compile::range::IntRange;
 use reviver_compile::rows::AdjointRows;
-use reviver_compile::written::TextPlan;
 use reviver_vm::{Program, State};
 
 /// A cell, by its space and address.
@@ -130,9 +130,9 @@ pub(crate) struct LaneMemory {
 
 impl LaneMemory {
     /// Collects the cells in memory of the SSA function that lanes execute.
-    pub fn of(form: &SsaForm, counts: CellCounts) -> LaneMemory {
+    pub fn of(function: &SsaFunction, counts: CellCounts) -> LaneMemory {
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
-        let accesses = in_memory(accesses(form, counts));
+        let accesses = in_memory(accesses(function, counts));
         for &CellAccess { space, first, end, .. } in &accesses {
             match memory.runs.last_mut().filter(|run| run.space == space && first <= run.end) {
                 Some(run) => run.end = run.end.max(end),
@@ -200,23 +200,24 @@ impl LaneMemory {
 }
 
 /// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no memory.
-pub(crate) fn read_start(form: &mut SsaForm, counts: CellCounts) {
+pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     let (loads, stores): (Vec<_>, Vec<_>) =
-        accesses(form, counts).into_iter().partition(|access| access.of == AccessKind::Load);
+        accesses(function, counts).into_iter().partition(|access| access.of == AccessKind::Load);
     let is_changed = |load: &CellAccess| stores.iter().any(|store| store.meets(load));
     let unchanged: BTreeSet<(Space, u32, u32)> = loads
         .iter()
         .filter(|load| !is_changed(load))
         .map(|load| (load.space, load.first, load.end))
         .collect();
-    let values = form.blocks.iter().flat_map(|block| block.ops.iter().copied()).collect::<Vec<SsaValue>>();
+    let values =
+        function.blocks.iter().flat_map(|block| block.ops.iter().copied()).collect::<Vec<SsaValue>>();
     for value in values {
-        let Some(op) = form.op(value) else { continue };
+        let Some(op) = function.op(value) else { continue };
         let OpKind::Load(space) = op.kind else { continue };
-        let (None, Some(&address)) = (literal(form, op), op.operands.first()) else { continue };
-        let cells = counts.clipped(space, range_where_it_counts(form, address));
+        let (None, Some(&address)) = (literal(function, op), op.operands.first()) else { continue };
+        let cells = counts.clipped(space, range_at_uses(function, address));
         if cells.is_some_and(|(first, end)| unchanged.contains(&(space, first, end))) {
-            form.read_start(value);
+            function.read_start(value);
         }
     }
 }
@@ -231,8 +232,8 @@ pub(crate) fn own_space(space: Space) -> Space {
 }
 
 /// Returns the address of a load or store if it is a literal.
-pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
-    match form.op(*op.operands.first()?)?.kind {
+pub(crate) fn literal(function: &SsaFunction, op: &SsaOp) -> Option<u32> {
+    match function.op(*op.operands.first()?)?.kind {
         OpKind::Int(address) => u32::try_from(address).ok(),
         _ => None,
     }
@@ -296,26 +297,26 @@ fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
 }
 
 /// Collects the cells that are loaded at computed addresses, and those that are stored.
-fn accesses(form: &SsaForm, counts: CellCounts) -> Vec<CellAccess> {
+fn accesses(function: &SsaFunction, counts: CellCounts) -> Vec<CellAccess> {
     let mut found = Vec::new();
-    for &number in &TextPlan::of(form).order {
-        let Some(block) = form.blocks.get(number as usize) else { continue };
+    for &number in &EmitPlan::of(function).order {
+        let Some(block) = function.blocks.get(number as usize) else { continue };
         let is_last = matches!(block.end, SsaEnd::Exit { .. });
-        for op in block.ops.iter().filter_map(|&value| form.op(value)) {
+        for op in block.ops.iter().filter_map(|&value| function.op(value)) {
             let (OpKind::Load(space) | OpKind::Store(space)) = op.kind else { continue };
             // Inputs are read where they are, and results are output words.
             if matches!(space, Space::StartInts | Space::StartReals | Space::Results) {
                 continue;
             }
             let is_store = matches!(op.kind, OpKind::Store(_));
-            match (literal(form, op), op.operands.first()) {
+            match (literal(function, op), op.operands.first()) {
                 (Some(first), _) if is_store => {
                     let of = if is_last { AccessKind::LastStore } else { AccessKind::KnownStore };
                     found.push(CellAccess { space, first, end: first + 1, of });
                 }
                 (None, Some(&address)) => {
                     let of = if is_store { AccessKind::Store } else { AccessKind::Load };
-                    let range = range_where_it_counts(form, address);
+                    let range = range_at_uses(function, address);
                     let cells = counts.clipped(space, range);
                     found.extend(cells.map(|(first, end)| CellAccess { space, first, end, of }));
                 }

@@ -2,14 +2,14 @@
 //! computes.
 
 use crate::error::BatchError;
-use crate::loops::uncounted_rounds;
+use crate::loops::uncounted_iterations;
 use crate::lowering::{LoweredResults, Lowering, lowered};
 use crate::spirv::Spirv;
 use crate::valid::ValidShader;
 
 /// Code of a shader for a device.
 #[derive(Clone, Debug)]
-pub(crate) enum ShaderForm {
+pub(crate) enum ShaderSource {
     /// SPIR-V that the driver gets unchanged.
     Spirv(Spirv),
     /// WGSL for wgpu, which validates it again and translates it for the driver.
@@ -19,9 +19,9 @@ pub(crate) enum ShaderForm {
 /// A shader's code for a device, with a bound on its uncounted loop iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct ShaderCode {
-    pub form: ShaderForm,
-    /// See [`uncounted_rounds`].
-    pub uncounted_rounds: u32,
+    pub form: ShaderSource,
+    /// See [`uncounted_iterations`].
+    pub uncounted_iterations: u32,
 }
 
 impl ShaderCode {
@@ -31,15 +31,20 @@ impl ShaderCode {
     ///
     /// Returns [`BatchError::Shader`] with naga's message and the line concerned, also for constructs that have no
     /// lowering.
-    pub fn of(wgsl: &str, lowering: Lowering, floats: bool, helper_rounds: u32) -> Result<Self, BatchError> {
+    pub fn of(
+        wgsl: &str,
+        lowering: Lowering,
+        floats: bool,
+        helper_iterations: u32,
+    ) -> Result<Self, BatchError> {
         let text = lowered(wgsl, lowering)?;
         let valid = ValidShader::of(&text, lowering.wide(floats))?;
-        let helper_rounds = helper_rounds.max(lowering.singles.rounds());
-        let uncounted_rounds = uncounted_rounds(valid.module(), helper_rounds);
+        let helper_iterations = helper_iterations.max(lowering.singles.iterations());
+        let uncounted_iterations = uncounted_iterations(valid.module(), helper_iterations);
         let form = match lowering.results {
-            LoweredResults::Decorated => ShaderForm::Spirv(Spirv::of(&valid, lowering.controls)?),
-            LoweredResults::Opaque => ShaderForm::Wgsl(text.into_owned()),
+            LoweredResults::Decorated => ShaderSource::Spirv(Spirv::of(&valid, lowering.controls)?),
+            LoweredResults::Opaque => ShaderSource::Wgsl(text.into_owned()),
         };
-        Ok(Self { form, uncounted_rounds })
+        Ok(Self { form, uncounted_iterations })
     }
 }

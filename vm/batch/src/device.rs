@@ -78,8 +78,8 @@ impl BatchDevice {
 
     /// Wraps an opened device, with a known probe or a new one.
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
-        let unasked = Probe::unasked(&opened.info, lowering);
-        let mut device = Self { opened, lowering, probe: Arc::new(unasked), stop: None };
+        let untested = Probe::untested(&opened.info, lowering);
+        let mut device = Self { opened, lowering, probe: Arc::new(untested), stop: None };
         match known {
             Some(probe) => {
                 device.lowering = probe.lowering;

@@ -2,21 +2,21 @@
 
 use std::sync::atomic::AtomicBool;
 
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::module::RealSystem;
 use reviver_vm::Program;
 
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LanesRun};
+use crate::emitter::EmittedShader;
 use crate::error::BatchError;
 use crate::lanes::{LanesRequest, lane_shader};
-use crate::text::WrittenLanes;
 
 /// A program that is ready to run as lanes on a device, from several threads at once.
 #[derive(Debug)]
 pub struct DeviceLanes {
     shader: DeviceShader,
-    switched: u32,
+    irreducible_loops: u32,
 }
 
 impl DeviceLanes {
@@ -29,18 +29,18 @@ impl DeviceLanes {
     pub fn new(
         device: &BatchDevice,
         program: &Program,
-        start: &RouteStart,
+        start: &RunStart,
         request: &LanesRequest,
     ) -> Result<DeviceLanes, BatchError> {
-        let WrittenLanes { shader, switched, has_reals } = lane_shader(program, start, request)?;
+        let EmittedShader { shader, irreducible_loops, has_reals } = lane_shader(program, start, request)?;
         device.is_exact_for(numbers(program, has_reals))?;
-        Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, switched })
+        Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, irreducible_loops })
     }
 
     /// Returns the number of the program's loops with several entries, each of which is dispatched by a switch. All
     /// other control flow is structured: loops and branches of the shader.
-    pub fn switched(&self) -> u32 {
-        self.switched
+    pub fn irreducible_loops(&self) -> u32 {
+        self.irreducible_loops
     }
 
     /// Returns the largest number of lanes that the device can hold at once. Longer batches are executed in blocks.

@@ -10,14 +10,14 @@ use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord};
-use crate::forms::results;
-use crate::journey::{CellHome, LaneJourney};
+use crate::functions::results;
+use crate::lane_run::{CellHome, LaneRun};
 use crate::no_shader::NoShader;
 use crate::words::{WordRun, word_runs};
 
 /// An output word of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AskedWord {
+pub(crate) enum RequestedWord {
     /// The content of a cell at the end of the run.
     Cell(SpacedCell),
     /// The loss of an output row, read at the turning point.
@@ -26,7 +26,7 @@ pub(crate) enum AskedWord {
 
 /// Results and checks in a block where a lane's run ends.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LaneArrival {
+pub(crate) struct LaneEnd {
     /// The home of each output word, a value or a memory word; None for words that are written at the turning point.
     pub found: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
@@ -48,7 +48,7 @@ const MOST_TERMS: usize = 1 << 10;
 
 /// The tolerance of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Likeness {
+pub(crate) enum Closeness {
     Same,
     /// Floats differ by at most the tolerance.
     Close,
@@ -58,9 +58,9 @@ pub(crate) enum Likeness {
 #[derive(Clone, Debug)]
 pub(crate) enum Compared {
     /// A number that is an SSA value.
-    Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness },
+    Value { class: Class, found: SsaValue, expected: SsaValue, closeness: Closeness },
     /// Words of the lane's memory.
-    Words { expected: WordRun, likeness: Likeness },
+    Words { expected: WordRun, closeness: Closeness },
 }
 
 /// Data for the losses of a gradient and its verification.
@@ -74,7 +74,7 @@ pub(crate) struct LaneGradient {
     pub given: Vec<(u32, u32)>,
 }
 
-impl LaneArrival {
+impl LaneEnd {
     /// Returns the SSA values that the arrival needs.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> = self.found.iter().flatten().filter_map(|&home| value(home)).collect();
@@ -93,7 +93,7 @@ impl LaneArrival {
     }
 }
 
-impl LaneArrival {
+impl LaneEnd {
     /// Returns the words of the lane's memory that are compared.
     pub fn runs(&self) -> impl Iterator<Item = &WordRun> {
         self.compared.iter().filter_map(|compared| match compared {
@@ -133,51 +133,52 @@ impl Ends<'_> {
     /// Fails if such a cell never has that value.
     pub fn of_run(
         &mut self,
-        journey: &mut LaneJourney,
-        asked: &[AskedWord],
+        lane_run: &mut LaneRun,
+        asked: &[RequestedWord],
         travel: Travel,
-    ) -> Result<Vec<(u32, LaneArrival)>, NoShader> {
+    ) -> Result<Vec<(u32, LaneEnd)>, NoShader> {
         self.no_stack_is_left(travel)?;
         let wanted = self.vacant(travel);
-        let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
-        let mut arrivals = Vec::with_capacity(blocks.len());
+        let blocks: Vec<u32> = lane_run.lane_ends.keys().copied().collect();
+        let mut lane_ends = Vec::with_capacity(blocks.len());
         for block in blocks {
-            let mut arrival = self.arrival(journey, block, asked);
+            let mut lane_end = self.lane_end(lane_run, block, asked);
             for declared in &wanted {
-                self.used_up(journey, block, declared, &mut arrival)?;
+                self.used_up(lane_run, block, declared, &mut lane_end)?;
             }
-            arrivals.push((block, arrival));
+            lane_ends.push((block, lane_end));
         }
-        Ok(arrivals)
+        Ok(lane_ends)
     }
 
     /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints if the
     /// gradient is verified.
     pub fn of_gradient(
         &mut self,
-        journey: &mut LaneJourney,
-        asked: &[AskedWord],
+        lane_run: &mut LaneRun,
+        asked: &[RequestedWord],
         is_verified: bool,
-    ) -> Vec<(u32, LaneArrival)> {
-        let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
+    ) -> Vec<(u32, LaneEnd)> {
+        let blocks: Vec<u32> = lane_run.lane_ends.keys().copied().collect();
         let arrived = |block| {
-            let mut arrival = self.arrival(journey, block, asked);
+            let mut lane_end = self.lane_end(lane_run, block, asked);
             if is_verified {
-                arrival.terms = self.terms(journey, block);
+                lane_end.terms = self.terms(lane_run, block);
             }
-            (block, arrival)
+            (block, lane_end)
         };
         blocks.into_iter().map(arrived).collect()
     }
 
     /// Returns the data for the losses of a gradient; None for a plain run.
-    pub fn gradient(&self, journey: &LaneJourney, asked: &[AskedWord]) -> Option<LaneGradient> {
-        journey.adjoints.rows?;
-        let losses = &journey.adjoints.losses;
+    pub fn gradient(&self, lane_run: &LaneRun, asked: &[RequestedWord]) -> Option<LaneGradient> {
+        lane_run.adjoints.rows?;
+        let losses = &lane_run.adjoints.losses;
         let results = results(losses).into_iter().map(|result| {
             let rows = losses.iter().enumerate().filter(|(_, loss)| **loss == result);
             let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
-            let receives = |asked: &AskedWord| matches!(asked, AskedWord::Loss { row } if rows.contains(row));
+            let receives =
+                |asked: &RequestedWord| matches!(asked, RequestedWord::Loss { row } if rows.contains(row));
             let words = (0..).zip(asked).filter(|(_, asked)| receives(asked)).map(|(word, _)| word);
             let words = words.collect();
             (rows, words)
@@ -196,12 +197,12 @@ impl Ends<'_> {
         Some(LaneGradient { results: results.collect(), largest: sizes.fold(0.0, f64::max), given })
     }
 
-    fn arrival(&self, journey: &mut LaneJourney, block: u32, asked: &[AskedWord]) -> LaneArrival {
+    fn lane_end(&self, lane_run: &mut LaneRun, block: u32, asked: &[RequestedWord]) -> LaneEnd {
         let found = asked.iter().map(|&asked| match asked {
-            AskedWord::Cell(cell) => Some(journey.at_arrival(block, cell, self.start, self.memory)),
-            AskedWord::Loss { .. } => None,
+            RequestedWord::Cell(cell) => Some(lane_run.at_end(block, cell, self.start, self.memory)),
+            RequestedWord::Loss { .. } => None,
         });
-        LaneArrival { found: found.collect(), ..LaneArrival::default() }
+        LaneEnd { found: found.collect(), ..LaneEnd::default() }
     }
 
     /// Refuses programs with a non-empty stack. Lanes take nothing from stacks, so a stack that isn't empty at the
@@ -259,25 +260,24 @@ impl Ends<'_> {
     /// Compares the cells of a declaration with their initial values.
     fn used_up(
         &mut self,
-        journey: &mut LaneJourney,
+        lane_run: &mut LaneRun,
         block: u32,
         declared: &CellsAtFirst,
-        arrival: &mut LaneArrival,
+        lane_end: &mut LaneEnd,
     ) -> Result<(), NoShader> {
         let (class, space) = (declared.class, space(declared.class));
-        let likeness = self.likeness(class);
+        let closeness = self.closeness(class);
         for (address, &bits) in (declared.first..).zip(&declared.initial) {
             if self.memory.word((space, address)).is_some() {
                 continue;
             }
-            if let CellHome::Value(found) =
-                journey.at_arrival(block, (space, address), self.start, self.memory)
+            if let CellHome::Value(found) = lane_run.at_end(block, (space, address), self.start, self.memory)
             {
-                if journey.is_never(found, class, bits) {
+                if lane_run.is_never(found, class, bits) {
                     return Err(NoShader::Leftover { name: declared.name.clone() });
                 }
-                let expected = journey.literal(space, bits);
-                arrival.compared.push(Compared::Value { class, found, expected, likeness });
+                let expected = lane_run.literal(space, bits);
+                lane_end.compared.push(Compared::Value { class, found, expected, closeness });
             }
         }
         let end = declared.first.saturating_add(declared.initial.len() as u32);
@@ -287,31 +287,31 @@ impl Ends<'_> {
                 StartWord::Same(declared.initial.get(at).copied().unwrap_or(0))
             });
             for expected in word_runs(run.word, words, self.constants) {
-                arrival.compared.push(Compared::Words { expected, likeness });
+                lane_end.compared.push(Compared::Words { expected, closeness });
             }
         }
         Ok(())
     }
 
     /// Returns the homes of the adjoints of a real at an arrival block, one for each output row.
-    fn adjoints(&self, journey: &mut LaneJourney, block: u32, real: u32) -> Vec<CellHome> {
-        let rows = 0..journey.adjoints.count();
+    fn adjoints(&self, lane_run: &mut LaneRun, block: u32, real: u32) -> Vec<CellHome> {
+        let rows = 0..lane_run.adjoints.count();
         let of_row = |row| {
-            let adjoint = (Space::Adjoints, journey.adjoints.adjoint(row, real));
-            journey.at_arrival(block, adjoint, self.start, self.memory)
+            let adjoint = (Space::Adjoints, lane_run.adjoints.adjoint(row, real));
+            lane_run.at_end(block, adjoint, self.start, self.memory)
         };
         rows.map(of_row).collect()
     }
 
     /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so a loss may count as
     /// smaller than it is.
-    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<LossTerms> {
+    fn terms(&self, lane_run: &mut LaneRun, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
         let mut values = 0;
         for (&(space, address), &word) in
             self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals)
         {
-            let homes = self.adjoints(journey, block, address);
+            let homes = self.adjoints(lane_run, block, address);
             let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();
             let is_in_memory = words.len() == homes.len();
             match terms.last_mut() {
@@ -325,7 +325,7 @@ impl Ends<'_> {
                 _ if is_in_memory => terms.push(LossTerms::Words { given: word, count: 1, adjoints: words }),
                 _ if values < MOST_TERMS => {
                     values += 1;
-                    terms.push(LossTerms::Value(journey.at_start((space, address), self.start), homes));
+                    terms.push(LossTerms::Value(lane_run.at_start((space, address), self.start), homes));
                 }
                 _ => {}
             }
@@ -334,9 +334,9 @@ impl Ends<'_> {
     }
 
     /// Returns the tolerance for a class. Only floats have one; other numbers are compared exactly.
-    fn likeness(&self, class: Class) -> Likeness {
+    fn closeness(&self, class: Class) -> Closeness {
         let is_exact = self.program.module().real.is_exact();
-        if class == Class::Int || is_exact { Likeness::Same } else { Likeness::Close }
+        if class == Class::Int || is_exact { Closeness::Same } else { Closeness::Close }
     }
 }
 

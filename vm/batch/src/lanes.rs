@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reviver_compile::op::Space;
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::number::literal_bits;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, read_start};
-use crate::ends::{AskedWord, Ends};
-use crate::forms::{self, LaneForm};
-use crate::journey::{LaneJourney, LossRows};
+use crate::emitter::{EmittedShader, LaneText, MOST_WORDS};
+use crate::ends::{Ends, RequestedWord};
+use crate::functions::{self, LaneFunction};
+use crate::lane_run::{LaneRun, LossRows};
 use crate::no_shader::NoShader;
 use crate::tables::StartTables;
-use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
 /// A cell of a program, by its memory space and its address there.
@@ -28,7 +28,7 @@ pub struct ShaderCell {
 
 /// The kind of run that every lane makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LaneWay {
+pub enum LaneRunKind {
     /// A run from one end of the program to the other.
     Whole(Travel),
     /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
@@ -41,19 +41,19 @@ pub enum LaneWay {
 
 /// A number that is requested of each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskedNumber {
+pub enum RequestedNumber {
     /// The content of a cell at the end of the run.
     Cell(ShaderCell),
     /// The adjoint of a real with respect to one loss.
     Adjoint {
-        /// The index of the loss among [`LaneWay::Gradient::losses`] (row of the Jacobian).
+        /// The index of the loss among [`LaneRunKind::Gradient::losses`] (row of the Jacobian).
         row: usize,
         /// The address of the real.
         real: usize,
     },
     /// The value of a loss at the turning point.
     Loss {
-        /// The index of the loss among [`LaneWay::Gradient::losses`].
+        /// The index of the loss among [`LaneRunKind::Gradient::losses`].
         row: usize,
     },
 }
@@ -62,15 +62,15 @@ pub enum AskedNumber {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanesRequest {
     /// The kind of run, the same for all lanes.
-    pub way: LaneWay,
+    pub run_kind: LaneRunKind,
     /// The check level: unchecked lanes may omit checks that only find mistakes in a program.
     pub level: CheckLevel,
     /// The input cells, integers or reals. A lane's input words are their values, in this order.
     pub given: Vec<ShaderCell>,
     /// The output numbers. A lane's output words are these numbers, in this order.
-    pub asked: Vec<AskedNumber>,
+    pub asked: Vec<RequestedNumber>,
     /// True if the number of steps of each lane is requested, too.
-    pub asks_steps: bool,
+    pub reports_steps: bool,
 }
 
 /// Returns the shader of a program's lanes. All cells that are not inputs have their values of `start`.
@@ -79,35 +79,35 @@ pub struct LanesRequest {
 /// Fails if the program does something that devices can't, or if a cell doesn't exist.
 pub(crate) fn lane_shader(
     program: &Program,
-    start: &RouteStart,
+    start: &RunStart,
     request: &LanesRequest,
-) -> Result<WrittenLanes, NoShader> {
+) -> Result<EmittedShader, NoShader> {
     let losses = losses(program, request)?;
-    let LaneForm { mut form, calls, rows } = match &request.way {
-        LaneWay::Whole(travel) => forms::whole(start, *travel, request.level)?,
-        LaneWay::Gradient { .. } => forms::gradient(start, &losses, request.level)?,
+    let LaneFunction { mut function, calls, rows } = match &request.run_kind {
+        LaneRunKind::Whole(travel) => functions::whole(start, *travel, request.level)?,
+        LaneRunKind::Gradient { .. } => functions::gradient(start, &losses, request.level)?,
     };
     let counts = CellCounts::of(program, calls, rows);
     let losses = LossRows { losses, rows };
     let cells =
         StartCells { state: start.state(), given: given(program, request)?, seeds: seeds(program, &losses) };
     let asked = request.asked.iter().map(|&number| asked(program, number, &losses));
-    let asked = asked.collect::<Result<Vec<AskedWord>, NoShader>>()?;
-    read_start(&mut form, counts);
-    let memory = LaneMemory::of(&form, counts);
+    let asked = asked.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
+    read_start(&mut function, counts);
+    let memory = LaneMemory::of(&function, counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
     // Zeros in sums are loaded, so word 0 of the constants is 0.
     let mut constants = vec![0];
     let first = beginning(&memory, &cells, &mut constants);
-    let tables = StartTables::of(&form, &cells, counts, &mut constants);
-    let mut journey = LaneJourney::of(form, losses, &cells, &memory);
+    let tables = StartTables::of(&function, &cells, counts, &mut constants);
+    let mut lane_run = LaneRun::of(function, losses, &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
-    let gradient = ends.gradient(&journey, &asked);
-    let arrivals = match &request.way {
-        LaneWay::Whole(travel) => ends.of_run(&mut journey, &asked, *travel)?,
-        LaneWay::Gradient { .. } => ends.of_gradient(&mut journey, &asked, request.level.is_checked()),
+    let gradient = ends.gradient(&lane_run, &asked);
+    let lane_ends = match &request.run_kind {
+        LaneRunKind::Whole(travel) => ends.of_run(&mut lane_run, &asked, *travel)?,
+        LaneRunKind::Gradient { .. } => ends.of_gradient(&mut lane_run, &asked, request.level.is_checked()),
     };
     let text = LaneText {
         first,
@@ -115,10 +115,10 @@ pub(crate) fn lane_shader(
         constants,
         given: request.given.len() as u32,
         found: request.asked.len() as u32,
-        tells_steps: request.asks_steps,
-        arrivals: arrivals.into_iter().collect(),
+        reports_steps: request.reports_steps,
+        lane_ends: lane_ends.into_iter().collect(),
         gradient,
-        journey,
+        lane_run,
         memory,
     };
     text.written()
@@ -126,7 +126,7 @@ pub(crate) fn lane_shader(
 
 /// Returns the addresses of the losses of a gradient, one for each row.
 fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<u32>, NoShader> {
-    let LaneWay::Gradient { losses } = &request.way else { return Ok(Vec::new()) };
+    let LaneRunKind::Gradient { losses } = &request.run_kind else { return Ok(Vec::new()) };
     if losses.is_empty() {
         return Err(NoShader::NoLoss);
     }
@@ -143,17 +143,17 @@ fn seeds(program: &Program, losses: &LossRows) -> (BTreeSet<u32>, u64) {
 }
 
 /// Resolves a requested number to a cell or a loss.
-fn asked(program: &Program, number: AskedNumber, losses: &LossRows) -> Result<AskedWord, NoShader> {
+fn asked(program: &Program, number: RequestedNumber, losses: &LossRows) -> Result<RequestedWord, NoShader> {
     let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < losses.count());
     match number {
-        AskedNumber::Cell(cell) => Ok(AskedWord::Cell(known(program, cell)?)),
-        AskedNumber::Adjoint { row, real } => {
+        RequestedNumber::Cell(cell) => Ok(RequestedWord::Cell(known(program, cell)?)),
+        RequestedNumber::Adjoint { row, real } => {
             let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
             let row = row_of(row).ok_or(NoShader::NoCell { address: real })?;
-            Ok(AskedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
+            Ok(RequestedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
         }
-        AskedNumber::Loss { row } => match row_of(row) {
-            Some(_) => Ok(AskedWord::Loss { row }),
+        RequestedNumber::Loss { row } => match row_of(row) {
+            Some(_) => Ok(RequestedWord::Loss { row }),
             None => Err(NoShader::NoCell { address: row }),
         },
     }

@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `device_lanes` | a program's lanes on a device: the entry point for other crates |
 //! | `lanes` | the request for each lane, and its translation to a shader |
-//! | `forms`, `journey` | the SSA function that lanes execute, and its cells as values |
+//! | `functions`, `lane_run` | the SSA function that lanes execute, and its cells as values |
 //! | `cells`, `ends`, `words`, `tables` | memory of a lane, checks and results at the end of its run, runs of adjacent words, cells of the start |
-//! | `graph`, `switches`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
+//! | `graph`, `irreducible_loops`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
 //! | `text`, `operations` | emitter of a lane's WGSL, and of each operation on values |
 //! | `shader` | interface between a shader's text and the code that dispatches it |
 //! | `adapters`, `info`, `device` | device discovery, properties of a device before it is opened, an opened device |
@@ -26,13 +26,15 @@ mod code;
 mod device;
 mod device_lanes;
 mod dispatch;
+mod emitter;
 mod ends;
 mod error;
 mod float_controls;
-mod forms;
+mod functions;
 mod graph;
 mod info;
-mod journey;
+mod irreducible_loops;
+mod lane_run;
 mod lanes;
 mod loops;
 mod lowering;
@@ -45,11 +47,9 @@ mod shader;
 mod spirv;
 mod statements;
 mod structure;
-mod switches;
 mod tables;
 #[cfg(test)]
 mod testing;
-mod text;
 #[cfg(test)]
 mod trials;
 mod valid;
@@ -62,6 +62,6 @@ pub use dispatch::{LaneStatus, LanesRun};
 pub use error::BatchError;
 pub use float_controls::FloatControls;
 pub use info::DeviceInfo;
-pub use lanes::{AskedNumber, LaneWay, LanesRequest, ShaderCell};
+pub use lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell};
 pub use no_shader::NoShader;
 pub use probe::Probe;

@@ -7,22 +7,22 @@ use naga::{Block, Function, Handle, Module, Statement};
 /// Returns the upper bound on uncounted loop iterations between two counted iterations of `main`, in which each loop
 /// and call of `main` is reached at most once. A helper's loops have at most `of_a_helper` iterations each. Loops of
 /// `main` count their own iterations, except the last one, which ends the loop.
-pub(crate) fn uncounted_rounds(module: &Module, of_a_helper: u32) -> u32 {
-    let mut rounds = HashMap::new();
+pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
+    let mut iterations = HashMap::new();
     // A function comes after those that it calls.
     for (handle, function) in module.functions.iter() {
-        let of_this = of_block(&function.body, &rounds, of_a_helper);
-        rounds.insert(handle, of_this);
+        let of_this = of_block(&function.body, &iterations, of_a_helper);
+        iterations.insert(handle, of_this);
     }
     let entries = module.entry_points.iter();
-    entries.map(|entry| of_block(&entry.function.body, &rounds, 0)).max().unwrap_or(0)
+    entries.map(|entry| of_block(&entry.function.body, &iterations, 0)).max().unwrap_or(0)
 }
 
 /// Returns the iterations of a block, where each loop has `of_a_loop` uncounted ones and one that ends it.
 fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop: u32) -> u32 {
     let inner = |block: &Block| of_block(block, functions, of_a_loop);
     block.iter().fold(0, |sum: u32, statement| {
-        let rounds = match statement {
+        let iterations = match statement {
             Statement::Block(block) => inner(block),
             Statement::If { accept, reject, .. } => inner(accept).saturating_add(inner(reject)),
             Statement::Switch { cases, .. } => {
@@ -35,16 +35,16 @@ fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop
             Statement::Call { function, .. } => functions.get(function).copied().unwrap_or(0),
             _ => 0,
         };
-        sum.saturating_add(rounds)
+        sum.saturating_add(iterations)
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::uncounted_rounds;
+    use super::uncounted_iterations;
 
     fn of(wgsl: &str) -> u32 {
-        uncounted_rounds(&naga::front::wgsl::parse_str(wgsl).unwrap(), 64)
+        uncounted_iterations(&naga::front::wgsl::parse_str(wgsl).unwrap(), 64)
     }
 
     const HELPERS: &str = "

@@ -1,6 +1,6 @@
 //! Reasons why lanes of a program have no shader, with remedies.
 
-use reviver_compile::Outside;
+use reviver_compile::BuildError;
 use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 
 /// Reason why there is no shader.
@@ -44,7 +44,7 @@ pub enum NoShader {
     #[error("shaders can't count the steps of this program")]
     Steps,
     #[error(transparent)]
-    Outside(#[from] Outside),
+    BuildError(#[from] BuildError),
 }
 
 impl NoShader {
@@ -79,7 +79,7 @@ impl NoShader {
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program from which the lanes run",
             NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",
-            NoShader::Outside(_) => {
+            NoShader::BuildError(_) => {
                 "run lanes on the CPU; a smaller program, or one with fewer branches, has a shader"
             }
         }

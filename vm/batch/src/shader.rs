@@ -2,10 +2,10 @@
 
 /// The kind of kernel: how it treats a lane that exhausts its permitted loop iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShaderPass {
+pub(crate) enum KernelKind {
     /// Non-resumable kernel: the lane starts anew in another dispatch. Code that saves lanes is absent. On software
     /// devices, which execute both sides of every branch, this kernel takes a fourth of the resumable kernel's time.
-    Single,
+    NonResumable,
     /// Resumable kernel: it saves the lane, which continues in the next dispatch.
     Resumable,
 }
@@ -30,24 +30,24 @@ pub(crate) enum ShaderPass {
 ///
 /// The entry point is `main`, with workgroups of [`WORKGROUP`] lanes in one dimension. Groups are dispatched in two
 /// dimensions, and `lane = (group.y * groups.x + group.x) * WORKGROUP + local`. Invocations do nothing if their lane
-/// isn't below `lanes`, or if its status is neither `BEGINS` nor `UNDERWAY`.
+/// isn't below `lanes`, or if its status is neither `BEGINS` nor `SUSPENDED`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LaneShader {
-    /// The WGSL of the resumable kernel, [`ShaderPass::Resumable`].
+    /// The WGSL of the resumable kernel, [`KernelKind::Resumable`].
     pub wgsl: String,
-    /// The WGSL of the non-resumable kernel, [`ShaderPass::Single`], if lanes are ever saved. Its bindings are the
+    /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. Its bindings are the
     /// same. It may use `kept` in another way, because none of its lanes is under way after a dispatch.
-    pub single_pass: Option<String>,
+    pub non_resumable: Option<String>,
     /// Constants, never empty. Word 0 is 0, so that zeros in sums and products are loaded instead of literal.
     pub constants: Vec<u64>,
     pub given: u32,
     pub found: u32,
     pub kept: u32,
     /// True if lanes report their number of steps.
-    pub tells_steps: bool,
+    pub reports_steps: bool,
     /// Upper bound on the iterations of a loop in a helper function that `main` calls, for each entry of the loop. Such
     /// iterations are not counted.
-    pub helper_rounds: u32,
+    pub helper_iterations: u32,
 }
 
 /// Lanes of a workgroup.
@@ -62,7 +62,7 @@ pub(crate) struct Parameters {
     /// The limit exists because llvmpipe silently stops all loops of a group of 8 lanes after 65,535 iterations in
     /// total. Loops of `main` count their iterations. Loops of helper functions don't; they have at most 64 each time
     /// they are entered.
-    pub rounds: u32,
+    pub iterations: u32,
     /// Not 0 in the first dispatch of a batch.
     pub is_first: u32,
     /// Upper bound on the steps of a lane, as the two halves of a `u64`.
@@ -74,18 +74,18 @@ pub(crate) struct Parameters {
 impl Parameters {
     /// Returns the parameters as the shader's seven words.
     pub fn in_words(self) -> [u32; 7] {
-        let Self { lanes, stride, rounds, is_first, most_steps_low, most_steps_high, unused } = self;
-        [lanes, stride, rounds, is_first, most_steps_low, most_steps_high, unused]
+        let Self { lanes, stride, iterations, is_first, most_steps_low, most_steps_high, unused } = self;
+        [lanes, stride, iterations, is_first, most_steps_low, most_steps_high, unused]
     }
 }
 
 /// Values of a lane's status word.
 pub(crate) mod status {
     pub const BEGINS: u32 = 0;
-    pub const UNDERWAY: u32 = 1;
-    pub const ARRIVED: u32 = 2;
+    pub const SUSPENDED: u32 = 1;
+    pub const FINISHED: u32 = 2;
     /// A check failed, or the shader can't decide the outcome: the CPU has to execute the lane.
     pub const FAILED: u32 = 3;
     /// The lane exceeded its step limit.
-    pub const OVER: u32 = 4;
+    pub const OUT_OF_STEPS: u32 = 4;
 }

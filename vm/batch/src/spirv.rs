@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn decorations_stand_among_the_annotations() {
+    fn decorations_are_among_the_annotations() {
         let spirv = spirv();
         let all = instructions(spirv.words()).unwrap();
         let first = all.iter().position(|instruction| instruction.code == DECORATE).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_module_has_no_instructions() {
+    fn words_that_are_no_module_have_no_instructions() {
         assert!(instructions(&[0; 4]).is_some_and(|all| all.is_empty()));
         assert!(decorated(&[0, 0, 0, 0, 0, 9 << 16 | 17, 1]).is_none());
         // A length of 0 would not advance.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use crate::shader::ShaderPass;
+use crate::shader::KernelKind;
 use crate::structure::StructurePiece;
 
 /// The number of a jump target in the variable `lead`; 0 means normal control flow.
@@ -22,7 +22,7 @@ pub(crate) enum ShaderStatement {
         arm: usize,
     },
     If {
-        asked: AskedLabels,
+        asked: FlowCondition,
         yes: Vec<ShaderStatement>,
         no: Vec<ShaderStatement>,
     },
@@ -41,7 +41,7 @@ pub(crate) enum ShaderStatement {
 
 /// The condition of an `If`. *Flow* means that `lead` is 0, so control flow is normal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AskedLabels {
+pub(crate) enum FlowCondition {
     /// The condition on which a block branches.
     Condition(u32),
     /// True if control flows normally.
@@ -68,7 +68,7 @@ pub(crate) struct ShaderStatements {
 }
 
 impl ShaderStatements {
-    pub fn of(pieces: &[StructurePiece], pass: ShaderPass) -> ShaderStatements {
+    pub fn of(pieces: &[StructurePiece], pass: KernelKind) -> ShaderStatements {
         let mut lowering = StructureLowering {
             pass,
             heads: BTreeMap::new(),
@@ -81,8 +81,8 @@ impl ShaderStatements {
         let heads: BTreeMap<StatementLabel, u32> =
             lowering.heads.iter().map(|(&head, &label)| (label, head)).collect();
         let entering = match pass {
-            ShaderPass::Single => BTreeSet::new(),
-            ShaderPass::Resumable => heads.keys().copied().collect(),
+            KernelKind::NonResumable => BTreeSet::new(),
+            KernelKind::Resumable => heads.keys().copied().collect(),
         };
         let (all, ended) = lowering.sequence(pieces, StatementSequence::led(entering), Around::default());
         ShaderStatements { all, heads, is_open: ended.is_open }
@@ -113,7 +113,7 @@ struct Ended {
 
 #[derive(Debug)]
 struct StructureLowering {
-    pass: ShaderPass,
+    pass: KernelKind,
     /// Labels by loop head. Labels of the loops in a piece are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
     /// Labels by target block.
@@ -270,16 +270,16 @@ impl StructureLowering {
         let is_passed_by = !led.is_empty();
         written.led = before;
         let statement = match written.led.is_empty() {
-            true => ShaderStatement::If { asked: AskedLabels::Condition(of), yes: yes.0, no: no.0 },
+            true => ShaderStatement::If { asked: FlowCondition::Condition(of), yes: yes.0, no: no.0 },
             false => {
                 let [of_yes, of_no] = entered;
-                let asked = of_no.map_or(AskedLabels::Flows, AskedLabels::Enters);
+                let asked = of_no.map_or(FlowCondition::Flows, FlowCondition::Enters);
                 let no = if no.0.is_empty() {
                     Vec::new()
                 } else {
                     vec![ShaderStatement::If { asked, yes: no.0, no: Vec::new() }]
                 };
-                ShaderStatement::If { asked: AskedLabels::Branches { of, entered: of_yes }, yes: yes.0, no }
+                ShaderStatement::If { asked: FlowCondition::Branches { of, entered: of_yes }, yes: yes.0, no }
             }
         };
         written.put(statement);
@@ -319,7 +319,7 @@ impl StructureLowering {
         if ended.is_open && !ended.led.is_empty() {
             let yes = vec![ShaderStatement::Break];
             statements.push(ShaderStatement::If {
-                asked: AskedLabels::LeadsPast(label),
+                asked: FlowCondition::LeadsPast(label),
                 yes,
                 no: Vec::new(),
             });
@@ -330,11 +330,11 @@ impl StructureLowering {
         match others.is_empty() {
             true => written.put(statement),
             false => {
-                let asked = AskedLabels::Enters(labels);
+                let asked = FlowCondition::Enters(labels);
                 written.put(ShaderStatement::If { asked, yes: vec![statement], no: Vec::new() });
             }
         }
-        let is_left = ended.breaks || self.pass == ShaderPass::Single;
+        let is_left = ended.breaks || self.pass == KernelKind::NonResumable;
         written.is_open &= is_left || !others.is_empty();
         written.led = others;
         written.led.extend(ended.left);
@@ -387,7 +387,7 @@ impl StatementSequence {
     fn close(&mut self) {
         if !self.guarded.is_empty() {
             let yes = std::mem::take(&mut self.guarded);
-            self.statements.push(ShaderStatement::If { asked: AskedLabels::Flows, yes, no: Vec::new() });
+            self.statements.push(ShaderStatement::If { asked: FlowCondition::Flows, yes, no: Vec::new() });
         }
     }
 
@@ -421,7 +421,7 @@ impl StatementSequence {
         self.statements.push(match self.led.is_empty() {
             true => lead,
             false => {
-                ShaderStatement::If { asked: AskedLabels::LeadsTo(label), yes: vec![lead], no: Vec::new() }
+                ShaderStatement::If { asked: FlowCondition::LeadsTo(label), yes: vec![lead], no: Vec::new() }
             }
         });
     }

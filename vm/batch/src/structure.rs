@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::graph::BlockGraph;
-use crate::switches::ReducibleGraph;
+use crate::irreducible_loops::ReducibleGraph;
 
 /// An element of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]

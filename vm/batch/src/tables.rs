@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use reviver_compile::form::SsaForm;
+use reviver_compile::emit_plan::EmitPlan;
+use reviver_compile::function::SsaFunction;
 use reviver_compile::op::{OpKind, Space, SsaValue};
-use reviver_compile::passes::range_where_it_counts;
-use reviver_compile::written::TextPlan;
+use reviver_compile::passes::range_at_uses;
 
 use crate::cells::{CellCounts, StartCells, literal, own_space};
 use crate::words::{WordRun, word_runs};
@@ -24,18 +24,18 @@ pub(crate) struct StartTables {
 impl StartTables {
     /// Collects the ranges of all computed addresses of an SSA function. Constants are appended to `constants`.
     pub fn of(
-        form: &SsaForm,
+        form: &SsaFunction,
         start: &StartCells,
         counts: CellCounts,
         constants: &mut Vec<u64>,
     ) -> StartTables {
         let mut tables = StartTables { counts, ranges: BTreeMap::new() };
-        for &number in &TextPlan::of(form).order {
+        for &number in &EmitPlan::of(form).order {
             let ops = form.blocks.get(number as usize).map_or(&[][..], |block| &block.ops);
             for op in ops.iter().filter_map(|&value| form.op(value)) {
                 let OpKind::Load(space @ (Space::StartInts | Space::StartReals)) = op.kind else { continue };
                 let (None, Some(&address)) = (literal(form, op), op.operands.first()) else { continue };
-                let range = range_where_it_counts(form, address);
+                let range = range_at_uses(form, address);
                 let Some((first, end)) = counts.clipped(space, range) else { continue };
                 tables.ranges.entry((space, first, end)).or_insert_with(|| {
                     let words = (first..end).map(|address| start.word((own_space(space), address)));
@@ -47,8 +47,8 @@ impl StartTables {
     }
 
     /// Returns the cells that an address may refer to, if it is one of those that were collected.
-    pub fn range(&self, form: &SsaForm, space: Space, address: SsaValue) -> Option<CellRange> {
-        let (first, end) = self.counts.clipped(space, range_where_it_counts(form, address))?;
+    pub fn range(&self, form: &SsaFunction, space: Space, address: SsaValue) -> Option<CellRange> {
+        let (first, end) = self.counts.clipped(space, range_at_uses(form, address))?;
         Some((space, first, end)).filter(|range| self.ranges.contains_key(range))
     }
 }

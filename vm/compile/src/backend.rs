@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use reviver_vm::differentiate::group::{GroupEvidence, InGroup};
 
-use crate::form::SsaForm;
-use crate::group::form::GroupForm;
+use crate::function::SsaFunction;
+use crate::group::divergence::GroupFunction;
 use crate::run::{CodeOutcome, Job};
 
 /// Compiled code of one specialization.
@@ -30,23 +30,23 @@ pub struct GroupJob<'c> {
     pub start_reals: &'c [InGroup<u64>],
     /// Receives the values at the turning point, in the order of [`crate::call::GradientTask::seeded`].
     pub results: &'c mut [InGroup<u64>],
-    /// Steps that the primal sweep may make: at least [`SsaForm::first_steps`].
+    /// Steps that the primal sweep may make: at least [`SsaFunction::first_steps`].
     pub left: u64,
     /// Receives the evidence for verification.
     pub evidence: &'c mut GroupEvidence,
 }
 
-/// Outcome of a SIMD group's call. Its cells are defined only after [`GroupOutcome::Arrived`].
+/// Outcome of a SIMD group's call. Its cells are defined only after [`GroupOutcome::Finished`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
     /// All lanes reached the end of the function.
-    Arrived {
+    Finished {
         /// False if branches are watched and the reverse sweep took other branches, or another number of
         /// steps, than the primal sweep.
         is_same_way: bool,
     },
     /// Lanes diverged. The number of lanes before the first one that branches differently from lane 0.
-    Parted(usize),
+    Diverged(usize),
     /// A check failed in some lane. The interpreter may execute that lane without a trap.
     Failed,
 }
@@ -60,11 +60,11 @@ pub trait GroupCode: Debug + Send + Sync {
 /// Engine that compiles SSA functions.
 pub trait Backend: Debug + Send + Sync + 'static {
     /// Compiles a function; returns `None` if the engine can't compile it.
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>>;
 
     /// Compiles a function for SIMD groups; returns `None` if the engine has no such code.
-    fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
-        let _ = form;
+    fn compile_group(&self, function: &GroupFunction) -> Option<Box<dyn GroupCode>> {
+        let _ = function;
         None
     }
 }

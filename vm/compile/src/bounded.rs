@@ -3,10 +3,10 @@
 
 use reviver_vm::{Program, State};
 
-use crate::form::{Demands, FIRST_RECORD, SsaEnd, SsaForm};
 use crate::frames;
+use crate::function::{Demands, FIRST_RECORD, SsaEnd, SsaFunction};
 use crate::op::{Input, OpKind};
-use crate::order::drop_unreached;
+use crate::order::drop_unreachable;
 
 /// Space that an SSA function may use for its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,37 +58,37 @@ impl BoundedCalls {
 }
 
 /// Replaces each exit for lack of space for a call by a check. The function must begin in main.
-pub fn bounded(mut form: SsaForm, calls: BoundedCalls) -> SsaForm {
-    let end = FIRST_RECORD + calls.functions * form.demands.record;
-    let given: Vec<_> = form.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();
+pub fn bounded(mut function: SsaFunction, calls: BoundedCalls) -> SsaFunction {
+    let end = FIRST_RECORD + calls.functions * function.demands.record;
+    let given: Vec<_> = function.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();
     for (value, _) in given {
-        form.replace(value, OpKind::Int(end.into()));
+        function.replace(value, OpKind::Int(end.into()));
     }
-    for number in 0..form.blocks.len() {
-        let Some(SsaEnd::Branch { condition, yes, no }) = form.blocks.get(number).map(|block| &block.end)
+    for number in 0..function.blocks.len() {
+        let Some(SsaEnd::Branch { condition, yes, no }) = function.blocks.get(number).map(|block| &block.end)
         else {
             continue;
         };
         let (condition, yes, no) = (*condition, yes.clone(), no.to);
-        if !is_full(&form, no) {
+        if !is_full(&function, no) {
             continue;
         }
-        let has_room = form.define(OpKind::RequireTrue, &[condition]);
-        if let Some(block) = form.blocks.get_mut(number) {
+        let has_room = function.define(OpKind::RequireTrue, &[condition]);
+        if let Some(block) = function.blocks.get_mut(number) {
             block.ops.push(has_room);
-            block.end = SsaEnd::Go(yes);
+            block.end = SsaEnd::Jump(yes);
         }
     }
-    drop_unreached(&mut form);
-    form
+    drop_unreachable(&mut function);
+    function
 }
 
 /// Returns true if a block exits because there is no space for a call.
-fn is_full(form: &SsaForm, block: u32) -> bool {
-    let Some(SsaEnd::Exit { exit }) = form.blocks.get(block as usize).map(|block| &block.end) else {
+fn is_full(function: &SsaFunction, block: u32) -> bool {
+    let Some(SsaEnd::Exit { exit }) = function.blocks.get(block as usize).map(|block| &block.end) else {
         return false;
     };
-    form.exits.get(*exit as usize).is_some_and(|exit| exit.is_full)
+    function.exits.get(*exit as usize).is_some_and(|exit| exit.is_full)
 }
 
 #[cfg(test)]
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
     use crate::build::build;
     use crate::check::check;
+    use crate::compiled_run::RunPlan;
     use crate::order::reached;
-    use crate::passes::{PASSES, improved};
-    use crate::route::RoutePlan;
+    use crate::passes::{PASSES, optimized};
 
     const RECURSION: &str = ".in n default 5\n.out sum\ncall down(n, sum)\n\n.proc down(in n, inout sum)\n\
                              if n > 0\n add sum, n\n call down(n - 1, sum)\nfi n > 0\n.end\n";
-    const IN_PLACE: &str = ".limit depth 1\n.out x\ncall a(x)\n\n.proc a(inout x)\n call b(x)\n.end\n\n\
+    const INLINED: &str = ".limit depth 1\n.out x\ncall a(x)\n\n.proc a(inout x)\n call b(x)\n.end\n\n\
                             .proc b(inout x)\n add x, 1\n.end\n";
 
     fn program(text: &str) -> Program {
@@ -113,21 +113,21 @@ mod tests {
         Program::new(module.unwrap_or_else(|| panic!("{text}")), 0).unwrap()
     }
 
-    fn form(program: &Program) -> SsaForm {
-        let plan = RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked);
-        let version = plan.version(program);
-        build(program.module(), program.flow(), version).unwrap()
+    fn function(program: &Program) -> SsaFunction {
+        let plan = RunPlan::whole(program, Travel::Forward, CheckLevel::Checked);
+        let specialization = plan.specialization(program);
+        build(program.module(), program.flow(), specialization).unwrap()
     }
 
-    fn calls(program: &Program, form: &SsaForm, words: u32) -> Option<BoundedCalls> {
+    fn calls(program: &Program, function: &SsaFunction, words: u32) -> Option<BoundedCalls> {
         let state = Machine::at_begin(std::sync::Arc::new(program.clone())).unwrap().into_state();
-        BoundedCalls::of(program, &state, form.demands, (words, 2), true)
+        BoundedCalls::of(program, &state, function.demands, (words, 2), true)
     }
 
     #[test]
-    fn where_there_is_no_room_a_check_fails_and_no_exit_is_left() {
+    fn a_check_fails_without_memory_and_no_exit_remains() {
         let program = program(RECURSION);
-        let plain = form(&program);
+        let plain = function(&program);
         assert!(plain.inputs().next().is_some() && plain.exits.iter().any(|exit| exit.is_full));
         let calls = calls(&program, &plain, 1000).unwrap();
         assert!(calls.functions > 10 && calls.references > 10 * plain.demands.record, "{calls:?}");
@@ -135,16 +135,16 @@ mod tests {
         check(&bounded).unwrap();
         assert_eq!(bounded.inputs().next(), None);
         assert!(!reached(&bounded).into_iter().any(|block| is_full(&bounded, block)));
-        check(&improved(bounded, &PASSES)).unwrap();
+        check(&optimized(bounded, &PASSES)).unwrap();
     }
 
     #[test]
-    fn few_calls_have_room_whatever_they_take_and_none_that_the_program_forbids() {
+    fn few_calls_have_memory_of_any_size_and_forbidden_calls_have_none() {
         let plain = program(RECURSION);
-        assert_eq!(calls(&plain, &form(&plain), 1).map(|calls| calls.functions), Some(2));
+        assert_eq!(calls(&plain, &function(&plain), 1).map(|calls| calls.functions), Some(2));
         let limited = program(&format!(".limit depth 1\n{RECURSION}"));
-        assert_eq!(calls(&limited, &form(&limited), 1000).map(|calls| calls.functions), Some(1));
-        let in_place = program(IN_PLACE);
-        assert_eq!(calls(&in_place, &form(&in_place), 1000), None);
+        assert_eq!(calls(&limited, &function(&limited), 1000).map(|calls| calls.functions), Some(1));
+        let in_place = program(INLINED);
+        assert_eq!(calls(&in_place, &function(&in_place), 1000), None);
     }
 }

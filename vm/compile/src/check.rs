@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 
-use crate::form::{Definition, SsaForm};
+use crate::function::{Definition, SsaFunction};
 use crate::op::{SsaOp, SsaValue};
 use crate::order::dominators;
 
@@ -11,13 +11,13 @@ use crate::order::dominators;
 ///
 /// # Errors
 /// Describes the first fault, in words for compiler developers.
-pub fn check(form: &SsaForm) -> Result<(), String> {
-    let made = places(form)?;
-    let dominators = dominators(form);
-    let checked = Checked { form, made: &made, dominators: &dominators };
-    for (number, block) in (0..).zip(&form.blocks) {
+pub fn check(function: &SsaFunction) -> Result<(), String> {
+    let made = places(function)?;
+    let dominators = dominators(function);
+    let checked = Checked { function, made: &made, dominators: &dominators };
+    for (number, block) in (0..).zip(&function.blocks) {
         for (place, &value) in (1..).zip(&block.ops) {
-            let Some(Definition::Op(op)) = form.definition(value) else {
+            let Some(Definition::Op(op)) = function.definition(value) else {
                 return Err(format!("{value:?} among the operations of block {number} is none"));
             };
             checked.op(op, (number, place))?;
@@ -28,9 +28,9 @@ pub fn check(form: &SsaForm) -> Result<(), String> {
 }
 
 /// Returns where each value is defined: the block, and 0 for a parameter or the operation's position from 1 on.
-fn places(form: &SsaForm) -> Result<Vec<Option<(u32, usize)>>, String> {
-    let mut made = vec![None; form.definitions.len()];
-    for (number, block) in (0..).zip(&form.blocks) {
+fn places(function: &SsaFunction) -> Result<Vec<Option<(u32, usize)>>, String> {
+    let mut made = vec![None; function.definitions.len()];
+    for (number, block) in (0..).zip(&function.blocks) {
         let parameters = block.parameters.iter().map(|&value| (value, 0));
         for (value, place) in parameters.chain(block.ops.iter().copied().zip(1..)) {
             match made.get_mut(value.0 as usize) {
@@ -43,7 +43,7 @@ fn places(form: &SsaForm) -> Result<Vec<Option<(u32, usize)>>, String> {
 }
 
 struct Checked<'f> {
-    form: &'f SsaForm,
+    function: &'f SsaFunction,
     made: &'f [Option<(u32, usize)>],
     dominators: &'f [Option<u32>],
 }
@@ -51,7 +51,7 @@ struct Checked<'f> {
 impl Checked<'_> {
     /// Checks that a value has the class and that its definition dominates a place of a block.
     fn used(&self, value: SsaValue, (block, place): (u32, usize), class: Class) -> Result<(), String> {
-        if self.form.class(value) != Some(class) {
+        if self.function.class(value) != Some(class) {
             return Err(format!("{value:?} in block {block} is no {class:?}"));
         }
         let Some(&Some((home, made))) = self.made.get(value.0 as usize) else {
@@ -82,12 +82,12 @@ impl Checked<'_> {
     }
 
     fn end(&self, block: u32, place: usize) -> Result<(), String> {
-        let end = &self.form.blocks[block as usize].end;
+        let end = &self.function.blocks[block as usize].end;
         if let Some(value) = end.value() {
             self.used(value, (block, place), Class::Int)?;
         }
         for jump in end.jumps() {
-            let to = self.form.blocks.get(jump.to as usize).filter(|_| jump.to != 0);
+            let to = self.function.blocks.get(jump.to as usize).filter(|_| jump.to != 0);
             let wanted = to.map(|to| &to.parameters);
             let wanted = wanted.ok_or(format!("block {block} leads to {}", jump.to))?;
             if wanted.len() != jump.arguments.len() {
@@ -98,7 +98,7 @@ impl Checked<'_> {
                 ));
             }
             for (&argument, &parameter) in jump.arguments.iter().zip(wanted) {
-                let class = self.form.class(parameter).ok_or(format!("{parameter:?} has no class"))?;
+                let class = self.function.class(parameter).ok_or(format!("{parameter:?} has no class"))?;
                 self.used(argument, (block, place), class)?;
             }
         }

@@ -3,19 +3,19 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use reviver_vm::travel::Leg;
+use reviver_vm::travel::Segment;
 use reviver_vm::{Machine, Program, State};
 
 use crate::backend::{Backend, Code};
-use crate::form::{Demands, FormCall, FormExit, SsaForm};
-use crate::frames::{self, CallsInPlace, FormFrames, OpenFrames};
+use crate::frames::{self, FunctionFrames, InlinedCalls, OpenFrames};
+use crate::function::{Demands, OutOfLineCall, SsaExit, SsaFunction};
 use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
 /// Initial number of out-of-line calls that may be open at once, and initial number of call records written at entry.
 const FEW_CALLS: u32 = 16;
 /// Upper bound on call records written at entry.
-const MOST_TOLD: u32 = 1 << 10;
+const MOST_ENTRY_RECORDS: u32 = 1 << 10;
 /// Upper bound on the size of out-of-line calls, in cells and words of records. All of it is zeroed before each run.
 const MOST_LEVEL_CELLS: u32 = 1 << 15;
 
@@ -23,7 +23,7 @@ const MOST_LEVEL_CELLS: u32 = 1 << 15;
 /// second.
 pub(crate) const MOST_WORK: usize = 1 << 19;
 /// Number of runs after which code is judged slow or not.
-const JUDGED_RUNS: u64 = 1 << 10;
+const MEASURED_RUNS: u64 = 1 << 10;
 /// Average steps per run below which code is slow: entering and leaving it then takes about twice as long as
 /// interpreting.
 const LEAST_STEPS_PER_RUN: u64 = 64;
@@ -32,13 +32,13 @@ const LEAST_STEPS_PER_RUN: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct Compiled {
     inputs: Vec<Input>,
-    exits: Vec<FormExit>,
-    calls: Vec<FormCall>,
+    exits: Vec<SsaExit>,
+    calls: Vec<OutOfLineCall>,
     demands: Demands,
     /// Number of out-of-line calls that may be open at once. It grows after an exit for lack of space.
     levels: AtomicU32,
     /// Number of call records written at entry. It grows after the code has returned from all of them.
-    told: AtomicU32,
+    entry_records: AtomicU32,
     /// True if the code omits checks.
     is_unchecked: bool,
     /// True if the code reads or changes adjoints.
@@ -58,23 +58,23 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a function by a backend; returns `None` if the backend can't.
-    pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
-        let inputs = form.inputs().map(|(_, input)| input).collect();
-        let (exits, calls) = (form.exits.clone(), form.calls.clone());
-        let (demands, first_steps) = (form.demands, form.first_steps.into());
+    pub fn of(function: SsaFunction, backend: &impl Backend) -> Option<Compiled> {
+        let inputs = function.inputs().map(|(_, input)| input).collect();
+        let (exits, calls) = (function.exits.clone(), function.calls.clone());
+        let (demands, first_steps) = (function.demands, function.first_steps.into());
         let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FEW_CALLS });
-        let told = AtomicU32::new(FEW_CALLS);
-        let is_unchecked = !form.version.level.is_checked();
-        let needs_adjoints = needs_adjoints(&form);
-        let is_plain = form.is_plain();
-        let code = backend.compile(form)?;
+        let entry_records = AtomicU32::new(FEW_CALLS);
+        let is_unchecked = !function.specialization.level.is_checked();
+        let needs_adjoints = needs_adjoints(&function);
+        let is_plain = function.is_plain();
+        let code = backend.compile(function)?;
         Some(Compiled {
             inputs,
             exits,
             calls,
             demands,
             levels,
-            told,
+            entry_records,
             is_unchecked,
             needs_adjoints,
             is_plain,
@@ -96,7 +96,7 @@ impl Compiled {
     pub fn is_slow_after(&self, steps: u64) -> bool {
         let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let steps = self.steps.fetch_add(steps, Ordering::Relaxed) + steps;
-        let is_slow = runs >= JUDGED_RUNS && steps / runs < LEAST_STEPS_PER_RUN;
+        let is_slow = runs >= MEASURED_RUNS && steps / runs < LEAST_STEPS_PER_RUN;
         is_slow && !self.is_slow.swap(true, Ordering::Relaxed)
     }
 
@@ -115,29 +115,29 @@ impl Compiled {
         self.levels.store(more, Ordering::Relaxed);
     }
 
-    /// Adapts the number of call records for the next run. `told` records were written at entry, and `left` remained
-    /// at the exit.
-    fn tell_more(&self, told: u32, left: u32) {
-        let most = self.told.load(Ordering::Relaxed);
-        if told == most && left <= 1 {
-            self.told.store(most.saturating_mul(2).min(MOST_TOLD), Ordering::Relaxed);
-        } else if told == most && left >= told {
-            self.told.store((most / 2).max(FEW_CALLS), Ordering::Relaxed);
+    /// Adapts the number of call records for the next run. `entry_records` records were written at entry, and `left`
+    /// remained at the exit.
+    fn adapt_entry_records(&self, entry_records: u32, left: u32) {
+        let most = self.entry_records.load(Ordering::Relaxed);
+        if entry_records == most && left <= 1 {
+            self.entry_records.store(most.saturating_mul(2).min(MOST_ENTRY_RECORDS), Ordering::Relaxed);
+        } else if entry_records == most && left >= entry_records {
+            self.entry_records.store((most / 2).max(FEW_CALLS), Ordering::Relaxed);
         }
     }
 
     /// Runs the code on a machine that is at the entry position. Returns the number of steps. Returns `None` if a
     /// check failed or the program's limits leave no space; the machine's cells are then undefined. `references` is a
     /// buffer for call records.
-    pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
+    pub fn run(&self, machine: &mut Machine, segment: Segment, references: &mut Vec<i64>) -> Option<u64> {
         if self.needs_adjoints {
             machine.state_mut().make_adjoints().ok()?;
         }
         let (steps, counts) = match self.is_plain {
-            true => self.run_plainly(machine, leg, references)?,
-            false => self.run_with_frames(machine, leg, references)?,
+            true => self.run_plainly(machine, segment, references)?,
+            false => self.run_with_frames(machine, segment, references)?,
         };
-        let (state, sign) = (machine.state_mut(), leg.travel.sign());
+        let (state, sign) = (machine.state_mut(), segment.travel.sign());
         state.step += sign * steps as i64;
         state.counters.is_unchecked |= self.is_unchecked;
         state.counters.erased_bits += counts.erased_bits;
@@ -150,17 +150,17 @@ impl Compiled {
     fn run_plainly(
         &self,
         machine: &mut Machine,
-        leg: Leg,
+        segment: Segment,
         references: &mut Vec<i64>,
     ) -> Option<(u64, Counts)> {
         let fits = frames::levels(machine.program(), machine.state(), self.demands, 0).is_some();
-        let (state, mut watcher) = machine.state_and_watcher(leg);
-        let room = CallsInPlace::new(self.demands, state, references).ok().filter(|_| fits)?;
+        let (state, mut watcher) = machine.state_and_watcher(segment);
+        let room = InlinedCalls::new(self.demands, state, references).ok().filter(|_| fits)?;
         let cells = cells(state, references);
         let outcome = self.code.run(Job {
             inputs: &[],
             cells,
-            left: leg.budget,
+            left: segment.budget,
             watcher: watcher.as_mut(),
             evidence: None,
         });
@@ -172,15 +172,16 @@ impl Compiled {
     fn run_with_frames(
         &self,
         machine: &mut Machine,
-        leg: Leg,
+        segment: Segment,
         references: &mut Vec<i64>,
     ) -> Option<(u64, Counts)> {
         let wanted = self.levels.load(Ordering::Relaxed);
         let levels = frames::levels(machine.program(), machine.state(), self.demands, wanted)?;
         let most_calls = machine.program().module().limits.depth;
-        let (state, mut watcher) = machine.state_and_watcher(leg);
-        let told = self.told.load(Ordering::Relaxed);
-        let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels, most_calls };
+        let (state, mut watcher) = machine.state_and_watcher(segment);
+        let entry_records = self.entry_records.load(Ordering::Relaxed);
+        let of =
+            FunctionFrames { calls: &self.calls, demands: self.demands, entry_records, levels, most_calls };
         let open = OpenFrames::new(of, state, references).ok()??;
         // Code that begins in main usually has no inputs.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
@@ -188,14 +189,14 @@ impl Compiled {
         let outcome = self.code.run(Job {
             inputs: &inputs,
             cells,
-            left: leg.budget,
+            left: segment.budget,
             watcher: watcher.as_mut(),
             evidence: None,
         });
         let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
         let exit = self.exits.get(exit as usize)?;
         let left = open.leave(state, exit, references);
-        self.tell_more(open.told, left);
+        self.adapt_entry_records(open.entry_records, left);
         if exit.is_full {
             self.deepen();
         }
@@ -204,8 +205,8 @@ impl Compiled {
 }
 
 /// Returns true if a function reads or changes adjoints. Each real must then have one while the code runs.
-fn needs_adjoints(form: &SsaForm) -> bool {
-    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+fn needs_adjoints(function: &SsaFunction) -> bool {
+    let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     ops.into_iter()
         .any(|op| matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints)))
 }

@@ -3,7 +3,7 @@
 /// Reason why SSA construction failed. It succeeds for each position of a verified program, unless the function is too
 /// large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Outside {
+pub enum BuildError {
     /// The position or the step isn't in the code.
     #[error("the position isn't in the program's code")]
     Code,

@@ -9,16 +9,16 @@ use reviver_vm::differentiate::evidence::SweepEvidence;
 use reviver_vm::watch::{Freed, Rounding};
 
 use crate::backend::{Backend, Code};
-use crate::form::{Definition, Jump, SsaEnd, SsaForm};
+use crate::function::{Definition, Jump, SsaEnd, SsaFunction};
 use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
 /// Executes an SSA function.
-pub fn evaluate(form: &SsaForm, job: Job) -> CodeOutcome {
-    match form.numbers.system {
-        RealSystem::F64 => Evaluation::new(form, F64, job).run(),
-        RealSystem::F32 => Evaluation::new(form, F32, job).run(),
-        RealSystem::Fixed(bits) => Evaluation::new(form, FixedPoint::new(bits), job).run(),
+pub fn evaluate(function: &SsaFunction, job: Job) -> CodeOutcome {
+    match function.numbers.system {
+        RealSystem::F64 => Evaluation::new(function, F64, job).run(),
+        RealSystem::F32 => Evaluation::new(function, F32, job).run(),
+        RealSystem::Fixed(bits) => Evaluation::new(function, FixedPoint::new(bits), job).run(),
     }
 }
 
@@ -27,19 +27,19 @@ pub fn evaluate(form: &SsaForm, job: Job) -> CodeOutcome {
 pub struct Evaluator;
 
 impl Backend for Evaluator {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        Some(Box::new(form))
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        Some(Box::new(function))
     }
 }
 
-impl Code for SsaForm {
+impl Code for SsaFunction {
     fn run(&self, job: Job) -> CodeOutcome {
         evaluate(self, job)
     }
 }
 
 struct Evaluation<'f, 'c, 'w, R> {
-    form: &'f SsaForm,
+    function: &'f SsaFunction,
     job: Job<'c, 'w>,
     /// Steps that remain of the budget, and the budget: that of the run, or of the reverse sweep after a turning point.
     left: u64,
@@ -62,14 +62,14 @@ impl From<Fault> for CheckFailed {
 }
 
 impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
-    fn new(form: &'f SsaForm, reals: R, job: Job<'c, 'w>) -> Evaluation<'f, 'c, 'w, R> {
-        let numbers = Arithmetic { words: Narrow(form.numbers.word), reals };
-        let mut values = vec![0; form.definitions.len()];
-        for ((value, _), &given) in form.inputs().zip(job.inputs) {
+    fn new(function: &'f SsaFunction, reals: R, job: Job<'c, 'w>) -> Evaluation<'f, 'c, 'w, R> {
+        let numbers = Arithmetic { words: Narrow(function.numbers.word), reals };
+        let mut values = vec![0; function.definitions.len()];
+        for ((value, _), &given) in function.inputs().zip(job.inputs) {
             values[value.0 as usize] = given.into();
         }
         Evaluation {
-            form,
+            function,
             numbers,
             values,
             left: job.left,
@@ -83,7 +83,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
     fn run(mut self) -> CodeOutcome {
         let mut block = 0;
         loop {
-            let here = &self.form.blocks[block as usize];
+            let here = &self.function.blocks[block as usize];
             for &value in &here.ops {
                 if self.op(value).is_err() {
                     return CodeOutcome::Failed;
@@ -92,7 +92,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
             self.left -= u64::from(here.steps);
             self.counts.calls += u64::from(here.calls);
             let jump = match &here.end {
-                SsaEnd::Go(jump) => jump,
+                SsaEnd::Jump(jump) => jump,
                 SsaEnd::Branch { condition, yes, no } => {
                     if self.int(*condition) != 0 {
                         yes
@@ -100,7 +100,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                         no
                     }
                 }
-                SsaEnd::Pause { steps, skipped, next, stop } => {
+                SsaEnd::Safepoint { steps, skipped, next, stop } => {
                     let skipped = skipped.map_or(0, |skipped| self.bits(skipped));
                     if self.left >= u64::from(*steps).saturating_add(skipped) {
                         self.left -= skipped;
@@ -122,12 +122,12 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         }
     }
 
-    /// Passes the arguments of a jump, and returns its target. All arguments are read before any parameter is set, because an
-    /// argument may be a parameter of the same block.
+    /// Passes the arguments of a jump, and returns its target. All arguments are read before any parameter is set,
+    /// because an argument may be a parameter of the same block.
     fn pass(&mut self, jump: &Jump) -> u32 {
         let given: Vec<u64> =
             jump.arguments.iter().map(|argument| self.values[argument.0 as usize]).collect();
-        for (parameter, given) in self.form.blocks[jump.to as usize].parameters.iter().zip(given) {
+        for (parameter, given) in self.function.blocks[jump.to as usize].parameters.iter().zip(given) {
             self.values[parameter.0 as usize] = given;
         }
         jump.to
@@ -146,7 +146,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
     }
 
     fn op(&mut self, value: SsaValue) -> Result<(), CheckFailed> {
-        let Some(Definition::Op(op)) = self.form.definition(value) else { return Ok(()) };
+        let Some(Definition::Op(op)) = self.function.definition(value) else { return Ok(()) };
         let made = match self.made(op) {
             Ok(made) => made,
             Err(_) if op.guard.is_some_and(|guard| self.int(guard) == 0) => Some(0),
@@ -248,7 +248,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
             }
             OpKind::RequireAdmitted => reals.admit(self.real(a)).map(|_| None).map_err(CheckFailed::from),
             OpKind::RequireVacant => {
-                let tolerance = if R::EXACT { 0.0 } else { self.form.numbers.tolerance };
+                let tolerance = if R::EXACT { 0.0 } else { self.function.numbers.tolerance };
                 required(reals.to_f64(self.real(a)).abs() <= tolerance)
             }
             OpKind::RequireTrue => required(self.int(a) != 0),
@@ -293,7 +293,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                 let [from, to, adjoint] = self.operands::<3>(op).map(|value| self.real(value));
                 let is_same = self.bits(op.operands[0]) == self.bits(op.operands[1]);
                 let [from, to, adjoint] = [from, to, adjoint].map(|real| reals.to_f64(real));
-                let rounding = Rounding::of(self.form.numbers.system);
+                let rounding = Rounding::of(self.function.numbers.system);
                 let miss = |evidence: &mut SweepEvidence| evidence.miss([from, to], (row, adjoint), rounding);
                 required(is_same || self.job.evidence.as_deref_mut().is_none_or(miss))
             }

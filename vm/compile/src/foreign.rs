@@ -1,13 +1,13 @@
-//! Operations that aren't compiled, for engines without an interpreter. Such an engine has no code for a program if its SSA function has an
-//! exit other than its end.
+//! Operations that aren't compiled, for engines without an interpreter. Such an engine has no code for a program if its
+//! SSA function has an exit other than its end.
 
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 use reviver_isa::Module;
 use reviver_isa::update::Action;
 use reviver_vm::Program;
 
-use crate::form::{FormExit, SsaEnd, SsaForm};
-use crate::written::TextPlan;
+use crate::emit_plan::EmitPlan;
+use crate::function::{SsaEnd, SsaExit, SsaFunction};
 
 /// An operation at an exit, described for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,20 +37,25 @@ pub enum ForeignKind {
     Limit,
 }
 
-/// Finds an exit of a function other than its end, the position `to` in main without open calls. Exits for lack of call memory are allowed.
+/// Finds an exit of a function other than its end, the position `to` in main without open calls. Exits for lack of call
+/// memory are allowed.
 ///
 /// # Errors
 /// Returns the operation at the exit; `None` if the exit isn't at an instruction.
-pub fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), Option<ForeignOperation>> {
-    let order = TextPlan::of(form).order;
-    let exits = order.iter().filter_map(|&block| match form.blocks.get(block as usize)?.end {
-        SsaEnd::Exit { exit } => Some(form.exits.get(exit as usize)),
-        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
+pub fn check_exits(
+    program: &Program,
+    function: &SsaFunction,
+    to: u32,
+) -> Result<(), Option<ForeignOperation>> {
+    let order = EmitPlan::of(function).order;
+    let exits = order.iter().filter_map(|&block| match function.blocks.get(block as usize)?.end {
+        SsaEnd::Exit { exit } => Some(function.exits.get(exit as usize)),
+        SsaEnd::Jump(_) | SsaEnd::Branch { .. } | SsaEnd::Safepoint { .. } => None,
     });
     // A position in a called procedure would be reached with open calls.
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
-    let is_end = |exit: &FormExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;
+    let is_end = |exit: &SsaExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;
     for exit in exits {
         if !exit.is_some_and(is_end) {
             return Err(exit.and_then(|exit| foreign(program, exit)));
@@ -60,10 +65,10 @@ pub fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), Opt
 }
 
 /// Describes the operation at an exit.
-fn foreign(program: &Program, exit: &FormExit) -> Option<ForeignOperation> {
-    let at = match exit.way {
-        Way::Along => exit.position,
-        Way::Against => exit.position.saturating_sub(1),
+fn foreign(program: &Program, exit: &SsaExit) -> Option<ForeignOperation> {
+    let at = match exit.direction {
+        CodeDirection::Forward => exit.position,
+        CodeDirection::Backward => exit.position.saturating_sub(1),
     };
     let module = program.module();
     let instruction = module.code.get(at as usize)?;

@@ -11,8 +11,8 @@ use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::Program;
 use reviver_vm::state::{CallRecord, Frame, Part, Reference, State};
 
-use crate::form::{
-    Demands, FIRST_RECORD, FormCall, FormExit, FrameZeros, OpenedCall, REFERENCE_WORDS, TOP_WORD,
+use crate::function::{
+    Demands, FIRST_RECORD, OpenedCall, OutOfLineCall, REFERENCE_WORDS, SsaExit, TOP_WORD, ZerosAtEntry,
     is_negative_zero,
 };
 
@@ -35,26 +35,26 @@ pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted:
 
 /// Upper bound on the cells of main's frame that are checked for zeros. Specializing for zeros pays for few cells
 /// only.
-const MOST_LOOKED_AT: usize = 1 << 10;
+const MOST_CHECKED_CELLS: usize = 1 << 10;
 
 /// Returns true if main's frame is small enough to be checked for zeros.
 pub(crate) fn are_few(program: &Program) -> bool {
     let layout = program.flow().layout();
-    [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_LOOKED_AT)
+    [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_CHECKED_CELLS)
 }
 
 /// Returns the known zeros at entry. Main's frame is checked only if no call is open.
-pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
+pub(crate) fn zeros(program: &Program, state: &State) -> ZerosAtEntry {
     let no_adjoint_is_negative = no_adjoint_is_negative(program, state);
     if !state.calls.is_empty() || !are_few(program) {
-        return FrameZeros { no_adjoint_is_negative, ..FrameZeros::default() };
+        return ZerosAtEntry { no_adjoint_is_negative, ..ZerosAtEntry::default() };
     }
     let (cells, adjoints) = (cells_are_zero(program, state), adjoints_are_zero(program, state));
-    FrameZeros { no_adjoint_is_negative, cells, adjoints }
+    ZerosAtEntry { no_adjoint_is_negative, cells, adjoints }
 }
 
 /// Returns true if a state has all wanted zeros. Only what is wanted is checked.
-pub(crate) fn are_known(program: &Program, state: &State, wanted: FrameZeros) -> bool {
+pub(crate) fn are_known(program: &Program, state: &State, wanted: ZerosAtEntry) -> bool {
     let looks_at_frame = wanted.cells || wanted.adjoints;
     (!looks_at_frame || state.calls.is_empty() && are_few(program))
         && (!wanted.cells || cells_are_zero(program, state))
@@ -101,11 +101,11 @@ fn joined(words: &[u64]) -> u64 {
 
 /// Calls of a piece of code, and its memory demands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FormFrames<'f> {
-    pub calls: &'f [FormCall],
+pub(crate) struct FunctionFrames<'f> {
+    pub calls: &'f [OutOfLineCall],
     pub demands: Demands,
     /// Upper bound on call records that are written at entry; at least one is written.
-    pub told: u32,
+    pub entry_records: u32,
     /// Number of out-of-line calls that the code may have open at once.
     pub levels: u32,
     /// Depth limit of the program.
@@ -116,12 +116,12 @@ pub(crate) struct FormFrames<'f> {
 /// each run.
 const MOST_LEFT_CELLS: u64 = 1 << 14;
 
-impl FormFrames<'_> {
+impl FunctionFrames<'_> {
     /// Returns the largest sizes of the call stack above the lowest recorded frame, if the program's limits allow
     /// them. The code may return from all recorded calls but the lowest, and then open others that need more cells.
-    fn most(self, lowest: LowestFrame, told: u32) -> Option<OpenSizes> {
+    fn most(self, lowest: LowestFrame, entry_records: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
-        let left = u64::from(told.saturating_sub(1));
+        let left = u64::from(entry_records.saturating_sub(1));
         let functions = u64::from(self.levels) + left;
         let most =
             |here: u64, in_place: u32, level: u32| here + u64::from(in_place) + functions * u64::from(level);
@@ -145,14 +145,14 @@ struct OpenSizes {
 /// Open calls of a state while compiled code runs.
 #[derive(Debug)]
 pub(crate) struct OpenFrames<'f> {
-    of: FormFrames<'f>,
+    of: FunctionFrames<'f>,
     /// State below all recorded calls: only the function of the lowest record is open.
     lowest: LowestFrame,
     /// End of the records at entry.
     pub top: u32,
     pub end: u32,
     /// Number of records at entry.
-    pub told: u32,
+    pub entry_records: u32,
 }
 
 /// Part of a state that remains when only its outer calls are open.
@@ -202,12 +202,12 @@ impl<'f> OpenFrames<'f> {
     /// # Errors
     /// A memory request was refused.
     pub fn new(
-        of: FormFrames<'f>,
+        of: FunctionFrames<'f>,
         state: &mut State,
         words: &mut Vec<i64>,
     ) -> Result<Option<OpenFrames<'f>>, OutOfMemory> {
         let mut frames =
-            OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
+            OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, entry_records: 0 };
         let mut known = frames.known(state);
         let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
         let mut sizes = of.most(lowest(&known), known.len() as u32);
@@ -221,8 +221,8 @@ impl<'f> OpenFrames<'f> {
         }
         frames.lowest = lowest(&known);
         let record = of.demands.record;
-        frames.told = known.len() as u32;
-        frames.top += record * frames.told;
+        frames.entry_records = known.len() as u32;
+        frames.top += record * frames.entry_records;
         frames.end = frames.top + record * of.levels;
         let wanted = (frames.end + of.demands.references) as usize;
         let missing = wanted.saturating_sub(words.len());
@@ -246,7 +246,7 @@ impl<'f> OpenFrames<'f> {
         let mut known = Vec::new();
         let (mut frame, mut function) = (self.lowest, 0);
         // Main has no caller.
-        while frame.calls > 0 && self.of.demands.record > 0 && known.len() < self.of.told as usize {
+        while frame.calls > 0 && self.of.demands.record > 0 && known.len() < self.of.entry_records as usize {
             let own = KnownCall { number: 0, calls: 1, frame };
             let found = (1..).zip(self.of.calls).find_map(|(number, call)| {
                 let below = frame.below(state, call.opened.len())?;
@@ -270,7 +270,7 @@ impl<'f> OpenFrames<'f> {
 
     /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
     /// removed. Returns the number of records at the exit.
-    pub fn leave(&self, state: &mut State, exit: &FormExit, words: &[i64]) -> u32 {
+    pub fn leave(&self, state: &mut State, exit: &SsaExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
         let (records, passed) = words.split_at_checked(top as usize).unwrap_or_default();
@@ -344,7 +344,7 @@ impl KnownCall {
 }
 
 /// Returns true if the innermost calls of a frame are the calls of this record and lead from the frame below.
-fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &FormCall) -> bool {
+fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &OutOfLineCall) -> bool {
     let records = state.calls.get(below.calls..frame.calls).unwrap_or_default();
     let are_same = records.len() == call.opened.len()
         && records
@@ -352,8 +352,8 @@ fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &FormCal
             .zip(&call.opened)
             .all(|(record, opened)| record.site == opened.site && record.part == Part::Whole);
     are_same
-        && frame.frame.ints == below.frame.ints + call.further_ints
-        && frame.frame.reals == below.frame.reals + call.further_reals
+        && frame.frame.ints == below.frame.ints + call.int_offset
+        && frame.frame.reals == below.frame.reals + call.real_offset
 }
 
 /// Opens calls with adjacent frames.
@@ -378,12 +378,12 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
 
 /// Space in a state for inlined calls of code that begins in main and makes no out-of-line call.
 #[derive(Debug)]
-pub(crate) struct CallsInPlace {
+pub(crate) struct InlinedCalls {
     /// First cells after those of main.
     next: [u32; 2],
 }
 
-impl CallsInPlace {
+impl InlinedCalls {
     /// Reserves space, which the program's limits allow (see [`levels`]).
     ///
     /// # Errors
@@ -392,7 +392,7 @@ impl CallsInPlace {
         demands: Demands,
         state: &mut State,
         words: &mut Vec<i64>,
-    ) -> Result<CallsInPlace, OutOfMemory> {
+    ) -> Result<InlinedCalls, OutOfMemory> {
         let next = [state.ints.len(), state.reals.len()];
         if demands.depth > 0 {
             let wanted = (FIRST_RECORD + demands.references) as usize;
@@ -402,13 +402,13 @@ impl CallsInPlace {
             let sizes = OpenSizes { calls: demands.depth as usize, ints, reals };
             extend(state, sizes, words.len())?;
         }
-        Ok(CallsInPlace { next: next.map(|cells| cells as u32) })
+        Ok(InlinedCalls { next: next.map(|cells| cells as u32) })
     }
 
     /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
     /// removed.
-    pub fn leave(self, state: &mut State, exit: &FormExit, words: &[i64]) {
-        let CallsInPlace { mut next } = self;
+    pub fn leave(self, state: &mut State, exit: &SsaExit, words: &[i64]) {
+        let InlinedCalls { mut next } = self;
         open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);
         let [ints, reals] = next.map(|cells| cells as usize);
         state.ints.truncate(ints);

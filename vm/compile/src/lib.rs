@@ -1,13 +1,13 @@
 //! Compiles verified programs to SSA functions, for engines such as the JIT, the C emitter and the shader emitter.
 //!
-//! An SSA function (`SsaForm`) is built for a specialization (`Version`): the code from a position to the next
-//! operation that isn't compiled, in one direction, with or without adjoints. Construction executes the rows and
+//! An SSA function (`SsaFunction`) is built for a specialization (`Specialization`): the code from a position to the
+//! next operation that isn't compiled, in one direction, with or without adjoints. Construction executes the rows and
 //! templates with numbers that are SSA values. So nothing in this crate defines what an instruction does, and this
 //! crate emits no machine code.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`form`], [`op`] | SSA functions, and the table of operations |
+//! | [`function`], [`op`] | SSA functions, and the table of operations |
 //! | [`build()`] | construction of an SSA function from the flow |
 //! | [`bounded`], [`foreign`] | SSA functions with a bounded call depth; operations that aren't compiled, for engines without an interpreter |
 //! | [`passes`] | optimization passes |
@@ -24,8 +24,8 @@
 //!
 //! Cells that only steps with a static address reach are SSA values: loaded at entry, stored at exits. All other cells
 //! stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a loop over
-//! call records ([`form::FormCall`]). A failed check leaves no state: the tiered runtime returns to a copy of the
-//! machine, and the interpreter finds the exact trap, its place and its step. So a check may fail where the
+//! call records ([`function::OutOfLineCall`]). A failed check leaves no state: the tiered runtime returns to a copy of
+//! the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail where the
 //! interpreter finds no fault, but no check may pass where the interpreter would trap.
 //!
 //! Compiled runs give the same results as interpreted runs:
@@ -33,7 +33,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
-//! use reviver_compile::driver::Driver;
+//! use reviver_compile::tiered::TieredRuntime;
 //! use reviver_compile::evaluate::Evaluator;
 //! use reviver_vm::{Machine, Program, Stop, Travel};
 //!
@@ -42,7 +42,7 @@
 //! let program = Arc::new(Program::new(module, 0).unwrap());
 //! let mut plain = Machine::at_begin(program.clone()).unwrap();
 //! let mut driven = Machine::at_begin(program.clone()).unwrap();
-//! driven.run_by(Arc::new(Driver::new(&program, Evaluator)));
+//! driven.run_by(Arc::new(TieredRuntime::new(&program, Evaluator)));
 //! assert_eq!(plain.run(Travel::Forward, 10_000), Ok(Stop::Bound));
 //! assert_eq!(driven.run(Travel::Forward, 10_000), Ok(Stop::Bound));
 //! assert!(plain.state() == driven.state());
@@ -55,26 +55,26 @@ pub mod bounded;
 mod build;
 pub mod call;
 pub mod check;
+mod code_cache;
 mod compiled;
-pub mod driver;
+pub mod compiled_run;
+pub mod emit_plan;
 pub mod error;
 pub mod evaluate;
 pub mod foreign;
-pub mod form;
 mod frames;
+pub mod function;
 pub mod group;
 pub mod op;
 pub mod order;
 pub mod passes;
 pub mod range;
-pub mod route;
 pub mod rows;
 pub mod run;
 pub mod start;
 mod text;
-mod versions;
-pub mod written;
+pub mod tiered;
 
 pub use build::build;
-pub use error::Outside;
-pub use versions::CodeTiming;
+pub use code_cache::CompileTiming;
+pub use error::BuildError;

@@ -1,5 +1,5 @@
-//! Operations of SSA functions, and the only table of their properties: operands, result, and when an operation may fail.
-//! This module knows no block and no engine.
+//! Operations of SSA functions, and the only table of their properties: operands, result, and when an operation may
+//! fail. This module knows no block and no engine.
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
@@ -19,8 +19,8 @@ pub enum Space {
     Reals,
     /// Adjoints of reals. In the first row, an adjoint has the address of its real.
     Adjoints,
-    /// Call records ([`crate::form::FormCall`]), and the arguments of open inlined calls. An argument has three words: its
-    /// first cell, its number of cells, and the distance between neighbouring cells.
+    /// Call records ([`crate::function::OutOfLineCall`]), and the arguments of open inlined calls. An argument has
+    /// three words: its first cell, its number of cells, and the distance between neighbouring cells.
     References,
     /// Integers at the start of a call. Code doesn't change them.
     StartInts,
@@ -60,8 +60,8 @@ pub enum Coordinate {
     Y,
 }
 
-/// Kind of an operation. Integers are sign-extended words of the program, and results are wrapped to words. Addresses and
-/// lengths are 64-bit integers that aren't wrapped.
+/// Kind of an operation. Integers are sign-extended words of the program, and results are wrapped to words. Addresses
+/// and lengths are 64-bit integers that aren't wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpKind {
     /// Literal of this integer value.
@@ -158,8 +158,8 @@ pub enum OpKind {
     /// Writes a value to the cell at an address.
     Store(Space),
 
-    /// Clock that advances by 1 with each step. It counts the steps of finished blocks, plus `here` steps of the current
-    /// block.
+    /// Clock that advances by 1 with each step. It counts the steps of finished blocks, plus `here` steps of the
+    /// current block.
     Clock {
         /// Number of steps of the current block before this operation.
         here: u32,
@@ -180,26 +180,28 @@ pub enum OpKind {
     CountDiscarded,
     /// Counts an adjoint as dropped, unless it is 0.
     CountDropped,
-    /// Reports a jump to the watcher: the last counted step took a branch, and rounding may change the branch's direction.
+    /// Reports a jump to the watcher: the last counted step took a branch, and rounding may change the branch's
+    /// direction.
     Jumped,
-    /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus `slack`.
-    /// From here on, jumps are marked as those of a backward run.
+    /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus
+    /// `slack`. From here on, jumps are marked as those of a backward run.
     Turned {
         /// Upper bound on the steps of the reverse sweep beyond those of the primal sweep.
         slack: u32,
     },
     /// End of a gradient's reverse sweep. Only verification follows.
     Arrived,
-    /// Records the magnitude of a real in [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
+    /// Records the magnitude of a real in
+    /// [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
     Largest,
-    /// Compares a real at the start with the same cell after the reverse sweep. The third operand is the cell's adjoint.
-    /// Records a difference as evidence; fails if rounding doesn't explain the difference.
+    /// Compares a real at the start with the same cell after the reverse sweep. The third operand is the cell's
+    /// adjoint. Records a difference as evidence; fails if rounding doesn't explain the difference.
     Missed {
         /// Row of the third operand.
         row: u32,
     },
-    /// Reports to the watcher that an instruction frees a real with an adjoint, unless the real is 0. In rows other than the
-    /// first, records the error as evidence instead.
+    /// Reports to the watcher that an instruction frees a real with an adjoint, unless the real is 0. In rows other
+    /// than the first, records the error as evidence instead.
     Freed {
         /// Index of the instruction.
         at: u32,
@@ -214,10 +216,11 @@ pub struct Facts {
     /// Classes of the operands, in order.
     pub operands: &'static [Class],
     /// Class of the result, if there is one.
-    pub gives: Option<Class>,
+    pub result: Option<Class>,
     /// Condition under which the operation may fail, as far as its kind determines it.
     pub fails: Fails,
-    /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a check.
+    /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a
+    /// check.
     pub is_placed: bool,
 }
 
@@ -236,12 +239,13 @@ impl OpKind {
     /// Returns the properties of the operation.
     pub fn facts(self) -> Facts {
         use Class::{Int, Real};
-        let gives = |class, operands, fails| Facts { operands, gives: Some(class), fails, is_placed: false };
-        let acts = |operands, fails| Facts { operands, gives: None, fails, is_placed: true };
+        let result =
+            |class, operands, fails| Facts { operands, result: Some(class), fails, is_placed: false };
+        let has_effect = |operands, fails| Facts { operands, result: None, fails, is_placed: true };
         match self {
-            OpKind::Int(_) | OpKind::Input(_) => gives(Int, &[], Fails::Never),
-            OpKind::Real(_) => gives(Real, &[], Fails::Never),
-            OpKind::IntNeg | OpKind::IntNot => gives(Int, &[Int], Fails::Never),
+            OpKind::Int(_) | OpKind::Input(_) => result(Int, &[], Fails::Never),
+            OpKind::Real(_) => result(Real, &[], Fails::Never),
+            OpKind::IntNeg | OpKind::IntNot => result(Int, &[Int], Fails::Never),
             OpKind::IntAdd
             | OpKind::IntSub
             | OpKind::IntMul
@@ -253,41 +257,41 @@ impl OpKind {
             | OpKind::IntShl
             | OpKind::IntShr
             | OpKind::IntSar
-            | OpKind::IntTest(_) => gives(Int, &[Int, Int], Fails::Never),
-            OpKind::IntDiv | OpKind::IntRem | OpKind::IntPow => gives(Int, &[Int, Int], Fails::Maybe),
-            OpKind::IntChoose | OpKind::Place => gives(Int, &[Int, Int, Int], Fails::Never),
-            OpKind::Magnitude => gives(Real, &[Real], Fails::Never),
-            OpKind::Neg | OpKind::Elementary(_) => gives(Real, &[Real], Fails::Fixed),
+            | OpKind::IntTest(_) => result(Int, &[Int, Int], Fails::Never),
+            OpKind::IntDiv | OpKind::IntRem | OpKind::IntPow => result(Int, &[Int, Int], Fails::Maybe),
+            OpKind::IntChoose | OpKind::Place => result(Int, &[Int, Int, Int], Fails::Never),
+            OpKind::Magnitude => result(Real, &[Real], Fails::Never),
+            OpKind::Neg | OpKind::Elementary(_) => result(Real, &[Real], Fails::Fixed),
             OpKind::Add
             | OpKind::Sub
             | OpKind::Mul
             | OpKind::Div
             | OpKind::Pow
             | OpKind::Atan2
-            | OpKind::Hypot => gives(Real, &[Real, Real], Fails::Fixed),
-            OpKind::Powi => gives(Real, &[Real, Int], Fails::Fixed),
-            OpKind::Turn { .. } => gives(Real, &[Real, Real, Real], Fails::Fixed),
-            OpKind::Test(_) => gives(Int, &[Real, Real], Fails::Never),
-            OpKind::Choose => gives(Real, &[Int, Real, Real], Fails::Never),
-            OpKind::RealOf => gives(Real, &[Int], Fails::Fixed),
-            OpKind::IntOf => gives(Int, &[Real], Fails::Maybe),
-            OpKind::Index { .. } => gives(Int, &[Int, Int], Fails::Maybe),
-            OpKind::Load(space) => Facts { is_placed: true, ..gives(space.class(), &[Int], Fails::Never) },
-            OpKind::Clock { .. } => Facts { is_placed: true, ..gives(Int, &[], Fails::Never) },
+            | OpKind::Hypot => result(Real, &[Real, Real], Fails::Fixed),
+            OpKind::Powi => result(Real, &[Real, Int], Fails::Fixed),
+            OpKind::Turn { .. } => result(Real, &[Real, Real, Real], Fails::Fixed),
+            OpKind::Test(_) => result(Int, &[Real, Real], Fails::Never),
+            OpKind::Choose => result(Real, &[Int, Real, Real], Fails::Never),
+            OpKind::RealOf => result(Real, &[Int], Fails::Fixed),
+            OpKind::IntOf => result(Int, &[Real], Fails::Maybe),
+            OpKind::Index { .. } => result(Int, &[Int, Int], Fails::Maybe),
+            OpKind::Load(space) => Facts { is_placed: true, ..result(space.class(), &[Int], Fails::Never) },
+            OpKind::Clock { .. } => Facts { is_placed: true, ..result(Int, &[], Fails::Never) },
             OpKind::Store(space) => match space.class() {
-                Int => acts(&[Int, Int], Fails::Never),
-                Real => acts(&[Int, Real], Fails::Never),
+                Int => has_effect(&[Int, Int], Fails::Never),
+                Real => has_effect(&[Int, Real], Fails::Never),
             },
-            OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),
-            OpKind::RequireTrue => acts(&[Int], Fails::Maybe),
-            OpKind::RequireApart => acts(&[Int, Int], Fails::Maybe),
+            OpKind::RequireAdmitted | OpKind::RequireVacant => has_effect(&[Real], Fails::Maybe),
+            OpKind::RequireTrue => has_effect(&[Int], Fails::Maybe),
+            OpKind::RequireApart => has_effect(&[Int, Int], Fails::Maybe),
             OpKind::CountErased(_) | OpKind::Jumped | OpKind::Turned { .. } | OpKind::Arrived => {
-                acts(&[], Fails::Never)
+                has_effect(&[], Fails::Never)
             }
-            OpKind::Largest => acts(&[Real], Fails::Never),
-            OpKind::Missed { .. } => acts(&[Real, Real, Real], Fails::Maybe),
-            OpKind::Freed { .. } => acts(&[Real, Real], Fails::Never),
-            OpKind::CountDiscarded | OpKind::CountDropped => acts(&[Real], Fails::Never),
+            OpKind::Largest => has_effect(&[Real], Fails::Never),
+            OpKind::Missed { .. } => has_effect(&[Real, Real, Real], Fails::Maybe),
+            OpKind::Freed { .. } => has_effect(&[Real, Real], Fails::Never),
+            OpKind::CountDiscarded | OpKind::CountDropped => has_effect(&[Real], Fails::Never),
         }
     }
 
@@ -308,6 +312,7 @@ pub struct SsaOp {
     pub kind: OpKind,
     /// Operands, with the classes in [`Facts::operands`].
     pub operands: ArrayVec<SsaValue, 3>,
-    /// Condition of an operation that may fail. If this integer is 0, the operation doesn't fail, and its result isn't used.
+    /// Condition of an operation that may fail. If this integer is 0, the operation doesn't fail, and its result isn't
+    /// used.
     pub guard: Option<SsaValue>,
 }

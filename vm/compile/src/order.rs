@@ -3,19 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::form::{SsaEnd, SsaForm};
+use crate::function::{SsaEnd, SsaFunction};
 
 /// Returns all blocks in postorder, following only edges to blocks for which `followed` is true. A block comes after
 /// its successors if these edges form no cycle.
-pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
-    let mut order = Vec::with_capacity(form.blocks.len());
-    let mut is_seen = vec![false; form.blocks.len()];
+pub fn postorder(function: &SsaFunction, followed: impl Fn(u32) -> bool) -> Vec<u32> {
+    let mut order = Vec::with_capacity(function.blocks.len());
+    let mut is_seen = vec![false; function.blocks.len()];
     let successors = |block: u32| {
-        let ends = form.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
+        let ends = function.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
         ends.map(|jump| jump.to).filter(|&to| followed(to)).collect::<Vec<u32>>()
     };
     let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
-    for root in 0..form.blocks.len() as u32 {
+    for root in 0..function.blocks.len() as u32 {
         if !std::mem::replace(&mut is_seen[root as usize], true) {
             path.push((root, successors(root)));
         }
@@ -34,19 +34,19 @@ pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
 }
 
 /// Returns the blocks reachable from the entry, in postorder: each after its successors, except for back edges.
-pub fn reached(form: &SsaForm) -> Vec<u32> {
-    let mut order = postorder(form, |_| true);
+pub fn reached(function: &SsaFunction) -> Vec<u32> {
+    let mut order = postorder(function, |_| true);
     // The traversal begins with block 0, and finishes it before it continues with unreachable blocks.
     order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
     order
 }
 
 /// Empties the blocks that aren't reachable from the entry.
-pub(crate) fn drop_unreached(form: &mut SsaForm) {
-    let mut is_reached = vec![false; form.blocks.len()];
-    reached(form).into_iter().for_each(|block| is_reached[block as usize] = true);
-    for block in (0..form.blocks.len() as u32).filter(|&block| !is_reached[block as usize]) {
-        if let Some(block) = form.blocks.get_mut(block as usize) {
+pub(crate) fn drop_unreachable(function: &mut SsaFunction) {
+    let mut is_reached = vec![false; function.blocks.len()];
+    reached(function).into_iter().for_each(|block| is_reached[block as usize] = true);
+    for block in (0..function.blocks.len() as u32).filter(|&block| !is_reached[block as usize]) {
+        if let Some(block) = function.blocks.get_mut(block as usize) {
             block.ops.clear();
             block.parameters.clear();
             block.end = SsaEnd::Exit { exit: 0 };
@@ -57,19 +57,19 @@ pub(crate) fn drop_unreached(form: &mut SsaForm) {
 /// Returns the immediate dominator of each block; `None` for the entry and for unreachable blocks.
 ///
 /// K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
-pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
-    let order = reached(form);
-    let mut rank = vec![None; form.blocks.len()];
+pub fn dominators(function: &SsaFunction) -> Vec<Option<u32>> {
+    let order = reached(function);
+    let mut rank = vec![None; function.blocks.len()];
     for (n, &block) in order.iter().enumerate() {
         rank[block as usize] = Some(n);
     }
-    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); function.blocks.len()];
     for &block in &order {
-        for jump in form.blocks[block as usize].end.jumps() {
+        for jump in function.blocks[block as usize].end.jumps() {
             predecessors[jump.to as usize].push(block);
         }
     }
-    let mut found: Vec<Option<u32>> = vec![None; form.blocks.len()];
+    let mut found: Vec<Option<u32>> = vec![None; function.blocks.len()];
     let mut has_changed = true;
     while std::mem::replace(&mut has_changed, false) {
         for &block in order.iter().rev().skip(1) {
@@ -84,14 +84,14 @@ pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
 }
 
 /// Returns the back edges: edges from a block to itself or to a dominator. Each closes a natural loop.
-pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
+pub fn back_edges(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let spans = spans(dominators);
     let dominates = |above: u32, block: u32| {
         let (above, block) = (spans.get(above as usize), spans.get(block as usize));
         above.zip(block).is_some_and(|(above, block)| above.0 <= block.0 && block.1 <= above.1)
     };
-    for (from, block) in (0..).zip(&form.blocks) {
+    for (from, block) in (0..).zip(&function.blocks) {
         for to in block.end.jumps().map(|jump| jump.to) {
             if dominates(to, from) {
                 found.push((from, to));
@@ -136,25 +136,25 @@ fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
 }
 
 /// Returns for each block whether it is in a natural loop.
-pub fn in_loops(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<bool> {
-    loop_depths(form, dominators).into_iter().map(|depth| depth > 0).collect()
+pub fn in_loops(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<bool> {
+    loop_depths(function, dominators).into_iter().map(|depth| depth > 0).collect()
 }
 
 /// Returns for each block the number of natural loops that contain it.
-pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
-    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
-    for (from, block) in (0..).zip(&form.blocks) {
+pub fn loop_depths(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<u32> {
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); function.blocks.len()];
+    for (from, block) in (0..).zip(&function.blocks) {
         for jump in block.end.jumps() {
             predecessors[jump.to as usize].push(from);
         }
     }
     let mut rounds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (from, head) in back_edges(form, dominators) {
+    for (from, head) in back_edges(function, dominators) {
         rounds.entry(head).or_default().push(from);
     }
-    let mut depths = vec![0; form.blocks.len()];
+    let mut depths = vec![0; function.blocks.len()];
     // Loops share blocks. For each block this is the header of the last loop that was found to contain it.
-    let mut seen_in = vec![None; form.blocks.len()];
+    let mut seen_in = vec![None; function.blocks.len()];
     for (head, mut open) in rounds {
         seen_in[head as usize] = Some(head);
         depths[head as usize] += 1;

@@ -1,12 +1,12 @@
-//! The reverse sweep of several losses at once. Operations on adjoints are copied for each loss; all losses share the other
-//! operations.
+//! The reverse sweep of several losses at once. Operations on adjoints are copied for each loss; all losses share the
+//! other operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::form::{Definition, SsaForm};
+use crate::function::{Definition, SsaFunction};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
-use crate::passes::range_where_it_counts;
+use crate::passes::range_at_uses;
 use crate::range::IntRange;
 
 /// The layout of the adjoints of several losses, each a *row* of a Jacobian, in one space.
@@ -30,26 +30,27 @@ impl AdjointRows {
     }
 }
 
-/// Builds the reverse sweep of several losses from that of one. Returns `None` if a jump, or a cell other than an adjoint, depends on
-/// an adjoint, because all losses share it.
-pub fn with_rows(form: SsaForm, rows: AdjointRows) -> Option<SsaForm> {
+/// Builds the reverse sweep of several losses from that of one. Returns `None` if a jump, or a cell other than an
+/// adjoint, depends on an adjoint, because all losses share it.
+pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction> {
     if rows.count <= 1 {
-        return Some(form);
+        return Some(function);
     }
-    let mut order = reached(&form);
+    let mut order = reached(&function);
     order.reverse();
-    let by_row = by_row(&form, &order);
-    if !order.iter().all(|&block| is_common(&form, block, &by_row)) {
+    let by_row = by_row(&function, &order);
+    if !order.iter().all(|&block| is_common(&function, block, &by_row)) {
         return None;
     }
-    let mut copies = RowCopies { form, rows, by_row, copies: BTreeMap::new(), addresses: BTreeMap::new() };
+    let mut copies =
+        RowCopies { function, rows, by_row, copies: BTreeMap::new(), addresses: BTreeMap::new() };
     for row in 1..rows.count {
         copies.define(row, &order);
     }
     for &block in &order {
         copies.place(block)?;
     }
-    Some(copies.form)
+    Some(copies.function)
 }
 
 /// Returns true if an operation depends on an adjoint or changes one. Freed cells count in each row.
@@ -60,18 +61,18 @@ fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
 }
 
 /// Returns the values that differ by row: a fixed point over the blocks.
-fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
+fn by_row(function: &SsaFunction, order: &[u32]) -> BTreeSet<SsaValue> {
     let mut by_row = BTreeSet::new();
     loop {
         let before = by_row.len();
-        for block in order.iter().filter_map(|&block| form.blocks.get(block as usize)) {
+        for block in order.iter().filter_map(|&block| function.blocks.get(block as usize)) {
             for &value in &block.ops {
-                if form.op(value).is_some_and(|op| is_of_adjoints(op, &by_row)) {
+                if function.op(value).is_some_and(|op| is_of_adjoints(op, &by_row)) {
                     by_row.insert(value);
                 }
             }
             for jump in block.end.jumps() {
-                let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+                let parameters = function.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
                 let passed = parameters.iter().zip(&jump.arguments);
                 let differ = passed.filter(|(_, argument)| by_row.contains(argument));
                 let differ: Vec<SsaValue> = differ.map(|(&parameter, _)| parameter).collect();
@@ -85,8 +86,8 @@ fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
 }
 
 /// Returns true if a block's jumps, and its cells other than adjoints, are the same for each row.
-fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
-    let Some(block) = form.blocks.get(block as usize) else { return true };
+fn is_common(function: &SsaFunction, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
+    let Some(block) = function.blocks.get(block as usize) else { return true };
     let differs = |value: &SsaValue| by_row.contains(value);
     let is_common = |op: &SsaOp| match op.kind {
         OpKind::Load(_) | OpKind::Store(Space::Adjoints) | OpKind::Freed { .. } => {
@@ -95,11 +96,12 @@ fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
         OpKind::Store(_) | OpKind::Index { .. } | OpKind::Place => !op.operands.iter().any(differs),
         _ => true,
     };
-    !block.end.value().iter().any(differs) && block.ops.iter().filter_map(|&op| form.op(op)).all(is_common)
+    !block.end.value().iter().any(differs)
+        && block.ops.iter().filter_map(|&op| function.op(op)).all(is_common)
 }
 
 struct RowCopies {
-    form: SsaForm,
+    function: SsaFunction,
     rows: AdjointRows,
     by_row: BTreeSet<SsaValue>,
     /// The copy of a value in a row other than the first.
@@ -111,13 +113,13 @@ struct RowCopies {
 impl RowCopies {
     /// Defines the copies of a row.
     fn define(&mut self, row: u32, order: &[u32]) {
-        let values = order.iter().filter_map(|&block| self.form.blocks.get(block as usize));
+        let values = order.iter().filter_map(|&block| self.function.blocks.get(block as usize));
         let values = values.flat_map(|block| block.parameters.iter().chain(&block.ops)).copied();
         let values: Vec<SsaValue> = values.filter(|value| self.by_row.contains(value)).collect();
-        let first = self.form.definitions.len() as u32;
+        let first = self.function.definitions.len() as u32;
         self.copies.extend((first..).zip(&values).map(|(copy, &value)| ((value, row), SsaValue(copy))));
         for value in &values {
-            let Some(definition) = self.form.definition(*value) else { continue };
+            let Some(definition) = self.function.definition(*value) else { continue };
             let copy = match definition {
                 Definition::Op(op) => Definition::Op(SsaOp {
                     kind: of_row(op.kind, row),
@@ -126,15 +128,16 @@ impl RowCopies {
                 }),
                 parameter @ Definition::Parameter(_) => parameter.clone(),
             };
-            self.form.definitions.push(copy);
+            self.function.definitions.push(copy);
         }
         // Accesses go to the row's adjoints.
         for value in values {
             let copy = self.copy(value, row);
-            let address = self.form.op(copy).filter(|op| is_access(op)).and_then(|op| op.operands.first());
+            let address =
+                self.function.op(copy).filter(|op| is_access(op)).and_then(|op| op.operands.first());
             if let Some(&address) = address {
                 let moved = self.moved(address, row);
-                if let Some(Definition::Op(op)) = self.form.definitions.get_mut(copy.0 as usize) {
+                if let Some(Definition::Op(op)) = self.function.definitions.get_mut(copy.0 as usize) {
                     op.operands.iter_mut().take(1).for_each(|operand| *operand = moved);
                 }
             }
@@ -149,23 +152,24 @@ impl RowCopies {
     /// Returns the address of a row's adjoint, given that of the first row's.
     fn moved(&mut self, address: SsaValue, row: u32) -> SsaValue {
         let by = i64::from(self.rows.adjoint(row, 0));
-        if let Some(OpKind::Int(literal)) = self.form.op(address).map(|op| op.kind) {
-            let moved = self.form.define(OpKind::Int(literal.saturating_add(by)), &[]);
+        if let Some(OpKind::Int(literal)) = self.function.op(address).map(|op| op.kind) {
+            let moved = self.function.define(OpKind::Int(literal.saturating_add(by)), &[]);
             self.addresses.insert(moved, vec![moved]);
             return moved;
         }
-        let range = range_where_it_counts(&self.form, address);
-        let [base, one] = [by, 1].map(|literal| self.form.define(OpKind::Int(literal), &[]));
-        let moved = self.form.define(OpKind::Place, &[base, address, one]);
+        let range = range_at_uses(&self.function, address);
+        let [base, one] = [by, 1].map(|literal| self.function.define(OpKind::Int(literal), &[]));
+        let moved = self.function.define(OpKind::Place, &[base, address, one]);
         let range = IntRange { low: range.low.saturating_add(by), high: range.high.saturating_add(by) };
-        self.form.ranges.insert(moved, range);
+        self.function.ranges.insert(moved, range);
         self.addresses.insert(moved, vec![base, one, moved]);
         moved
     }
 
-    /// Inserts the copies of a block's operations after those of the first row, and passes the copies to its successors.
+    /// Inserts the copies of a block's operations after those of the first row, and passes the copies to its
+    /// successors.
     fn place(&mut self, number: u32) -> Option<()> {
-        let block = self.form.blocks.get_mut(number as usize)?;
+        let block = self.function.blocks.get_mut(number as usize)?;
         let (parameters, ops, mut end) =
             (block.parameters.clone(), std::mem::take(&mut block.ops), block.end.clone());
         let rows = 1..self.rows.count;
@@ -174,13 +178,13 @@ impl RowCopies {
             placed.push(value);
             for row in rows.clone().filter(|_| self.by_row.contains(&value)) {
                 let copy = self.copy(value, row);
-                let address = self.form.op(copy).and_then(|op| op.operands.first());
+                let address = self.function.op(copy).and_then(|op| op.operands.first());
                 placed.extend(address.and_then(|address| self.addresses.get(address)).into_iter().flatten());
                 placed.push(copy);
             }
         }
         for jump in end.jumps_mut() {
-            let to = self.form.blocks.get(jump.to as usize)?;
+            let to = self.function.blocks.get(jump.to as usize)?;
             // The arguments of other rows follow those of the first.
             let passed: Vec<(SsaValue, SsaValue)> =
                 to.parameters.iter().copied().zip(jump.arguments.iter().copied()).collect();
@@ -188,7 +192,7 @@ impl RowCopies {
         }
         let copied: Vec<SsaValue> =
             self.of_other_rows(parameters.into_iter().map(|parameter| (parameter, parameter))).collect();
-        let block = self.form.blocks.get_mut(number as usize)?;
+        let block = self.function.blocks.get_mut(number as usize)?;
         block.parameters.extend(copied);
         (block.ops, block.end) = (placed, end);
         Some(())

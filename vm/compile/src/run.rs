@@ -3,7 +3,7 @@
 use reviver_vm::differentiate::evidence::SweepEvidence;
 use reviver_vm::watch::Watcher;
 
-/// Cells that code accesses: those of a machine's state, or of a [`crate::call::CallRoom`].
+/// Cells that code accesses: those of a machine's state, or of a [`crate::call::CallMemory`].
 #[derive(Debug, Default)]
 pub struct CellMemory<'c> {
     /// Integer cells, in the order of [`reviver_vm::State::ints`].
@@ -38,11 +38,11 @@ pub struct Counts {
 /// Request to run code.
 #[derive(Debug)]
 pub struct Job<'c, 'w> {
-    /// Inputs of the function, in the order of [`crate::form::SsaForm::inputs`].
+    /// Inputs of the function, in the order of [`crate::function::SsaFunction::inputs`].
     pub inputs: &'c [u32],
     /// Memory on which the code works. After a failed check its contents are undefined.
     pub cells: CellMemory<'c>,
-    /// Step budget: at least [`crate::form::SsaForm::first_steps`].
+    /// Step budget: at least [`crate::function::SsaFunction::first_steps`].
     pub left: u64,
     /// Receives jumps and freed cells, if the specialization is watched.
     pub watcher: Option<&'c mut Watcher<'w>>,
@@ -56,7 +56,7 @@ pub enum CodeOutcome {
     /// The run left the function by an exit. All cells that the caller observes are as the interpreter has
     /// them at the exit's position.
     Exit {
-        /// Index of the exit in [`crate::form::SsaForm::exits`].
+        /// Index of the exit in [`crate::function::SsaFunction::exits`].
         exit: u32,
         /// Number of steps of the run, of both sweeps for a gradient.
         steps: u64,

@@ -1,29 +1,29 @@
-//! Start states of runs. A state is validated once and serves many runs, which change only its inputs. So single runs need
-//! no validation. This module knows no code.
+//! Start states of runs. A state is validated once and serves many runs, which change only its inputs. So single runs
+//! need no validation. This module knows no code.
 
 use std::ops::Range;
 
 use reviver_vm::{Program, State, checkpoint};
 
-use crate::form::{Demands, FrameZeros, Version};
 use crate::frames;
+use crate::function::{Demands, Specialization, ZerosAtEntry};
 
 /// Validated state of a program, without open calls.
 #[derive(Debug)]
-pub struct RouteStart {
+pub struct RunStart {
     program: Program,
     state: State,
-    zeros: FrameZeros,
+    zeros: ZerosAtEntry,
 }
 
-impl RouteStart {
+impl RunStart {
     /// Validates a state. Returns `None` if the state doesn't fit the program or has an open call.
-    pub fn new(program: &Program, state: State) -> Option<RouteStart> {
+    pub fn new(program: &Program, state: State) -> Option<RunStart> {
         if !state.calls.is_empty() || !checkpoint::fits(program, &state) {
             return None;
         }
         let zeros = frames::zeros(program, &state);
-        Some(RouteStart { program: program.clone(), state, zeros })
+        Some(RunStart { program: program.clone(), state, zeros })
     }
 
     /// Returns the validated state.
@@ -33,10 +33,11 @@ impl RouteStart {
     }
 
     /// Checks that the state meets the assumptions of a specialization.
-    pub fn suits(&self, version: &Version) -> bool {
+    pub fn suits(&self, specialization: &Specialization) -> bool {
         let state = &self.state;
-        (state.position, state.inverted, state.mode()) == (version.position, false, version.gradient)
-            && self.zeros.include(version.zeros)
+        (state.position, state.inverted, state.mode())
+            == (specialization.position, false, specialization.gradient)
+            && self.zeros.include(specialization.zeros)
     }
 
     /// Returns the program of the state.
@@ -46,13 +47,13 @@ impl RouteStart {
     }
 
     /// Returns the known zeros of the state.
-    pub(crate) fn zeros(&self) -> FrameZeros {
+    pub(crate) fn zeros(&self) -> ZerosAtEntry {
         self.zeros
     }
 
-    /// Checks the assumptions of a call function: the state is at the beginning of the program, without adjoints, and the
-    /// limits allow the inlined calls.
-    pub(crate) fn begins_calls(&self, program: &Program, zeros: FrameZeros, demands: Demands) -> bool {
+    /// Checks the assumptions of a call function: the state is at the beginning of the program, without adjoints, and
+    /// the limits allow the inlined calls.
+    pub(crate) fn begins_calls(&self, program: &Program, zeros: ZerosAtEntry, demands: Demands) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (program.begin(), false, false)
             && std::ptr::eq(program.flow(), self.program.flow())
@@ -61,16 +62,16 @@ impl RouteStart {
             && frames::levels(program, state, demands, 0).is_some()
     }
 
-    /// Returns the integers at a range of addresses, to set them as inputs. They must be words of the program. Returns an
-    /// empty slice unless all the addresses belong to the global.
+    /// Returns the integers at a range of addresses, to set them as inputs. They must be words of the program. Returns
+    /// an empty slice unless all the addresses belong to the global.
     #[inline]
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()
     }
 
-    /// Returns the reals at a range of addresses, as [`RouteStart::ints_mut`]. Their bits must be those of a number that a
-    /// cell may hold.
+    /// Returns the reals at a range of addresses, as [`RunStart::ints_mut`]. Their bits must be those of a number that
+    /// a cell may hold.
     #[inline]
     pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
         let cells = within(self.program.cells(global), cells);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::form::{Jump, SsaEnd, SsaForm};
+use crate::function::{Jump, SsaEnd, SsaFunction};
 use crate::op::{OpKind, SsaValue};
 
 impl fmt::Display for SsaValue {
@@ -24,12 +24,12 @@ impl fmt::Display for Jump {
 impl fmt::Display for SsaEnd {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            SsaEnd::Go(jump) => write!(f, "go {jump}"),
+            SsaEnd::Jump(jump) => write!(f, "go {jump}"),
             SsaEnd::Branch { condition, yes, no } => write!(f, "if {condition} go {yes} else {no}"),
-            SsaEnd::Pause { steps, skipped: None, next, stop } => {
+            SsaEnd::Safepoint { steps, skipped: None, next, stop } => {
                 write!(f, "go {next}, with fewer than {steps} steps left {stop}")
             }
-            SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
+            SsaEnd::Safepoint { steps, skipped: Some(skipped), next, stop } => {
                 write!(f, "skip {skipped} steps, go {next}, with fewer than {steps} behind them left {stop}")
             }
             SsaEnd::Exit { exit } => write!(f, "exit {exit}"),
@@ -38,7 +38,7 @@ impl fmt::Display for SsaEnd {
 }
 
 /// Writes one line for each operation: its value, its kind and its operands.
-impl fmt::Display for SsaForm {
+impl fmt::Display for SsaFunction {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, block) in self.blocks.iter().enumerate() {
             write!(f, "{number}(")?;
@@ -46,7 +46,7 @@ impl fmt::Display for SsaForm {
             writeln!(f, " )")?;
             for &value in &block.ops {
                 let Some(op) = self.op(value) else { continue };
-                let is_given = op.kind.facts().gives.is_some();
+                let is_given = op.kind.facts().result.is_some();
                 write!(f, "    ")?;
                 if is_given {
                     write!(f, "{value} = ")?;

@@ -7,13 +7,13 @@ use std::collections::{HashMap, HashSet};
 
 use reviver_compile::call::SweepCalls;
 use reviver_compile::call::region::{Region, regions};
-use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
+use reviver_compile::emit_plan::{EmitPlan, followed};
+use reviver_compile::function::{Definition, Jump, SsaEnd, SsaFunction};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
-use reviver_compile::written::{TextPlan, followed};
 use reviver_isa::instruction::Class;
 use reviver_isa::structure::TextPlace;
 
-use crate::calls::CallRoom;
+use crate::calls::CallMemory;
 use crate::error::NoText;
 use crate::identifiers::{of_value, words};
 use crate::numbers::{CELL_INT, CNumbers, integer};
@@ -24,7 +24,7 @@ use crate::statements::Statements;
 pub(crate) struct CellNames {
     /// The prefix of all names of the program.
     pub prefix: String,
-    calls: Option<CallRoom>,
+    calls: Option<CallMemory>,
     ints: HashMap<i64, String>,
     reals: HashMap<i64, String>,
 }
@@ -33,7 +33,7 @@ impl CellNames {
     /// Collects names of cells, by class and address.
     pub fn new(
         prefix: &str,
-        calls: Option<CallRoom>,
+        calls: Option<CallMemory>,
         cells: impl Iterator<Item = (Class, i64, String)>,
     ) -> CellNames {
         let (ints, reals) = (HashMap::new(), HashMap::new());
@@ -82,10 +82,10 @@ pub(crate) enum CheckStatus {
     DivisionByZero,
     NegativeExponent,
     OutOfRange,
-    WayBack,
+    ReverseSweep,
     LostAdjoint,
     Depth,
-    NoRoom,
+    NoMemory,
 }
 
 impl CheckStatus {
@@ -99,44 +99,44 @@ impl CheckStatus {
             CheckStatus::DivisionByZero => "DIVISION_BY_ZERO",
             CheckStatus::NegativeExponent => "NEGATIVE_EXPONENT",
             CheckStatus::OutOfRange => "OUT_OF_RANGE",
-            CheckStatus::WayBack => "WAY_BACK",
+            CheckStatus::ReverseSweep => "WAY_BACK",
             CheckStatus::LostAdjoint => "LOST_ADJOINT",
             CheckStatus::Depth => "DEPTH",
-            CheckStatus::NoRoom => "NO_ROOM",
+            CheckStatus::NoMemory => "NO_ROOM",
         }
     }
 }
 
 /// Emits the C function of an SSA function. It takes the memory and returns a status. `sweeps` has the calls of its sweep, or those of
 /// both sweeps of a gradient.
-pub(crate) fn function(
-    (form, sweeps): (&SsaForm, &[SweepCalls]),
+pub(crate) fn function_text(
+    (ssa, sweeps): (&SsaFunction, &[SweepCalls]),
     cells: &CellNames,
     statements: Statements,
     name: &str,
 ) -> Result<String, NoText> {
     // Functions that begin in main have no inputs except the end of the records.
-    if form.inputs().any(|(_, input)| input != Input::RecordsEnd) {
+    if ssa.inputs().any(|(_, input)| input != Input::RecordsEnd) {
         return Err(NoText::Call);
     }
-    let plan = TextPlan::of(form);
+    let plan = EmitPlan::of(ssa);
     let mut writer = BodyWriter {
-        names: vec![String::new(); form.definitions.len()],
+        names: vec![String::new(); ssa.definitions.len()],
         inlined: HashMap::new(),
-        numbers: CNumbers(form.numbers),
-        labels: labels(form, &plan),
+        numbers: CNumbers(ssa.numbers),
+        labels: labels(ssa, &plan),
         prefix: cells.prefix.to_uppercase(),
         lines: Vec::new(),
         depth: 1,
         counts: HashSet::new(),
-        of_adjoints: of_adjoints(form, &plan),
-        regions: regions(form),
+        of_adjoints: of_adjoints(ssa, &plan),
+        regions: regions(ssa),
         region: Region::Forward,
         sweeps,
         function: name,
         statements,
         line: None,
-        form,
+        ssa,
         plan: &plan,
         cells,
     };
@@ -148,21 +148,21 @@ pub(crate) fn function(
 }
 
 /// Returns the values that depend on adjoints. If the program names no adjoints, only adjoints depend on them.
-fn of_adjoints(form: &SsaForm, plan: &TextPlan) -> HashSet<SsaValue> {
+fn of_adjoints(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<SsaValue> {
     let mut found = HashSet::new();
     let mut before = None;
     while before.replace(found.len()) != Some(found.len()) {
         for &block in &plan.order {
-            let block = &form.blocks[block as usize];
+            let block = &ssa.blocks[block as usize];
             for &value in &block.ops {
-                let Some(op) = form.op(value) else { continue };
+                let Some(op) = ssa.op(value) else { continue };
                 let is_one = op.kind == OpKind::Load(Space::Adjoints)
                     || op.operands.iter().any(|&operand| found.contains(&plan.resolved(operand)));
                 if is_one {
                     found.insert(value);
                 }
             }
-            for (to, from) in followed(&block.end).into_iter().flat_map(|jump| plan.passed(form, jump)) {
+            for (to, from) in followed(&block.end).into_iter().flat_map(|jump| plan.passed(ssa, jump)) {
                 if found.contains(&from) {
                     found.insert(to);
                 }
@@ -173,11 +173,11 @@ fn of_adjoints(form: &SsaForm, plan: &TextPlan) -> HashSet<SsaValue> {
 }
 
 /// Returns the blocks that need a label.
-fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
+fn labels(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<u32> {
     let mut labels = HashSet::new();
     for (n, &block) in plan.order.iter().enumerate() {
         let next = plan.order.get(n + 1);
-        match &form.blocks[block as usize].end {
+        match &ssa.blocks[block as usize].end {
             SsaEnd::Branch { yes, no, .. } => {
                 labels.insert(yes.to);
                 labels.extend(Some(no.to).filter(|to| next != Some(to)));
@@ -194,8 +194,8 @@ struct BodyWriter<'a> {
     statements: Statements<'a>,
     /// The source line that the last comment in this block names.
     line: Option<TextPlace>,
-    form: &'a SsaForm,
-    plan: &'a TextPlan,
+    ssa: &'a SsaFunction,
+    plan: &'a EmitPlan,
     cells: &'a CellNames,
     numbers: CNumbers,
     prefix: String,
@@ -227,8 +227,8 @@ impl BodyWriter<'_> {
 
     /// Names values after the cells that they are loaded from, and parameters after their arguments.
     fn name_values(&mut self) {
-        let mut stems: Vec<Option<String>> = (0..self.form.definitions.len() as u32)
-            .map(|n| match self.form.definition(SsaValue(n)) {
+        let mut stems: Vec<Option<String>> = (0..self.ssa.definitions.len() as u32)
+            .map(|n| match self.ssa.definition(SsaValue(n)) {
                 Some(Definition::Op(SsaOp { kind: OpKind::Load(space), operands, .. })) => {
                     self.cells.cell(*space, self.address(operands[0])?)
                 }
@@ -242,8 +242,8 @@ impl BodyWriter<'_> {
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
             for &block in &self.plan.order {
-                for jump in followed(&self.form.blocks[block as usize].end) {
-                    for (parameter, argument) in self.plan.passed(self.form, jump) {
+                for jump in followed(&self.ssa.blocks[block as usize].end) {
+                    for (parameter, argument) in self.plan.passed(self.ssa, jump) {
                         let stem = stems[argument.0 as usize].clone();
                         if let (Some(stem), None) = (stem, &stems[parameter.0 as usize]) {
                             stems[parameter.0 as usize] = Some(stem);
@@ -260,13 +260,13 @@ impl BodyWriter<'_> {
 
     /// Returns parameters that are stored in named cells.
     fn stored(&self) -> Vec<(SsaValue, String)> {
-        let blocks = self.plan.order.iter().map(|&block| &self.form.blocks[block as usize]);
-        let ops = blocks.flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
+        let blocks = self.plan.order.iter().map(|&block| &self.ssa.blocks[block as usize]);
+        let ops = blocks.flat_map(|block| &block.ops).filter_map(|&value| self.ssa.op(value));
         let stores = ops.filter_map(|op| match op.kind {
             OpKind::Store(space) => {
                 let value = self.plan.resolved(op.operands[1]);
                 let name = self.cells.cell(space, self.address(op.operands[0])?)?;
-                matches!(self.form.definition(value), Some(Definition::Parameter(_))).then_some((value, name))
+                matches!(self.ssa.definition(value), Some(Definition::Parameter(_))).then_some((value, name))
             }
             _ => None,
         });
@@ -281,7 +281,7 @@ impl BodyWriter<'_> {
 
     /// Returns a value as an address, if the value is a literal.
     fn address(&self, value: SsaValue) -> Option<i64> {
-        match self.form.op(self.plan.resolved(value))?.kind {
+        match self.ssa.op(self.plan.resolved(value))?.kind {
             OpKind::Int(address) => Some(address),
             _ => None,
         }
@@ -290,7 +290,7 @@ impl BodyWriter<'_> {
     /// Returns the text of a value at its use.
     fn value(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
-        match self.form.op(value).map(|op| op.kind) {
+        match self.ssa.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => integer(literal),
             Some(OpKind::Real(bits)) => self.numbers.real_literal(bits),
             _ => match self.inlined.get(&value) {
@@ -305,12 +305,12 @@ impl BodyWriter<'_> {
     }
 
     fn type_of(&self, value: SsaValue) -> &'static str {
-        self.form.class(value).map_or("int64_t", |class| self.numbers.cell(class))
+        self.ssa.class(value).map_or("int64_t", |class| self.numbers.cell(class))
     }
 
     fn block(&mut self, number: u32, next: Option<u32>) {
-        let form = self.form;
-        let block = &form.blocks[number as usize];
+        let ssa = self.ssa;
+        let block = &ssa.blocks[number as usize];
         if self.labels.contains(&number) {
             self.lines.push(format!("B{number}:;"));
         }
@@ -318,10 +318,10 @@ impl BodyWriter<'_> {
         (self.depth, self.line) = (2, None);
         self.region = self.regions.get(&number).copied().unwrap_or(Region::Forward);
         for &value in &block.ops {
-            if let Some(op) = form.op(value) {
+            if let Some(op) = ssa.op(value) {
                 let first = self.lines.len();
                 self.op(value, op);
-                self.tell(value, first);
+                self.comment(value, first);
             }
         }
         if block.steps > 0 {
@@ -345,8 +345,8 @@ impl BodyWriter<'_> {
 
     /// Inserts a comment with a value's statement before line `first`, if lines were added since and the statement is a
     /// new one.
-    fn tell(&mut self, value: SsaValue, first: usize) {
-        let Some(at) = self.form.instruction(value).filter(|_| first < self.lines.len()) else { return };
+    fn comment(&mut self, value: SsaValue, first: usize) {
+        let Some(at) = self.ssa.instruction(value).filter(|_| first < self.lines.len()) else { return };
         let line = self.statements.line(at);
         if line.is_some() && line != self.line {
             self.line = line;
@@ -363,19 +363,19 @@ impl BodyWriter<'_> {
 
     fn end(&mut self, end: &SsaEnd, next: Option<u32>) {
         match end {
-            SsaEnd::Go(jump) => self.jump(jump, next),
+            SsaEnd::Jump(jump) => self.jump(jump, next),
             SsaEnd::Branch { condition, yes, no } => {
                 let (first, asked) = (self.lines.len(), *condition);
                 let condition = self.value(asked);
                 self.line(format!("if ({}) {{", unwrapped(&condition)));
-                self.tell(self.plan.resolved(asked), first);
+                self.comment(self.plan.resolved(asked), first);
                 self.depth += 1;
                 self.jump(yes, None);
                 self.depth -= 1;
                 self.line("}");
                 self.jump(no, next);
             }
-            SsaEnd::Pause { next: to, skipped, .. } => {
+            SsaEnd::Safepoint { next: to, skipped, .. } => {
                 if let Some(skipped) = skipped {
                     let skipped = self.value(*skipped);
                     self.clock(&skipped);
@@ -383,15 +383,15 @@ impl BodyWriter<'_> {
                 // A reverse sweep with more steps than the forward sweep has diverged, and might never end.
                 if self.region == Region::Reverse {
                     self.counts.insert("clock");
-                    self.fail("clock < 0", None, CheckStatus::WayBack);
+                    self.fail("clock < 0", None, CheckStatus::ReverseSweep);
                 }
                 self.jump(to, next);
             }
-            SsaEnd::Exit { exit } => match self.form.exits.get(*exit as usize) {
+            SsaEnd::Exit { exit } => match self.ssa.exits.get(*exit as usize) {
                 Some(exit) if exit.is_full => {
                     let depth = exit.calls.len() + 1;
                     let status = format!("{}_refused{}(calls, {depth})", self.function, self.region.sweep());
-                    let status = self.on_way_back(status);
+                    let status = self.in_reverse_sweep(status);
                     self.line(format!("return {status};"));
                 }
                 _ => self.line("goto done;"),
@@ -404,7 +404,7 @@ impl BodyWriter<'_> {
     fn jump(&mut self, jump: &Jump, next: Option<u32>) {
         let mut open: Vec<(String, String, &'static str)> = self
             .plan
-            .passed(self.form, jump)
+            .passed(self.ssa, jump)
             .into_iter()
             .filter(|(parameter, argument)| parameter != argument)
             .map(|(parameter, argument)| {
@@ -460,7 +460,7 @@ impl BodyWriter<'_> {
     fn fail(&mut self, fails: &str, guard: Option<SsaValue>, status: CheckStatus) {
         let guard = guard.map(|guard| self.value(guard));
         let name = format!("{}_{}", self.prefix, status.name());
-        let status = if status == CheckStatus::WayBack { name } else { self.on_way_back(name) };
+        let status = if status == CheckStatus::ReverseSweep { name } else { self.in_reverse_sweep(name) };
         self.line(match guard {
             Some(guard) => format!("if (({}) != 0 && ({fails})) {{", unwrapped(&guard)),
             None => format!("if ({fails}) {{"),
@@ -470,7 +470,7 @@ impl BodyWriter<'_> {
     }
 
     /// Returns the status of a check that fails in the current region.
-    fn on_way_back(&self, status: String) -> String {
+    fn in_reverse_sweep(&self, status: String) -> String {
         match self.region {
             Region::Reverse => format!("{status} + {}_ON_WAY_BACK", self.prefix),
             Region::Forward | Region::Backward | Region::Verification => status,
@@ -480,7 +480,7 @@ impl BodyWriter<'_> {
     /// Returns the end of the memory for the records of a sweep, if the sweep makes out-of-line calls.
     fn room(&self, sweep: usize) -> Option<String> {
         let asks = |value: SsaValue| {
-            let op = self.form.op(value).filter(|_| self.plan.uses(value) > 0);
+            let op = self.ssa.op(value).filter(|_| self.plan.uses(value) > 0);
             op.is_some_and(|op| op.operands.iter().any(|&operand| self.is_end_of_records(operand)))
         };
         let is_of_sweep = |&(value, region): &(SsaValue, Region)| region.sweep() == sweep && asks(value);
@@ -493,9 +493,9 @@ impl BodyWriter<'_> {
     fn placed(&self) -> impl Iterator<Item = (SsaValue, Region)> + '_ {
         self.plan.order.iter().flat_map(move |number| {
             let mut region = self.regions.get(number).copied().unwrap_or(Region::Forward);
-            let ops = self.form.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
+            let ops = self.ssa.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
             ops.iter().map(move |&value| {
-                region = self.form.op(value).map_or(region, |op| region.after(op.kind));
+                region = self.ssa.op(value).map_or(region, |op| region.after(op.kind));
                 (value, region)
             })
         })
@@ -509,7 +509,7 @@ impl BodyWriter<'_> {
     }
 
     fn is_end_of_records(&self, value: SsaValue) -> bool {
-        let op = self.form.op(self.plan.resolved(value));
+        let op = self.ssa.op(self.plan.resolved(value));
         op.is_some_and(|op| op.kind == OpKind::Input(Input::RecordsEnd))
     }
 
@@ -535,7 +535,7 @@ impl BodyWriter<'_> {
     }
 
     fn op(&mut self, value: SsaValue, op: &SsaOp) {
-        if self.plan.acts(op, self.form) || self.plan.uses(value) > 0 {
+        if self.plan.has_effect(op, self.ssa) || self.plan.uses(value) > 0 {
             operations::write(self, value, op);
         }
     }
@@ -602,8 +602,8 @@ impl BodyWriter<'_> {
     }
 
     fn is_variable(&self, value: SsaValue) -> bool {
-        match self.form.definition(value) {
-            Some(Definition::Parameter(_)) => self.plan.is_written(value),
+        match self.ssa.definition(value) {
+            Some(Definition::Parameter(_)) => self.plan.is_emitted(value),
             Some(Definition::Op(op)) => {
                 let is_literal = matches!(op.kind, OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_));
                 let is_used = self.plan.uses(value) > 0 && self.plan.resolved(value) == value;

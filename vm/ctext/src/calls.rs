@@ -2,7 +2,7 @@
 //! there are too many. Independent of operations.
 
 use reviver_compile::call::SweepCalls;
-use reviver_compile::form::{Demands, FIRST_RECORD, TOP_WORD};
+use reviver_compile::function::{Demands, FIRST_RECORD, TOP_WORD};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Limits, RealSystem};
 use reviver_isa::verify::MAX_CELLS;
@@ -18,7 +18,7 @@ const FIRST_CALLS: u32 = 16;
 
 /// Memory for the calls that may be open at once, of all functions of a program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CallRoom {
+pub(crate) struct CallMemory {
     /// The words of a record, and the cells of each class, for each call.
     record: u32,
     ints: u32,
@@ -33,10 +33,15 @@ pub(crate) struct CallRoom {
     limit: u32,
 }
 
-impl CallRoom {
+impl CallMemory {
     /// Computes the memory for the calls of SSA functions. `others` is the number of other cells of each class, at
     /// most. Returns None if they make no such calls.
-    pub fn of(demands: Demands, others: [usize; 2], system: RealSystem, limits: &Limits) -> Option<CallRoom> {
+    pub fn of(
+        demands: Demands,
+        others: [usize; 2],
+        system: RealSystem,
+        limits: &Limits,
+    ) -> Option<CallMemory> {
         let Demands { record, references, depth, level, .. } = demands;
         if record == 0 {
             return None;
@@ -53,7 +58,7 @@ impl CallRoom {
         let bytes = 8 * u64::from(record + level.ints) + 2 * real * u64::from(level.reals);
         let usual = rounded(USUAL_BYTES / bytes.max(1)).clamp(1, most.max(1));
         let (ints, reals, limit) = (level.ints, level.reals, limits.depth);
-        Some(CallRoom { record, ints, reals, references, most, usual, limit })
+        Some(CallMemory { record, ints, reals, references, most, usual, limit })
     }
 
     /// Returns the number of cells of a class for each call.
@@ -70,7 +75,7 @@ impl CallRoom {
 
     /// Returns the header's description of open calls, and the macro that users may define.
     pub fn defined(self, prefix: &str, upper: &str) -> String {
-        let CallRoom { usual, limit, .. } = self;
+        let CallMemory { usual, limit, .. } = self;
         format!(
             "/* Number of calls that may be open at once and aren't inlined, as those of a recursion; a `struct\n   \
             {prefix}_memory` has memory for them. Another number, in digits, may be defined for the C file and for everything that\n   \
@@ -103,7 +108,7 @@ impl CallRoom {
     /// Returns the records, at the end of the memory. Their number is a 64-bit constant, so that a compiler rejects an
     /// excessive number instead of wrapping it.
     pub fn records(self, upper: &str) -> String {
-        let CallRoom { record, references, .. } = self;
+        let CallMemory { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
         format!(
             "    /* Records of open calls, and their arguments. */\n    {CELL_INT} calls[{words} + INT64_C({record}) * {upper}_CALLS];\n"
@@ -145,7 +150,7 @@ impl CallRoom {
         )
     }
 
-    /// Returns true if a text uses the definitions of `CallRoom::functions`.
+    /// Returns true if a text uses the definitions of `CallMemory::functions`.
     pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
         let named = match self.has_cells() {
             true => format!("{prefix}_more_calls"),
@@ -162,7 +167,7 @@ impl CallRoom {
     }
 
     /// Returns a test whether there is memory for a record that begins at a word.
-    pub fn has_room(self, word: &str, record: u32, prefix: &str) -> String {
+    pub fn has_memory(self, word: &str, record: u32, prefix: &str) -> String {
         if !self.has_cells() {
             return format!("({word} < room)");
         }

@@ -1,6 +1,6 @@
 //! Reasons why a program has no C text. Each error has a remedy.
 
-use reviver_compile::Outside;
+use reviver_compile::BuildError;
 use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 
 /// Reason why there is no text.
@@ -33,7 +33,7 @@ pub enum NoText {
     #[error("the program reads or writes adjoints itself, so its gradient has no C text")]
     OwnAdjoints,
     #[error(transparent)]
-    Outside(#[from] Outside),
+    BuildError(#[from] BuildError),
 }
 
 impl NoText {
@@ -69,7 +69,7 @@ impl NoText {
             NoText::OwnAdjoints => {
                 "`reviver grad` differentiates it; without `--of`, `reviver build` writes what the program computes"
             }
-            NoText::Outside(_) => {
+            NoText::BuildError(_) => {
                 "`reviver run` runs it; a smaller program, or one with fewer branches, has a text"
             }
         }

@@ -7,7 +7,7 @@ use reviver_isa::arith::Elementary;
 use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, special, trig, wide};
 
 use crate::functions::FloatFunction;
-use crate::wide_reading::{TextWords, WideTerm};
+use crate::wide_evaluation::{TextWords, WideTerm};
 
 /// Returns the generated function of an operation, or None if the operation isn't a generated function.
 pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {

@@ -7,7 +7,7 @@ use reviver_isa::number::elementary::{
     FloatOps, Format, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
 };
 
-use crate::reading::{CFloat, DOUBLE, FloatTerm, SINGLE, TextFloats};
+use crate::float_evaluation::{CFloat, DOUBLE, FloatTerm, SINGLE, TextFloats};
 
 /// A function of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

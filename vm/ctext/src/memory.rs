@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reviver_compile::form::{Demands, NumberKinds};
+use reviver_compile::function::{Demands, NumberKinds};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape, Values};
@@ -10,7 +10,7 @@ use reviver_isa::number::literal_bits;
 use reviver_vm::{CheckLevel, Program};
 
 use crate::body::CellNames;
-use crate::calls::CallRoom;
+use crate::calls::CallMemory;
 use crate::identifiers::identifier;
 use crate::numbers::CNumbers;
 
@@ -32,7 +32,7 @@ pub(crate) struct ProgramCells<'p> {
     /// The maximum demands of the program's SSA functions.
     demands: Demands,
     /// Memory for calls that are not inlined.
-    pub calls: Option<CallRoom>,
+    pub calls: Option<CallMemory>,
 }
 
 impl<'p> ProgramCells<'p> {
@@ -45,7 +45,7 @@ impl<'p> ProgramCells<'p> {
         let module = program.module();
         let numbers = CNumbers(NumberKinds::of(module));
         let mut cells = ProgramCells { program, prefix, numbers, level, demands, calls: None };
-        cells.calls = CallRoom::of(demands, cells.others(), module.real, &module.limits);
+        cells.calls = CallMemory::of(demands, cells.others(), module.real, &module.limits);
         cells
     }
 

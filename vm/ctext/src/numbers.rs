@@ -1,6 +1,6 @@
 //! C types and literals of a program's numbers. Independent of operations.
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 

@@ -2,11 +2,11 @@
 
 use reviver_compile::build;
 use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
+use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
-use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, TOP_WORD, Version};
+use reviver_compile::function::{LiveAtExits, Specialization, SsaEnd, SsaFunction, TOP_WORD, ZerosAtEntry};
 use reviver_compile::op::{OpKind, Space, SsaOp};
-use reviver_compile::passes::{PASSES, improved};
-use reviver_compile::route::RoutePlan;
+use reviver_compile::passes::{PASSES, optimized};
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
@@ -14,10 +14,10 @@ use reviver_vm::{CheckLevel, Program};
 use crate::error::NoText;
 
 /// Builds the SSA function of a whole run.
-pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaForm, NoText> {
-    let mut form = sweep(program, &RoutePlan::whole(program, travel, level))?;
-    forget_refused(&mut form);
-    Ok(form)
+pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaFunction, NoText> {
+    let mut function = sweep(program, &RunPlan::whole(program, travel, level))?;
+    drop_dead_stores(&mut function);
+    Ok(function)
 }
 
 /// Builds the call function of the gradient of seeded reals.
@@ -36,40 +36,43 @@ pub(crate) fn gradient(
     let program = &program.for_losses(Some(&cells));
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
-    let [primal, reverse] = RoutePlan::gradient(program, turn, level);
+    let [primal, reverse] = RunPlan::gradient(program, turn, level);
     // There is no machine that could find a larger number afterwards.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
     let task = GradientTask { turn, level, seeded, rows: 1 };
     let mut function = GradientFunction::join(program, task, sweeps, needs).ok_or(NoText::Call)?;
-    forget_refused(&mut function.form);
+    drop_dead_stores(&mut function.function);
     Ok(function)
 }
 
 /// Builds the SSA function of a plan, which must reach the plan's end.
-fn sweep(program: &Program, plan: &RoutePlan) -> Result<SsaForm, NoText> {
+fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
     // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and these are none
     // of them.
     let gradient = plan.gradient;
-    let zeros = FrameZeros { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
-    let version = plan.version(program);
-    let version = Version { zeros, observed: Observed::Arrival, ..version };
-    let form = build(program.module(), program.flow(), version)?;
-    check_exits(program, &form, plan.to).map_err(|foreign| foreign.map_or(NoText::Call, NoText::foreign))?;
-    Ok(improved(form, &PASSES))
+    let zeros = ZerosAtEntry { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
+    let specialization = plan.specialization(program);
+    let specialization = Specialization { zeros, live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
+    let function = build(program.module(), program.flow(), specialization)?;
+    check_exits(program, &function, plan.to)
+        .map_err(|foreign| foreign.map_or(NoText::Call, NoText::foreign))?;
+    Ok(optimized(function, &PASSES))
 }
 
 /// Removes stores before exits for lack of call memory: execution ends there, so the cells are dead.
-fn forget_refused(form: &mut SsaForm) {
-    let mut blocks = std::mem::take(&mut form.blocks);
+fn drop_dead_stores(function: &mut SsaFunction) {
+    let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {
         let SsaEnd::Exit { exit } = block.end else { continue };
-        if form.exits.get(exit as usize).is_some_and(|exit| exit.is_full) {
-            block.ops.retain(|&value| form.op(value).is_none_or(|op| !is_store(op) || says_top(form, op)));
+        if function.exits.get(exit as usize).is_some_and(|exit| exit.is_full) {
+            block.ops.retain(|&value| {
+                function.op(value).is_none_or(|op| !is_store(op) || stores_records_end(function, op))
+            });
         }
     }
-    form.blocks = blocks;
+    function.blocks = blocks;
 }
 
 fn is_store(op: &SsaOp) -> bool {
@@ -77,8 +80,8 @@ fn is_store(op: &SsaOp) -> bool {
 }
 
 /// Returns true if a store writes the end of the records of open calls.
-fn says_top(form: &SsaForm, op: &SsaOp) -> bool {
-    let address = op.operands.first().and_then(|&address| form.op(address));
+fn stores_records_end(function: &SsaFunction, op: &SsaOp) -> bool {
+    let address = op.operands.first().and_then(|&address| function.op(address));
     op.kind == OpKind::Store(Space::References)
         && address.is_some_and(|address| address.kind == OpKind::Int(TOP_WORD.into()))
 }

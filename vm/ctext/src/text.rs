@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use reviver_compile::call::{GradientFunction, SweepCalls};
-use reviver_compile::form::{Demands, SsaForm};
+use reviver_compile::function::{Demands, SsaFunction};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
 
-use crate::body::{CheckStatus, function};
-use crate::calls::CallRoom;
+use crate::body::{CheckStatus, function_text};
+use crate::calls::CallMemory;
 use crate::error::NoText;
 use crate::gradient::{gradient_function, promise};
 use crate::helpers::CHelpers;
@@ -70,7 +70,7 @@ const STATUSES: &[(&str, i32, &str)] = &[
 ];
 
 /// Added to the status of a check that fails in the reverse sweep of a gradient.
-const ON_WAY_BACK: i32 = 100;
+const IN_REVERSE_SWEEP: i32 = 100;
 
 /// Statuses of checks, which may also fail in the reverse sweep of a gradient.
 const CHECKS: [CheckStatus; 11] = [
@@ -84,7 +84,7 @@ const CHECKS: [CheckStatus; 11] = [
     CheckStatus::OutOfRange,
     CheckStatus::LostAdjoint,
     CheckStatus::Depth,
-    CheckStatus::NoRoom,
+    CheckStatus::NoMemory,
 ];
 
 impl CText {
@@ -104,8 +104,9 @@ impl CText {
         let backward = sweeps::run(program, Travel::Backward, level)?;
         let gradient = seeded.as_ref().map(|seeded| sweeps::gradient(program, &seeded.cells(), level));
         let gradient = gradient.transpose()?;
-        let forms = [&forward, &backward].into_iter().chain(gradient.as_ref().map(|gradient| &gradient.form));
-        let cells = ProgramCells::new(program, &prefix, level, demanded(program, forms)?);
+        let functions =
+            [&forward, &backward].into_iter().chain(gradient.as_ref().map(|gradient| &gradient.function));
+        let cells = ProgramCells::new(program, &prefix, level, demanded(program, functions)?);
         let interface = Interface::of(&cells, seeded.as_ref());
         let mut text = CText {
             declarations: declarations(&cells, &interface, seeded.as_ref()),
@@ -170,7 +171,7 @@ impl CText {
     /// Adds the function of an SSA function, and, once, the functions that reserve memory for its calls.
     fn add_function(&mut self, cells: &ProgramCells, text: &str) {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-        let is_asked = |calls: &CallRoom| {
+        let is_asked = |calls: &CallMemory| {
             calls.is_asked(text, prefix, &upper) && !calls.is_asked(&self.body, prefix, &upper)
         };
         if let Some(calls) = cells.calls.filter(is_asked) {
@@ -184,15 +185,19 @@ impl CText {
         &mut self,
         cells: &ProgramCells,
         interface: &Interface,
-        [forward, backward]: [SsaForm; 2],
+        [forward, backward]: [SsaFunction; 2],
     ) -> Result<(), NoText> {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
         let statements = Statements(cells.program);
-        for (which, form) in [(CFunction::Forward, forward), (CFunction::Backward, backward)] {
+        for (which, function) in [(CFunction::Forward, forward), (CFunction::Backward, backward)] {
             let name = which.name();
-            let sweep = SweepCalls::of(&form);
-            let text =
-                function((&form, &[sweep]), &cells.names(), statements, &format!("{prefix}_run_{name}"))?;
+            let sweep = SweepCalls::of(&function);
+            let text = function_text(
+                (&function, &[sweep]),
+                &cells.names(),
+                statements,
+                &format!("{prefix}_run_{name}"),
+            )?;
             self.add_function(cells, &text);
             self.add(&cells.is_clear(&format!("{prefix}_is_clear_{name}"), |global| match which {
                 CFunction::Backward => global.role.is_given(),
@@ -221,9 +226,9 @@ impl CText {
         interface: &Interface,
         (seeded, gradient): (&SeededResults, &GradientFunction),
     ) -> Result<(), NoText> {
-        let form = (&gradient.form, &gradient.sweeps[..]);
+        let function = (&gradient.function, &gradient.sweeps[..]);
         let name = format!("{}_sweeps", cells.prefix);
-        let sweeps = function(form, &cells.names(), Statements(cells.program), &name)?;
+        let sweeps = function_text(function, &cells.names(), Statements(cells.program), &name)?;
         verdict::recorders(cells, &sweeps).iter().for_each(|text| self.add(text));
         self.add_function(cells, &sweeps);
         if cells.level.is_checked() {
@@ -235,8 +240,11 @@ impl CText {
 }
 
 /// Returns the maximum demands of several SSA functions; fails if they exceed the program's limits.
-fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> Result<Demands, NoText> {
-    let most = forms.fold(Demands::default(), |most, form| most.max(form.demands));
+fn demanded<'f>(
+    program: &Program,
+    functions: impl Iterator<Item = &'f SsaFunction>,
+) -> Result<Demands, NoText> {
+    let most = functions.fold(Demands::default(), |most, function| most.max(function.demands));
     let limit = program.module().limits.depth;
     match most.depth > limit {
         true => Err(NoText::Depth { place: deep_call(program.module(), limit), limit }),
@@ -359,9 +367,9 @@ fn linked_names(
     let upper = prefix.to_uppercase();
     let linked = |name: &str| {
         let linked = format!("{prefix}_{name}_{mark:08x}");
-        if cells.calls.is_some() { CallRoom::marked(&upper, &linked) } else { linked }
+        if cells.calls.is_some() { CallMemory::marked(&upper, &linked) } else { linked }
     };
-    let marks = if cells.calls.is_some() { CallRoom::marks(&upper) } else { String::new() };
+    let marks = if cells.calls.is_some() { CallMemory::marks(&upper) } else { String::new() };
     let lines: String = names.map(|name| format!("#define {prefix}_{name} {}\n", linked(name))).collect();
     format!(
         "/* Linked names end with a mark of everything that a caller must know. So the linker refuses a header and a C file\n   \
@@ -380,7 +388,7 @@ fn memory(cells: &ProgramCells, gradient: Option<&SeededResults>) -> String {
     if gradient.is_some() {
         text.push_str(verdict::fields(cells));
     }
-    text.push_str(cells.calls.map_or("", CallRoom::ready));
+    text.push_str(cells.calls.map_or("", CallMemory::ready));
     let of = cells.numbers.real();
     if let Some(seeded) = gradient {
         let [ints, reals] = [Class::Int, Class::Real].map(|class| cells.fixed(class));
@@ -417,7 +425,7 @@ fn statuses(upper: &str) -> String {
         .map(|(name, number, meaning)| format!("    {upper}_{name} = {number}, /* {meaning} */\n"))
         .collect();
     format!(
-        "enum {{\n{lines}    {upper}_ON_WAY_BACK = {ON_WAY_BACK} /* added if a check fails in the reverse sweep of a gradient */\n}};\n\n"
+        "enum {{\n{lines}    {upper}_ON_WAY_BACK = {IN_REVERSE_SWEEP} /* added if a check fails in the reverse sweep of a gradient */\n}};\n\n"
     )
 }
 
@@ -448,7 +456,7 @@ mod tests {
 
     #[test]
     fn every_check_has_a_status() {
-        for status in CHECKS.into_iter().chain([CheckStatus::WayBack]) {
+        for status in CHECKS.into_iter().chain([CheckStatus::ReverseSweep]) {
             assert!(STATUSES.iter().any(|(name, ..)| *name == status.name()), "{status:?}");
         }
         assert!(STATUSES.iter().zip(0..).all(|((_, number, _), n)| *number == n));

@@ -5,7 +5,7 @@ use reviver_isa::module::{Module, Parameter, Passing};
 
 use crate::build::{Builder, locate};
 use crate::call::CallSite;
-use crate::graph::{BlockEnd, Graph, Way};
+use crate::graph::{BlockEnd, CodeDirection, Graph};
 use crate::layout::Layout;
 use crate::rounding::rounds_ints;
 use crate::slot::{ArrayElement, Locus, Slot};
@@ -103,9 +103,9 @@ impl Flow {
         &self.graph
     }
 
-    /// Returns the successors of a block in the direction `way`; none if the block doesn't exist.
-    pub fn end(&self, block: u32, way: Way) -> Option<BlockEnd> {
-        self.graph.end(&self.steps, block, way)
+    /// Returns the successors of a block in the direction `direction`; none if the block doesn't exist.
+    pub fn end(&self, block: u32, direction: CodeDirection) -> Option<BlockEnd> {
+        self.graph.end(&self.steps, block, direction)
     }
 
     /// Returns the task regions, in the order of the code.
@@ -115,16 +115,16 @@ impl Flow {
 
     /// Returns the task region that contains an instruction.
     pub fn fork_around(&self, at: u32) -> Option<&TaskFork> {
-        let before = self.forks.partition_point(|fork| fork.stretch.opens < at);
+        let before = self.forks.partition_point(|fork| fork.region.opens < at);
         let last = before.checked_sub(1).and_then(|n| self.forks.get(n));
-        last.filter(|fork| fork.stretch.contains(at))
+        last.filter(|fork| fork.region.contains(at))
     }
 
     /// Returns the task region that has its `fork` or its `join` at `bound`.
     pub fn fork_at(&self, bound: u32) -> Option<&TaskFork> {
-        let at = self.forks.partition_point(|fork| fork.stretch.closes < bound);
+        let at = self.forks.partition_point(|fork| fork.region.closes < bound);
         let fork = self.forks.get(at);
-        fork.filter(|fork| [fork.stretch.opens, fork.stretch.closes].contains(&bound))
+        fork.filter(|fork| [fork.region.opens, fork.region.closes].contains(&bound))
     }
 
     /// Returns the globals that a procedure names, directly or through its callees; empty in programs without
@@ -136,7 +136,7 @@ impl Flow {
     /// Returns true if the instruction at `at` calls a task that must defer adjoints of shared reals in
     /// gradient mode. Exact sums don't depend on their order, so adjoints of fixed-point reals are
     /// accumulated directly.
-    pub fn adds_up_apart(&self, module: &Module, at: u32) -> bool {
+    pub fn accumulates_separately(&self, module: &Module, at: u32) -> bool {
         !module.real.is_exact() && self.reads_shared_reals(module, at)
     }
 

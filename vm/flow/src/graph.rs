@@ -11,11 +11,11 @@ use crate::step::{Step, StepLink};
 
 /// The direction of a traversal of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
+pub enum CodeDirection {
     /// Forward, in the order of the code.
-    Along,
+    Forward,
     /// Backward, from the end of the code to its start, with each step inverted.
-    Against,
+    Backward,
 }
 
 /// An edge into a block.
@@ -117,38 +117,38 @@ impl Graph {
         &self.blocks
     }
 
-    /// Returns the block that follows a gate in the direction `way`; none after the end of a procedure.
-    fn behind(&self, gate: u32, way: Way) -> Option<u32> {
+    /// Returns the block that follows a gate in the direction `direction`; none after the end of a procedure.
+    fn after_gate(&self, gate: u32, direction: CodeDirection) -> Option<u32> {
         let next = self.blocks.partition_point(|block| block.start <= gate);
-        let number = match way {
-            Way::Along => next,
-            Way::Against => next.checked_sub(1)?,
+        let number = match direction {
+            CodeDirection::Forward => next,
+            CodeDirection::Backward => next.checked_sub(1)?,
         };
         let block = self.blocks.get(number)?;
-        let meets = match way {
-            Way::Along => block.start == gate + 1,
-            Way::Against => block.end == gate,
+        let meets = match direction {
+            CodeDirection::Forward => block.start == gate + 1,
+            CodeDirection::Backward => block.end == gate,
         };
         meets.then_some(number as u32)
     }
 
-    /// Returns the successors of a block in the direction `way`; none if the block doesn't exist.
-    pub(crate) fn end(&self, steps: &[Step], block: u32, way: Way) -> Option<BlockEnd> {
+    /// Returns the successors of a block in the direction `direction`; none if the block doesn't exist.
+    pub(crate) fn end(&self, steps: &[Step], block: u32, direction: CodeDirection) -> Option<BlockEnd> {
         let own = self.blocks.get(block as usize)?;
-        let at = match way {
-            Way::Along => own.end,
-            Way::Against => own.start.checked_sub(1)?,
+        let at = match direction {
+            CodeDirection::Forward => own.end,
+            CodeDirection::Backward => own.start.checked_sub(1)?,
         };
         let gate = steps.get(at as usize)?;
-        let next = |join| self.behind(at, way).map(|to| Edge { to, join });
-        let action = match way {
-            Way::Along => gate.operation.update,
-            Way::Against => gate.operation.update.inverse(),
+        let next = |join| self.after_gate(at, direction).map(|to| Edge { to, join });
+        let action = match direction {
+            CodeDirection::Forward => gate.operation.update,
+            CodeDirection::Backward => gate.operation.update.inverse(),
         };
         Some(match action.action() {
             Action::Jump => {
                 let StepLink::Partner(join) = gate.link else { return None };
-                let taken = Edge { to: self.behind(join, way)?, join: Some(join) };
+                let taken = Edge { to: self.after_gate(join, direction)?, join: Some(join) };
                 BlockEnd::Branch { at, taken, next: next(None)? }
             }
             Action::Join => BlockEnd::Go { next: next(Some(at))? },

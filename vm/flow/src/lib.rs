@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
-//! use reviver_flow::graph::{BlockEnd, Way};
+//! use reviver_flow::graph::{BlockEnd, CodeDirection};
 //! use reviver_flow::{Access, Flow};
 //!
 //! let text = ".inout n\n.inout s\nif n > 0\n    add s, n\nfi n > 0\n";
@@ -23,8 +23,8 @@
 //! let flow = Flow::of(&module);
 //!
 //! // The branch leads past the sum, or to it; backward from its other side.
-//! assert!(matches!(flow.end(0, Way::Along), Some(BlockEnd::Branch { at: 1, .. })));
-//! assert!(matches!(flow.end(2, Way::Against), Some(BlockEnd::Branch { at: 3, .. })));
+//! assert!(matches!(flow.end(0, CodeDirection::Forward), Some(BlockEnd::Branch { at: 1, .. })));
+//! assert!(matches!(flow.end(2, CodeDirection::Backward), Some(BlockEnd::Branch { at: 3, .. })));
 //!
 //! let mut written = Vec::new();
 //! flow.visit_accesses(2, |access, slot| {

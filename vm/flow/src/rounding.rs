@@ -13,7 +13,7 @@ impl Flow {
     /// although both agreed so far. That is so if the half or its partner compares reals, or integers in a
     /// program that computes some from reals. If the sweeps diverge at all, the first divergence is at such a
     /// half.
-    pub fn may_stray(&self, half: u32) -> bool {
+    pub fn may_diverge(&self, half: u32) -> bool {
         let compares_reals = |at: u32| self.step(at).is_some_and(|step| has_real(step, 0));
         let partner = match self.step(half).map(|step| step.link) {
             Some(StepLink::Partner(partner)) => Some(partner),

@@ -8,7 +8,7 @@ use reviver_isa::effects::Effects;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Parameter, Passing};
-use reviver_isa::tasks::{TaskStretch, stretches};
+use reviver_isa::tasks::{TaskRegion, regions};
 use reviver_isa::update::{Action, Update};
 
 use crate::alias::{Alias, Aliases};
@@ -20,7 +20,7 @@ use crate::{Access, Flow, Step, StepLink};
 #[derive(Clone, Debug)]
 pub struct TaskFork {
     /// The positions of the `fork` and of its `join`.
-    pub stretch: TaskStretch,
+    pub region: TaskRegion,
     /// The numbers of the call instructions.
     pub calls: Vec<u32>,
     /// True if the tasks are free of conflicts for all values of cells.
@@ -28,7 +28,7 @@ pub struct TaskFork {
     /// True if one of the tasks may print.
     pub shows: bool,
     /// The integers that determine what is called with which arguments. No task may change them.
-    pub looked_at: Vec<Slot>,
+    pub call_inputs: Vec<Slot>,
 }
 
 /// The cells of a global that a procedure names, directly or through its callees.
@@ -65,8 +65,8 @@ pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<TaskFork>, Vec<Vec
     for procedure in &module.procedures {
         let first = procedure.entry + 1;
         let code = module.code.get(first as usize..procedure.exit as usize).unwrap_or_default();
-        let found = stretches(first, code).unwrap_or_default();
-        forks.extend(found.into_iter().map(|stretch| fork(module, flow, &effects, &named, stretch)));
+        let found = regions(first, code).unwrap_or_default();
+        forks.extend(found.into_iter().map(|region| fork(module, flow, &effects, &named, region)));
     }
     Some((forks, named))
 }
@@ -90,38 +90,38 @@ fn fork(
     flow: &Flow,
     effects: &Effects,
     named: &[Vec<GlobalCells>],
-    stretch: TaskStretch,
+    region: TaskRegion,
 ) -> TaskFork {
     let mut calls = Vec::new();
-    let mut looked_at = Vec::new();
+    let mut call_inputs = Vec::new();
     let (mut shows, mut is_straight) = (false, true);
-    for at in stretch.opens + 1..stretch.closes {
+    for at in region.opens + 1..region.closes {
         let Some(step) = flow.step(at) else { continue };
         match step.operation.update.action() {
             Action::Call(_) => {
                 calls.push(at);
                 shows |= flow.call_at(at).is_none_or(|call| effects.shows(call.procedure));
-                flow.visit_passed(at, |slot| looked_at.push(*slot));
+                flow.visit_passed(at, |slot| call_inputs.push(*slot));
             }
             _ => {
                 is_straight = false;
                 flow.visit_accesses(at, |access, slot| {
                     if access == Access::Read && slot.class == Class::Int && !slot.is_constant() {
-                        looked_at.push(*slot);
+                        call_inputs.push(*slot);
                     }
                 });
             }
         }
     }
-    looked_at.sort_unstable_by_key(|slot| format!("{slot:?}"));
-    looked_at.dedup();
-    let tasks = TaskArguments { module, flow, named, looked_at: &looked_at };
+    call_inputs.sort_unstable_by_key(|slot| format!("{slot:?}"));
+    call_inputs.dedup();
+    let tasks = TaskArguments { module, flow, named, call_inputs: &call_inputs };
     let is_apart = match (is_straight, calls.as_slice()) {
         (true, _) => tasks.are_apart(&calls),
-        (false, &[call]) => tasks.rounds_are_apart(stretch, call),
+        (false, &[call]) => tasks.rounds_are_apart(region, call),
         (false, _) => false,
     };
-    TaskFork { stretch, calls, is_apart, shows, looked_at }
+    TaskFork { region, calls, is_apart, shows, call_inputs }
 }
 
 /// The arguments of calls and the globals that callees name, with queries for conflicts between them.
@@ -130,7 +130,7 @@ struct TaskArguments<'f> {
     module: &'f Module,
     flow: &'f Flow,
     named: &'f [Vec<GlobalCells>],
-    looked_at: &'f [Slot],
+    call_inputs: &'f [Slot],
 }
 
 /// Cells that a task may touch.
@@ -173,7 +173,9 @@ impl<'f> TaskArguments<'f> {
     fn may_change_looked_at(self, touched: &[Touched]) -> bool {
         let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
         touched.iter().filter(changes).any(|touched| {
-            self.looked_at.iter().any(|slot| self.aliases().may_share(&touched.passed, &Passed::Cell(*slot)))
+            self.call_inputs
+                .iter()
+                .any(|slot| self.aliases().may_share(&touched.passed, &Passed::Cell(*slot)))
         })
     }
 
@@ -196,8 +198,8 @@ impl<'f> TaskArguments<'f> {
     /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if each
     /// changed argument is an element, row or column selected by the loop counter, which differs in every
     /// iteration. In addition, no other argument may overlap that array.
-    fn rounds_are_apart(self, stretch: TaskStretch, at: u32) -> bool {
-        let (Some(counter), Some(call)) = (self.counter(stretch, at), self.flow.call_at(at)) else {
+    fn rounds_are_apart(self, region: TaskRegion, at: u32) -> bool {
+        let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;
         };
         let touched = self.touched(call);
@@ -230,8 +232,8 @@ impl<'f> TaskArguments<'f> {
 
     /// Returns the counter of the loop around a call: exactly one step of an iteration changes it, by adding
     /// a constant.
-    fn counter(self, stretch: TaskStretch, call: u32) -> Option<Anchor> {
-        let steps = || (stretch.opens + 1..stretch.closes).filter_map(|at| Some((at, self.flow.step(at)?)));
+    fn counter(self, region: TaskRegion, call: u32) -> Option<Anchor> {
+        let steps = || (region.opens + 1..region.closes).filter_map(|at| Some((at, self.flow.step(at)?)));
         let around = steps().find_map(|(at, step)| match (step.operation.update, step.link) {
             (Update::From, StepLink::Partner(partner)) if at < call && call < partner => Some((at, partner)),
             _ => None,

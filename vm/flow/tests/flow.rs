@@ -6,7 +6,7 @@ use std::path::Path;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_flow::access::Made;
-use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_flow::graph::{BlockEnd, CodeDirection, Edge};
 use reviver_flow::{Access, Flow, Guards};
 use reviver_isa::Module;
 use reviver_isa::effects::Effects;
@@ -39,9 +39,9 @@ enum By {
 }
 
 /// Returns the edges of a block: the target of each, and its kind.
-fn edges(flow: &Flow, block: u32, way: Way) -> Vec<(u32, By)> {
+fn edges(flow: &Flow, block: u32, direction: CodeDirection) -> Vec<(u32, By)> {
     let to = |Edge { to, .. }: Edge, by| (to, by);
-    match flow.end(block, way).unwrap() {
+    match flow.end(block, direction).unwrap() {
         BlockEnd::Go { next } => vec![to(next, By::Fall)],
         BlockEnd::Branch { taken, next, .. } => vec![to(taken, By::Jump), to(next, By::Fall)],
         BlockEnd::Call { next, .. } => vec![to(next, By::Call)],
@@ -56,15 +56,15 @@ fn reversing_a_program_flips_its_edges() {
     for (name, module) in programs() {
         let flow = Flow::of(&module);
         let blocks = 0..flow.graph().blocks().len() as u32;
-        let all = |way| {
-            let edges = blocks
-                .clone()
-                .flat_map(|from| edges(&flow, from, way).into_iter().map(move |(to, by)| (from, to, by)));
+        let all = |direction| {
+            let edges = blocks.clone().flat_map(|from| {
+                edges(&flow, from, direction).into_iter().map(move |(to, by)| (from, to, by))
+            });
             edges.collect::<Vec<_>>()
         };
-        let mut along = all(Way::Along);
+        let mut along = all(CodeDirection::Forward);
         let mut against: Vec<_> =
-            all(Way::Against).into_iter().map(|(to, from, by)| (from, to, by)).collect();
+            all(CodeDirection::Backward).into_iter().map(|(to, from, by)| (from, to, by)).collect();
         along.sort_unstable();
         against.sort_unstable();
         assert_eq!(along, against, "{name}");
@@ -74,15 +74,19 @@ fn reversing_a_program_flips_its_edges() {
 }
 
 #[test]
-fn what_is_jumped_to_is_a_join() {
+fn jump_targets_are_joins() {
     for (name, module) in programs() {
         let flow = Flow::of(&module);
         for block in 0..flow.graph().blocks().len() as u32 {
-            for way in [Way::Along, Way::Against] {
-                let Some(BlockEnd::Branch { at, taken, next }) = flow.end(block, way) else { continue };
+            for direction in [CodeDirection::Forward, CodeDirection::Backward] {
+                let Some(BlockEnd::Branch { at, taken, next }) = flow.end(block, direction) else { continue };
                 assert_eq!(next.join, None, "{name}: falling past {at} passes no join");
                 let join = taken.join.unwrap();
-                let back = if way == Way::Along { Way::Against } else { Way::Along };
+                let back = if direction == CodeDirection::Forward {
+                    CodeDirection::Backward
+                } else {
+                    CodeDirection::Forward
+                };
                 let from = flow.end(taken.to, back);
                 let is_back = |end| matches!(end, Some(BlockEnd::Branch { at, taken: Edge { to, .. }, .. }) if at == join && to == block);
                 assert!(is_back(from), "{name}: {at} leads to {join}, which leads back to {from:?}");
@@ -92,7 +96,7 @@ fn what_is_jumped_to_is_a_join() {
 }
 
 #[test]
-fn blocks_and_what_lies_between_them_are_the_code() {
+fn blocks_and_gates_cover_the_code() {
     for (name, module) in programs() {
         let flow = Flow::of(&module);
         let mut passed = vec![0; module.code.len()];
@@ -104,7 +108,7 @@ fn blocks_and_what_lies_between_them_are_the_code() {
         procedures.next();
         procedures.for_each(|procedure| passed[procedure.entry as usize] += 1);
         for block in 0..flow.graph().blocks().len() as u32 {
-            let at = match flow.end(block, Way::Along).unwrap() {
+            let at = match flow.end(block, CodeDirection::Forward).unwrap() {
                 BlockEnd::Go { next } => next.join.unwrap(),
                 BlockEnd::Branch { at, .. }
                 | BlockEnd::Call { at, .. }
@@ -127,7 +131,7 @@ fn guards(lines: &str) -> Guards {
 }
 
 #[test]
-fn only_what_may_be_one_cell_is_told_apart() {
+fn only_operands_that_may_alias_are_guarded() {
     // Each case: a line, whether the target may be the second operand, and whether the target may be an
     // index.
     let cases = [

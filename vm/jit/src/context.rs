@@ -20,7 +20,7 @@ pub struct CodeContext<'c, 'w> {
     pub start_ints: *const i64,
     pub start_reals: *const u64,
     pub results: *mut u64,
-    /// Inputs of the function, in the order of [`reviver_compile::form::SsaForm::inputs`].
+    /// Inputs of the function, in the order of [`reviver_compile::function::SsaFunction::inputs`].
     pub inputs: *const u32,
     // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and the
     // processor would stall because code has just written them one by one.

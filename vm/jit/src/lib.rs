@@ -12,7 +12,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
-//! use reviver_compile::driver::Driver;
+//! use reviver_compile::tiered::TieredRuntime;
 //! use reviver_jit::Jit;
 //! use reviver_vm::{Machine, Program, Stop, Travel};
 //!
@@ -20,7 +20,7 @@
 //! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let program = Arc::new(Program::new(module, 0).unwrap());
 //! let mut machine = Machine::at_begin(program.clone()).unwrap();
-//! machine.run_by(Arc::new(Driver::new(&program, Jit::new().unwrap())));
+//! machine.run_by(Arc::new(TieredRuntime::new(&program, Jit::new().unwrap())));
 //! assert_eq!(machine.run(Travel::Forward, u64::MAX >> 1), Ok(Stop::Bound));
 //! assert_eq!(machine.state().ints[program.flow().layout().globals[1] as usize], 499_999_500_000);
 //! ```
@@ -41,8 +41,8 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use reviver_compile::backend::{Backend, Code, GroupCode};
-use reviver_compile::form::SsaForm;
-use reviver_compile::group::form::GroupForm;
+use reviver_compile::function::SsaFunction;
+use reviver_compile::group::divergence::GroupFunction;
 use reviver_isa::module::RealSystem;
 
 use native::{Native, NativeGroup};
@@ -87,15 +87,16 @@ impl Jit {
         })
     }
 
-    fn native(&self, form: &SsaForm) -> Option<Native> {
-        let fraction_bits = match form.numbers.system {
+    fn native(&self, function: &SsaFunction) -> Option<Native> {
+        let fraction_bits = match function.numbers.system {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        let target = if registers::needs_single_pass(form) { &self.single_pass_target } else { &self.target };
-        let (module, function) =
-            made(target, |function, config| translate::translate(form, function, config))?;
-        Some(Native::new(module, function, fraction_bits))
+        let target =
+            if registers::needs_single_pass(function) { &self.single_pass_target } else { &self.target };
+        let (module, id) =
+            made(target, |ir_function, config| translate::translate(function, ir_function, config))?;
+        Some(Native::new(module, id, fraction_bits))
     }
 }
 
@@ -152,22 +153,22 @@ fn finished(
 }
 
 impl Backend for Jit {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        Some(Box::new(self.native(&form)?))
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        Some(Box::new(self.native(&function)?))
     }
 
-    fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
+    fn compile_group(&self, function: &GroupFunction) -> Option<Box<dyn GroupCode>> {
         // On big-endian machines the lanes of a vector are stored in reverse order.
         if cfg!(target_endian = "big") {
             return None;
         }
         // The stack frame would be too large, and register allocation would take too long.
-        if translate::vectors_of(form) > MOST_VECTORS {
+        if translate::vectors_of(function) > MOST_VECTORS {
             return None;
         }
-        let (module, function) = made(&self.target_of_groups, |function, config| {
-            translate::translate_for_group(form, function, config)
+        let (module, id) = made(&self.target_of_groups, |ir_function, config| {
+            translate::translate_for_group(function, ir_function, config)
         })?;
-        Some(Box::new(NativeGroup::new(module, function, form.form().version.is_watched)))
+        Some(Box::new(NativeGroup::new(module, id, function.function().specialization.is_watched)))
     }
 }

@@ -16,12 +16,12 @@ use reviver_vm::differentiate::group::{GROUP, GroupEvidence};
 use crate::context::{CodeContext, GroupContext};
 
 /// Function type of native code: see [`crate::translate::signature`].
-type FormCode = extern "C" fn(&mut CodeContext) -> i64;
+type NativeFunction = extern "C" fn(&mut CodeContext) -> i64;
 
 /// Native code of an SSA function.
 #[derive(Debug)]
 pub struct Native {
-    entry: FormCode,
+    entry: NativeFunction,
     fraction_bits: u32,
     _code: OwnedCode,
 }
@@ -58,9 +58,9 @@ impl Native {
     /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, fraction_bits: u32) -> Native {
         let address = module.get_finalized_function(function);
-        // SAFETY: the function was translated with the signature of `FormCode`: it takes one pointer and returns a 64-bit
+        // SAFETY: the function was translated with the signature of `NativeFunction`: it takes one pointer and returns a 64-bit
         // integer, in the calling convention of the host, which is that of `extern "C"`.
-        let entry = unsafe { transmute::<*const u8, FormCode>(address) };
+        let entry = unsafe { transmute::<*const u8, NativeFunction>(address) };
         Native { entry, fraction_bits, _code: OwnedCode(Some(module)) }
     }
 }
@@ -111,12 +111,12 @@ impl Code for Native {
 }
 
 /// Function type of native code for a SIMD group.
-type GroupFormCode = extern "C" fn(&mut GroupContext) -> i64;
+type NativeGroupFunction = extern "C" fn(&mut GroupContext) -> i64;
 
 /// Native code of a call function for a SIMD group.
 #[derive(Debug)]
 pub struct NativeGroup {
-    entry: GroupFormCode,
+    entry: NativeGroupFunction,
     /// True if the code marks branches. Marks and step counts of both sweeps are then compared.
     is_watched: bool,
     _code: OwnedCode,
@@ -127,7 +127,7 @@ impl NativeGroup {
     pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
         // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`, which the function was translated for.
-        let entry = unsafe { transmute::<*const u8, GroupFormCode>(address) };
+        let entry = unsafe { transmute::<*const u8, NativeGroupFunction>(address) };
         NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
@@ -159,7 +159,9 @@ impl GroupCode for NativeGroup {
         }
         *job.evidence = context.evidence;
         let CodeContext { marks, budget, left, primal_steps, .. } = context.lane;
-        GroupOutcome::Arrived { is_same_way: !self.is_watched || marks == 0 && budget - left == primal_steps }
+        GroupOutcome::Finished {
+            is_same_way: !self.is_watched || marks == 0 && budget - left == primal_steps,
+        }
     }
 }
 
@@ -167,7 +169,7 @@ impl GroupCode for NativeGroup {
 fn failure(ways: u64) -> GroupOutcome {
     let of_first = if ways & 1 == 0 { 0 } else { u64::MAX };
     match (ways ^ of_first).trailing_zeros() as usize {
-        first @ 1..GROUP if ways != 0 => GroupOutcome::Parted(first),
+        first @ 1..GROUP if ways != 0 => GroupOutcome::Diverged(first),
         _ => GroupOutcome::Failed,
     }
 }

@@ -2,7 +2,7 @@
 //! time for long blocks with many live values. The single-pass allocator takes time proportional to blocks × live
 //! values. This module knows no target.
 
-use reviver_compile::form::{Definition, SsaForm};
+use reviver_compile::function::{Definition, SsaFunction};
 use reviver_compile::op::OpKind;
 
 /// Upper bound for the backtracking allocator: operations of the longest block × average number of live values. Above
@@ -10,24 +10,24 @@ use reviver_compile::op::OpKind;
 const MOST_CROWDED: u64 = 40_000;
 
 /// Returns true if only the single-pass allocator is fast enough for the function.
-pub fn needs_single_pass(form: &SsaForm) -> bool {
-    let longest = form.blocks.iter().map(|block| block.ops.len() as u64).max().unwrap_or(0);
-    let live = total_live_range(form) / form.length().max(1) as u64;
+pub fn needs_single_pass(function: &SsaFunction) -> bool {
+    let longest = function.blocks.iter().map(|block| block.ops.len() as u64).max().unwrap_or(0);
+    let live = total_live_range(function) / function.length().max(1) as u64;
     longest.saturating_mul(live) > MOST_CROWDED
 }
 
 /// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift
 /// rematerializes them.
-fn total_live_range(form: &SsaForm) -> u64 {
-    let mut begun = vec![u64::MAX; form.definitions.len()];
-    let mut ended = vec![0; form.definitions.len()];
+fn total_live_range(function: &SsaFunction) -> u64 {
+    let mut begun = vec![u64::MAX; function.definitions.len()];
+    let mut ended = vec![0; function.definitions.len()];
     let mut at = 0;
-    for block in &form.blocks {
+    for block in &function.blocks {
         for value in &block.parameters {
             begun[value.0 as usize] = at;
         }
         for value in &block.ops {
-            if let Some(op) = form.op(*value) {
+            if let Some(op) = function.op(*value) {
                 op.operands.iter().chain(&op.guard).for_each(|used| ended[used.0 as usize] = at);
             }
             begun[value.0 as usize] = at;
@@ -37,7 +37,7 @@ fn total_live_range(form: &SsaForm) -> u64 {
         passed.chain(block.end.value()).for_each(|used| ended[used.0 as usize] = at);
     }
     let is_literal = |definition: &Definition| matches!(definition, Definition::Op(op) if matches!(op.kind, OpKind::Int(_) | OpKind::Real(_)));
-    let spans = begun.into_iter().zip(ended).zip(&form.definitions);
+    let spans = begun.into_iter().zip(ended).zip(&function.definitions);
     spans
         .filter(|(_, definition)| !is_literal(definition))
         .map(|((begun, ended), _)| ended.saturating_sub(begun))

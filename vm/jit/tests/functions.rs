@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
-use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
+use reviver_compile::tiered::TieredRuntime;
 use reviver_isa::Function;
 use reviver_isa::function::Form;
 use reviver_isa::module::RealSystem;
@@ -88,8 +88,8 @@ fn agree<R: Reals<Bits = u64>>(reals: R, function: Function, count: usize) {
     let program = program(function, reals.system());
     let runners: [(&str, Option<Arc<dyn Runner>>); 3] = [
         ("the interpreter", None),
-        ("forms", Some(Arc::new(Driver::new(&program, Evaluator)))),
-        ("native code", Some(Arc::new(Driver::new(&program, Jit::new().unwrap())))),
+        ("forms", Some(Arc::new(TieredRuntime::new(&program, Evaluator)))),
+        ("native code", Some(Arc::new(TieredRuntime::new(&program, Jit::new().unwrap())))),
     ];
     let globals = program.flow().layout().globals.clone();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
-use reviver_compile::call::{CallRoom, GradientCall};
+use reviver_compile::call::{CallMemory, GradientCall};
 use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::{SsaEnd, SsaForm};
+use reviver_compile::function::{SsaEnd, SsaFunction};
 use reviver_compile::op::{OpKind, Space};
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_jit::Jit;
@@ -28,9 +28,9 @@ const MOST_STEPS: u64 = 2_000_000;
 struct Checked;
 
 impl Backend for Checked {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        check(&form).unwrap_or_else(|fault| panic!("{fault}\n{form:#?}"));
-        Evaluator.compile(form)
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        check(&function).unwrap_or_else(|fault| panic!("{fault}\n{function:#?}"));
+        Evaluator.compile(function)
     }
 }
 
@@ -44,7 +44,7 @@ struct Found {
 
 struct Trial {
     program: Arc<Program>,
-    start: RouteStart,
+    start: RunStart,
     /// Losses that turn at one position.
     losses: Vec<usize>,
     turn: u32,
@@ -58,7 +58,7 @@ impl Trial {
         // A program that switches gradient mode can't be differentiated from outside.
         Subject::new(program.clone(), state.try_clone().ok()?, false, MOST_STEPS).ok()?;
         state.counters.shown = ShownMark::SILENT;
-        let start = RouteStart::new(&program, state)?;
+        let start = RunStart::new(&program, state)?;
         let globals = || program.module().globals.iter().enumerate();
         let reals =
             || globals().filter(|(_, global)| global.class == Class::Real && global.shape != Shape::Stack);
@@ -95,12 +95,14 @@ impl Trial {
     fn interpreted(&self, seeds: &[SeededCell]) -> Option<(Found, Option<f64>)> {
         let start = Machine::at_begin(self.program.clone()).unwrap().into_state();
         let subject = Subject::new(self.program.clone(), start, false, MOST_STEPS).unwrap();
-        let found = seeded_gradient(&subject, seeds).ok().filter(|found| found.trust.mended.is_none())?;
-        let (steps, error) = ([found.steps, found.steps_back], found.trust.loss_error);
+        let found = seeded_gradient(&subject, seeds)
+            .ok()
+            .filter(|found| found.verification_report.recomputed.is_none())?;
+        let (steps, error) = ([found.steps, found.steps_back], found.verification_report.loss_error);
         Some((self.found(steps, &found.values, &found.adjoints.cells), error))
     }
 
-    fn call(&self, call: &GradientCall, room: &mut CallRoom) -> Option<(Found, Option<f64>)> {
+    fn call(&self, call: &GradientCall, room: &mut CallMemory) -> Option<(Found, Option<f64>)> {
         Some(self.rows(call, &[&self.seeds()], room)?.swap_remove(0))
     }
 
@@ -109,7 +111,7 @@ impl Trial {
         &self,
         call: &GradientCall,
         seeds: &[&[SeededCell]],
-        room: &mut CallRoom,
+        room: &mut CallMemory,
     ) -> Option<Vec<(Found, Option<f64>)>> {
         let found = call.run(&self.start, seeds, room, MOST_STEPS)?;
         let steps = [found.steps, found.steps_back];
@@ -143,7 +145,7 @@ impl Trial {
         let rows = (&self.losses[..], lists.len() as u32);
         let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
         let native = GradientCall::new(&self.program, jit, plan, rows).unwrap();
-        let mut room = CallRoom::default();
+        let mut room = CallMemory::default();
         let found = self.rows(&native, &lists, &mut room);
         assert_eq!(self.rows(&evaluated, &lists, &mut room), found, "{name} {level:?}");
         let Some(found) = found else { return false };
@@ -185,7 +187,7 @@ fn gradients_of_shipped_programs_are_the_interpreters() {
             let native = GradientCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
             assert_eq!(evaluated.is_some(), native.is_some(), "{name}");
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
-            let mut room = CallRoom::default();
+            let mut room = CallMemory::default();
             let by_evaluator = trial.call(&evaluated, &mut room);
             // The room of one call serves another.
             let by_code = [trial.call(&native, &mut room), trial.call(&native, &mut room)];
@@ -233,7 +235,7 @@ fn numbers_that_are_not_finite_are_found_without_checks() {
             GradientCall::new(&trial.program, &jit, plan, losses),
         ];
         for call in calls {
-            let called = trial.call(&call.unwrap(), &mut CallRoom::default());
+            let called = trial.call(&call.unwrap(), &mut CallMemory::default());
             assert!(called.is_none(), "{text}: {called:?}");
         }
     }
@@ -257,7 +259,7 @@ fn an_array_of_losses_has_one_short_function() {
         );
         let call = call.unwrap();
         let last = [SeededCell::loss(&trial.program, trial.losses[n - 1])];
-        let mut room = CallRoom::default();
+        let mut room = CallMemory::default();
         call.run(&trial.start, &[&last], &mut room, MOST_STEPS).unwrap();
         let [value, slope] = [room.values(0)[0], room.adjoints(0)[trial.named[0]]].map(f64::from_bits);
         assert_eq!((value, slope), (0.5 * (n as f64 - 1.0), n as f64 - 1.0));
@@ -271,15 +273,15 @@ fn an_array_of_losses_has_one_short_function() {
 struct Longest(Arc<AtomicUsize>);
 
 impl Backend for Longest {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        self.0.fetch_max(form.length(), Ordering::Relaxed);
-        Evaluator.compile(form)
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        self.0.fetch_max(function.length(), Ordering::Relaxed);
+        Evaluator.compile(function)
     }
 }
 
 /// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
 #[test]
-fn gradients_lead_through_recursions() {
+fn recursions_have_gradients() {
     let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
                 add p[0], 1\n call up(p, x, n)\napply\n add y, p[n]\nuncompute\n\
                 .proc up(inout p[]: real, in x: real, in k)\n.ancilla less\nif k > 0\n add less, k - 1\n call up(p, x, less)\n \
@@ -290,7 +292,7 @@ fn gradients_lead_through_recursions() {
         let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
         let native =
             GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
-        let mut room = CallRoom::default();
+        let mut room = CallMemory::default();
         let found = trial.call(&evaluated, &mut room).unwrap();
         assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");
         let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
@@ -312,9 +314,9 @@ fn gradients_lead_through_recursions() {
 struct Accesses(Arc<[AtomicUsize; 2]>);
 
 impl Backend for Accesses {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        let inner = form.blocks.iter().filter(|block| !matches!(block.end, SsaEnd::Exit { .. }));
-        for op in inner.flat_map(|block| &block.ops).filter_map(|&value| form.op(value)) {
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        let inner = function.blocks.iter().filter(|block| !matches!(block.end, SsaEnd::Exit { .. }));
+        for op in inner.flat_map(|block| &block.ops).filter_map(|&value| function.op(value)) {
             match op.kind {
                 OpKind::Load(Space::Reals) | OpKind::Store(Space::Reals) => &self.0[0],
                 OpKind::Store(Space::Adjoints) => &self.0[1],
@@ -322,7 +324,7 @@ impl Backend for Accesses {
             }
             .fetch_add(1, Ordering::Relaxed);
         }
-        Checked.compile(form)
+        Checked.compile(function)
     }
 }
 
@@ -333,7 +335,7 @@ impl Trial {
         let accesses = Accesses::default();
         let evaluated = GradientCall::new(&self.program, &accesses, plan, losses).unwrap();
         let native = GradientCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
-        let mut room = CallRoom::default();
+        let mut room = CallMemory::default();
         let (found, _) = self.call(&evaluated, &mut room).unwrap();
         assert_eq!(self.call(&native, &mut room).unwrap().0, found, "{name} {level:?}");
         let (interpreted, _) = self.interpreted(&self.seeds()).unwrap();

@@ -9,10 +9,10 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
 use reviver_compile::check::check;
-use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::SsaForm;
+use reviver_compile::function::SsaFunction;
 use reviver_compile::run::{CodeOutcome, Job};
+use reviver_compile::tiered::TieredRuntime;
 use reviver_jit::Jit;
 use reviver_vm::{Machine, Program, Runner, Stop, Trap, Travel};
 
@@ -30,9 +30,9 @@ struct Counted {
 }
 
 impl<B: Backend> Backend for Counting<B> {
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        check(&form).unwrap_or_else(|problem| panic!("{problem}\n{form}"));
-        let code = self.backend.compile(form).expect("code for every form");
+    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
+        check(&function).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
+        let code = self.backend.compile(function).expect("code for every form");
         Some(Box::new(Counted { code, steps: self.steps.clone() }))
     }
 }
@@ -90,7 +90,7 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
     let mut all = 0;
     for (name, program) in programs() {
         let (expected, plain, steps) = journey(&program, None);
-        let runner = Arc::new(Driver::new(&program, counting.clone()));
+        let runner = Arc::new(TieredRuntime::new(&program, counting.clone()));
         let (found, driven, _) = journey(&program, Some(runner));
         assert_eq!(found, expected, "{name}");
         assert!(driven.state() == plain.state(), "{name}: {:#?}", driven.state());
@@ -102,7 +102,7 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
 }
 
 #[test]
-fn compiled_code_comes_to_the_same_and_makes_most_steps() {
+fn compiled_code_agrees_and_executes_most_steps() {
     for share in [share(Evaluator), share(Jit::new().unwrap())] {
         println!("{share} of the steps are those of compiled code");
         assert!(share > 0.8, "{share} of the steps are those of compiled code");

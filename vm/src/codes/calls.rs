@@ -193,7 +193,7 @@ pub static NO_MEMORY: CodeAccount = CodeAccount {
               memory. The state is valid: it can be saved, and the run can go backward from it.",
     cure: "Declare smaller arrays, close other programs, or keep less of the run with `--strategy \
            checkpoint`.",
-    evidence: CodeEvidence::Untold(
+    evidence: CodeEvidence::NotShown(
         "it depends on the computer, and not on the program alone, whether memory runs out",
     ),
 };

@@ -1,10 +1,10 @@
 //! The codes of traps and of gradient losses, and lookup over the codes of the whole project.
 
 mod calls;
+mod control_flow;
 mod losses;
 mod numbers;
 mod stores;
-mod ways;
 
 use reviver_isa::codes;
 use reviver_isa::codes::{CodeEntry, ProblemCode};
@@ -25,11 +25,11 @@ codes! {
         NoInteger = "T06" "no-integer" numbers::NO_INTEGER;
         NoDerivative = "T07" "no-derivative" numbers::NO_DERIVATIVE;
         DerivativeTooLarge = "T08" "derivative-too-large" numbers::DERIVATIVE_TOO_LARGE;
-        AssertionFailed = "T10" "assertion-failed" ways::ASSERTION_FAILED;
-        JoinRefused = "T11" "join-refused" ways::JOIN_REFUSED;
-        LostForGood = "T12" "lost-for-good" ways::LOST_FOR_GOOD;
-        ModeAsItWas = "T13" "mode-as-it-was" ways::MODE_AS_IT_WAS;
-        CountMissed = "T14" "count-missed" ways::COUNT_MISSED;
+        AssertionFailed = "T10" "assertion-failed" control_flow::ASSERTION_FAILED;
+        JoinRefused = "T11" "join-refused" control_flow::JOIN_REFUSED;
+        LostForGood = "T12" "lost-for-good" control_flow::LOST_FOR_GOOD;
+        ModeAsItWas = "T13" "mode-as-it-was" control_flow::MODE_AS_IT_WAS;
+        CountMissed = "T14" "count-missed" control_flow::COUNT_MISSED;
         IndexOutside = "T20" "index-outside" stores::INDEX_OUTSIDE;
         TargetAmongSources = "T21" "target-among-sources" stores::TARGET_AMONG_SOURCES;
         NotVacant = "T22" "not-vacant" stores::NOT_VACANT;

@@ -9,11 +9,11 @@
 use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
 use super::pass::{Gradient, forward};
 use super::seeds::{SeededCell, SumSize, seeded_sum};
-use super::underway::gradient;
+use super::suspended::gradient;
 use super::{DifferentiateError, Subject, Variable};
+use crate::allocation::{self, OutOfMemory};
 use crate::machine::Machine;
 use crate::reports::Reports;
-use crate::room::{self, OutOfMemory};
 use crate::state::State;
 use crate::state::lanes::Lanes;
 use crate::watch::Watch;
@@ -184,8 +184,8 @@ pub fn check(
 ) -> Result<Check, DifferentiateError> {
     let origins = origins(subject, inputs, true)?;
     let adjoint = |origin: &Origin| subject.approximate(origin.adjoint(&gradient.adjoints));
-    let row = room::mapped(&origins, adjoint)?;
-    check_rows(subject, &[room::copied(seeds)?], &origins, &[row])
+    let row = allocation::mapped(&origins, adjoint)?;
+    check_rows(subject, &[allocation::copied(seeds)?], &origins, &[row])
 }
 
 /// Verifies a Jacobian in the same way as [`check`] a gradient.
@@ -238,7 +238,7 @@ pub fn check_jacobian_product(
 
 /// Returns each result as a seeded sum with a single term.
 fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededCell>>, DifferentiateError> {
-    let mut results = room::with_capacity(outputs.len())?;
+    let mut results = allocation::with_capacity(outputs.len())?;
     for output in outputs {
         results.push(subject.seeds_of(output)?);
     }
@@ -261,11 +261,11 @@ pub fn check_hessian(
     let origins = origins(subject, inputs, false)?;
     let start = subject.numbers(&origins)?;
     let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
-        let way = WayThere::of(&way_there(subject, state.try_clone()?)?);
+        let path = PrimalPath::of(&primal_path(subject, state.try_clone()?)?);
         let found = gradient(&subject.at(state), loss)?;
         let components =
             |origin: &Origin| SampledSum::of_number(subject.approximate(origin.adjoint(&found.adjoints)));
-        Ok(Sample { way, values: room::mapped(&origins, components)? })
+        Ok(Sample { path, values: allocation::mapped(&origins, components)? })
     };
     let directions = match along {
         Some(direction) => vec![(None, direction.to_vec())],
@@ -300,7 +300,7 @@ pub fn check_hessian(
 /// Returns the locations of inputs at the start, and on request those of the reals on the input tape.
 fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Vec<Origin>, OutOfMemory> {
     let on_tape = || subject.on_tape().filter(|_| with_tape);
-    let mut origins = room::with_capacity(inputs.len() + on_tape().count())?;
+    let mut origins = allocation::with_capacity(inputs.len() + on_tape().count())?;
     origins.extend(inputs.iter().map(|input| input.origin).chain(on_tape()));
     Ok(origins)
 }
@@ -342,15 +342,15 @@ fn values_at(
     results: &[Vec<SeededCell>],
     state: State,
 ) -> Result<Sample, DifferentiateError> {
-    let machine = way_there(subject, state)?;
+    let machine = primal_path(subject, state)?;
     let reals = &machine.state().reals;
-    let mut values = room::with_capacity(results.len())?;
+    let mut values = allocation::with_capacity(results.len())?;
     for seeds in results {
-        let bits = room::mapped(seeds, |seed| reals.get(seed.cell).copied().unwrap_or_default())?;
+        let bits = allocation::mapped(seeds, |seed| reals.get(seed.cell).copied().unwrap_or_default())?;
         let size = SumSize::of(&subject.program, seeds, &bits).terms;
         values.push(SampledSum { value: seeded_sum(&subject.program, seeds, &bits), size });
     }
-    Ok(Sample { way: WayThere::of(&machine), values })
+    Ok(Sample { path: PrimalPath::of(&machine), values })
 }
 
 /// Direction: the index of the single input that moves, or `None`, and the component of each input.
@@ -382,7 +382,7 @@ fn one_of(count: usize, n: usize) -> Vec<f64> {
 fn scattered(start: &[f64]) -> Result<Vec<f64>, OutOfMemory> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let parts = (1..=start.len()).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0);
-    let mut direction = room::with_capacity(start.len())?;
+    let mut direction = allocation::with_capacity(start.len())?;
     direction.extend(parts.zip(start).map(|(part, &input)| part * size(input)));
     Ok(direction)
 }
@@ -395,20 +395,20 @@ fn size(input: f64) -> f64 {
 /// Recorded part of a run's path: the number of its last step, and for floats a hash of the steps at which
 /// it jumped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct WayThere {
+struct PrimalPath {
     step: i64,
     marks: Option<u64>,
 }
 
-impl WayThere {
-    fn of(machine: &Machine) -> WayThere {
+impl PrimalPath {
+    fn of(machine: &Machine) -> PrimalPath {
         let marks = machine.reports().watch.as_ref().map(Watch::marks);
-        WayThere { step: machine.state().step, marks }
+        PrimalPath { step: machine.state().step, marks }
     }
 }
 
 /// Runs from a start to the end with a watch of jumps.
-fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
+fn primal_path(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
     let mut machine = subject.machine(start);
     machine.watch();
     let machine = forward(subject, machine)?;
@@ -417,7 +417,7 @@ fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateEr
 
 /// Path and results of a run.
 struct Sample {
-    way: WayThere,
+    path: PrimalPath,
     values: Vec<SampledSum>,
 }
 
@@ -489,7 +489,7 @@ impl Differences {
 impl Probe<'_> {
     /// Returns the derivative along the direction, and the terms of its sum.
     fn derivative(&self, row: &[f64]) -> Result<(f64, Vec<f64>), OutOfMemory> {
-        let mut terms = room::with_capacity(row.len())?;
+        let mut terms = allocation::with_capacity(row.len())?;
         terms.extend(row.iter().zip(&self.parts).map(|(component, part)| component * part));
         Ok((terms.iter().sum(), terms))
     }
@@ -502,13 +502,13 @@ impl Probe<'_> {
         rounding: f64,
     ) -> Result<Estimate, OutOfMemory> {
         let lane = |seed: &SeededCell| run.state.reals.get(seed.cell).copied().unwrap_or_default().lane(1);
-        let value = seeded_sum(&self.subject.program, seeds, &room::mapped(seeds, lane)?);
+        let value = seeded_sum(&self.subject.program, seeds, &allocation::mapped(seeds, lane)?);
         Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
     /// Returns the direction, by origin.
     fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
-        let mut moves = room::with_capacity(self.origins.len())?;
+        let mut moves = allocation::with_capacity(self.origins.len())?;
         moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));
         Ok(moves)
     }
@@ -550,8 +550,8 @@ impl Probe<'_> {
     ) -> Result<Vec<Differences>, DifferentiateError> {
         let here = sample(self.subject.start.try_clone()?)?;
         let (reach, unit) = (self.reach(), unit(self.subject));
-        let steps = here.way.step.abs_diff(self.subject.start.step);
-        let mut all = room::mapped(&here.values, |&value| Differences {
+        let steps = here.path.step.abs_diff(self.subject.start.step);
+        let mut all = allocation::mapped(&here.values, |&value| Differences {
             here: value,
             scale: value.size / reach,
             steps,
@@ -564,7 +564,8 @@ impl Probe<'_> {
                 break;
             }
             let near = [self.near(sample, -step)?, self.near(sample, step)?];
-            let is_one_path = near.iter().all(|near| near.as_ref().is_some_and(|near| near.way == here.way));
+            let is_one_path =
+                near.iter().all(|near| near.as_ref().is_some_and(|near| near.path == here.path));
             for (n, differences) in all.iter_mut().enumerate() {
                 let values =
                     near.each_ref().map(|near| near.as_ref().and_then(|near| near.values.get(n)).copied());
@@ -589,7 +590,7 @@ impl Probe<'_> {
                 {
                     match (near, there) {
                         (Some(near), Some(there)) => {
-                            side.add(Some(near.way), quotient(there, value, distance))
+                            side.add(Some(near.path), quotient(there, value, distance))
                         }
                         _ => side.clear(),
                     }
@@ -638,13 +639,13 @@ struct Extrapolation {
     /// to the next.
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
-    way: Option<WayThere>,
+    path: Option<PrimalPath>,
     best: Option<Estimate>,
 }
 
 impl Extrapolation {
     fn new(first: f64, next: f64) -> Extrapolation {
-        Extrapolation { factors: [first, next], rows: Vec::new(), way: None, best: None }
+        Extrapolation { factors: [first, next], rows: Vec::new(), path: None, best: None }
     }
 
     /// Restarts with the next quotient, which has no smooth connection with the ones before.
@@ -654,9 +655,9 @@ impl Extrapolation {
 
     /// Adds a quotient with its rounding error. If its path differs from that of the quotient before, the
     /// extrapolation restarts and discards what was found at larger distances.
-    fn add(&mut self, way: Option<WayThere>, (quotient, rounding): (f64, f64)) {
-        if way != self.way {
-            (self.way, self.best) = (way, None);
+    fn add(&mut self, path: Option<PrimalPath>, (quotient, rounding): (f64, f64)) {
+        if path != self.path {
+            (self.path, self.best) = (path, None);
             self.rows.clear();
         }
         let row = self.extrapolated(quotient);

@@ -1,11 +1,11 @@
-//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of [`super::astray`], which
+//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of [`super::divergence`], which
 //! verifies the sweeps of machines.
 
 use crate::program::Program;
 use crate::state::values::Value;
 use crate::watch::{Rounding, Watch};
 
-use super::astray::{is_outweighed, is_small, largest, last_place};
+use super::divergence::{is_outweighed, is_small, largest, last_place};
 use super::seeds::SumSize;
 
 /// Evidence about a gradient in floats. A [`Watch`] records branches and freed cells in addition.

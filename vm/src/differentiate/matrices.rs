@@ -3,18 +3,18 @@
 
 use reviver_isa::number::literal_bits;
 
+use crate::allocation::{self, OutOfMemory};
 use crate::interp::engine::Interpreted;
 use crate::reports::{Loss, Reports};
-use crate::room::{self, OutOfMemory};
 use crate::state::values::Value;
 use crate::state::{Adjoints, State, TapeEntry};
-use crate::strategy::{CourseCost, Taken, state_bytes};
+use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 
-use super::lift::lift;
-use super::pass::{Keeps, forward, forward_until, round};
+use super::pass::{PassHistory, forward, forward_until, sweeps};
 use super::seeds::{SeededCell, cells_of};
+use super::series_state::series_state;
 use super::turning::Turning;
-use super::{DifferentiateError, Subject, Trust, Variable};
+use super::{DifferentiateError, Subject, Variable, VerificationReport};
 
 /// Highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
@@ -25,7 +25,7 @@ pub struct Taylor {
     /// Coefficients of each output, c₀ first.
     pub coefficients: Vec<Vec<f64>>,
     /// Verification report of the run.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Bits of a truncated Taylor series.
@@ -53,9 +53,9 @@ pub struct Jacobian {
     /// Mode of differentiation that was used.
     pub sweep: Sweep,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
-    pub journeys: Option<Journeys>,
+    pub reverse_sweeps: Option<ReverseSweeps>,
     /// Verification report of all sweeps together.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Product of a Jacobian with a direction.
@@ -68,9 +68,9 @@ pub struct JacobianProduct {
     /// Mode of differentiation that was used.
     pub sweep: Sweep,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
-    pub journeys: Option<Journeys>,
+    pub reverse_sweeps: Option<ReverseSweeps>,
     /// Verification report of all sweeps together.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Value, gradient and second derivatives of a loss or seeded sum.
@@ -83,28 +83,29 @@ pub struct Hessian {
     /// Products of the Hessian, one row for each direction. With unit directions they are the Hessian itself.
     pub products: Vec<Vec<f64>>,
     /// Strategy and cost of the reverse sweeps, if a strategy was requested.
-    pub journeys: Option<Journeys>,
+    pub reverse_sweeps: Option<ReverseSweeps>,
     /// Verification report of all sweeps together.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 /// Strategy of several reverse sweeps, and their total cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Journeys {
+pub struct ReverseSweeps {
     /// Strategy of the sweeps, and the reason for it.
-    pub taken: Taken,
+    pub taken: UsedStrategy,
     /// Total steps of the primal sweeps.
     pub steps: u64,
     /// Total cost; its memory is the largest of all sweeps.
-    pub cost: CourseCost,
+    pub cost: RunCost,
 }
 
-impl Journeys {
+impl ReverseSweeps {
     /// Adds one more sweep, if a strategy was requested.
-    fn add(all: &mut Option<Journeys>, taken: Option<Taken>, there: u64, cost: CourseCost) {
+    fn add(all: &mut Option<ReverseSweeps>, taken: Option<UsedStrategy>, there: u64, cost: RunCost) {
         let Some(taken) = taken else { return };
-        let (steps, so_far) = all.map_or_else(Default::default, |journeys| (journeys.steps, journeys.cost));
-        *all = Some(Journeys { taken, steps: steps + there, cost: so_far.and(cost) });
+        let (steps, progress) =
+            all.map_or_else(Default::default, |reverse_sweeps| (reverse_sweeps.steps, reverse_sweeps.cost));
+        *all = Some(ReverseSweeps { taken, steps: steps + there, cost: progress.and(cost) });
     }
 }
 
@@ -112,8 +113,8 @@ impl Journeys {
 ///
 /// # Errors
 /// A memory request was refused.
-pub fn lifted_bytes(start: &State) -> Result<usize, OutOfMemory> {
-    lift::<[u64; 2]>(start).map(|lifted| state_bytes(&lifted))
+pub fn series_bytes(start: &State) -> Result<usize, OutOfMemory> {
+    series_state::<[u64; 2]>(start).map(|series_start| state_bytes(&series_start))
 }
 
 /// Number of the start state that can be an independent variable.
@@ -179,8 +180,8 @@ impl Subject {
         self.program.approximate(Value::Real(bits))
     }
 
-    fn lifted<B: Interpreted>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
-        let mut state = lift::<B>(&self.start)?;
+    fn series_start<B: Interpreted>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
+        let mut state = series_state::<B>(&self.start)?;
         for &(origin, component) in direction {
             if let Some(bits) = origin.of(&mut state) {
                 *bits = bits.with_lane(1, self.number(component));
@@ -197,12 +198,12 @@ impl Subject {
 
     /// Returns the numbers at the start.
     pub(super) fn numbers(&self, origins: &[Origin]) -> Result<Vec<f64>, OutOfMemory> {
-        room::mapped(origins, |origin| self.approximate(origin.read(&self.start).unwrap_or_default()))
+        allocation::mapped(origins, |origin| self.approximate(origin.read(&self.start).unwrap_or_default()))
     }
 
     /// Runs forward over dual numbers, with the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
-        let machine = forward(self, self.machine(self.lifted(direction)?))?;
+        let machine = forward(self, self.machine(self.series_start(direction)?))?;
         let reports = machine.reports().clone();
         Ok(TangentRun { state: machine.into_state(), reports })
     }
@@ -227,7 +228,9 @@ pub fn jacobian(
         Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause.is_about_derivatives() => {
             by_output(subject, outputs, inputs)
         }
-        Ok(found) if found.trust.reports.has(Loss::Hidden) => by_output(subject, outputs, inputs),
+        Ok(found) if found.verification_report.reports.has(Loss::Hidden) => {
+            by_output(subject, outputs, inputs)
+        }
         found => found,
     }
 }
@@ -237,27 +240,29 @@ fn by_output(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let mut losses = room::with_capacity(outputs.len())?;
+    let mut losses = allocation::with_capacity(outputs.len())?;
     for output in outputs {
         losses.push(subject.seeds_of(output)?);
     }
-    let round = round(subject, Keeps::of(subject), &subject.start, &losses, |arrival| {
+    let sweeps = sweeps(subject, PassHistory::of(subject), &subject.start, &losses, |arrival| {
         let adjoints = arrival.state.adjoints.unwrap_or_default();
         let there = arrival.turn.at.step.abs_diff(subject.start.step);
         let journey = (arrival.taken, there, arrival.cost);
         let row = (arrival.turn.values, subject.components(&adjoints, 0, inputs)?);
         Ok((row, arrival.reports, arrival.loss_error, journey))
     })?;
-    let mut trust = Trust { mended: round.mended, ..Trust::default() };
-    let (mut values, mut rows) = (room::with_capacity(outputs.len())?, room::with_capacity(outputs.len())?);
-    let mut journeys = None;
-    for ((value, row), reports, error, (taken, there, cost)) in round.arrivals {
-        trust.add(&reports, error);
-        Journeys::add(&mut journeys, taken, there, cost);
+    let mut verification_report =
+        VerificationReport { recomputed: sweeps.recomputed, ..VerificationReport::default() };
+    let (mut values, mut rows) =
+        (allocation::with_capacity(outputs.len())?, allocation::with_capacity(outputs.len())?);
+    let mut reverse_sweeps = None;
+    for ((value, row), reports, error, (taken, there, cost)) in sweeps.arrivals {
+        verification_report.add(&reports, error);
+        ReverseSweeps::add(&mut reverse_sweeps, taken, there, cost);
         values.extend(value);
         rows.push(row);
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Reverse, journeys, trust })
+    Ok(Jacobian { values, rows, sweep: Sweep::Reverse, reverse_sweeps, verification_report })
 }
 
 fn by_input(
@@ -266,20 +271,20 @@ fn by_input(
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
     let cells = cells(subject, outputs)?;
-    let mut rows = room::with_capacity(outputs.len())?;
+    let mut rows = allocation::with_capacity(outputs.len())?;
     for _ in outputs {
-        rows.push(room::with_capacity(inputs.len())?);
+        rows.push(allocation::with_capacity(inputs.len())?);
     }
-    let (mut values, mut trust) = (Vec::new(), Trust::default());
+    let (mut values, mut verification_report) = (Vec::new(), VerificationReport::default());
     for input in inputs {
         let run = subject.tangents(&[(input.origin, 1.0)])?;
-        trust.add(&run.reports, Some(0.0));
-        values = room::mapped(&cells, |cell| word_of(&run.state.reals, 0, *cell))?;
+        verification_report.add(&run.reports, Some(0.0));
+        values = allocation::mapped(&cells, |cell| word_of(&run.state.reals, 0, *cell))?;
         for (row, cell) in rows.iter_mut().zip(&cells) {
             row.push(subject.approximate(word_of(&run.state.reals, 1, *cell)));
         }
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Forward, journeys: None, trust })
+    Ok(Jacobian { values, rows, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
 }
 
 /// Computes the product of the Jacobian with a direction (components in the order of the inputs), by one run over dual
@@ -295,15 +300,15 @@ pub fn jacobian_product(
     direction: &[f64],
 ) -> Result<JacobianProduct, DifferentiateError> {
     let moving = moving(inputs, direction)?;
-    let mut moved = room::with_capacity(moving.len())?;
+    let mut moved = allocation::with_capacity(moving.len())?;
     moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
     let subject = &subject.prepared(outputs, &moved, false);
     let by_rows = || {
         let rows = by_output(subject, outputs, &moved)?;
         let along = |row: &Vec<f64>| row.iter().zip(&moving).map(|(by, (_, component))| by * component).sum();
-        let product = room::mapped(&rows.rows, along)?;
-        let Jacobian { values, sweep, journeys, trust, .. } = rows;
-        Ok(JacobianProduct { values, product, sweep, journeys, trust })
+        let product = allocation::mapped(&rows.rows, along)?;
+        let Jacobian { values, sweep, reverse_sweeps, verification_report, .. } = rows;
+        Ok(JacobianProduct { values, product, sweep, reverse_sweeps, verification_report })
     };
     if subject.program.has_rules {
         return by_rows();
@@ -312,7 +317,7 @@ pub fn jacobian_product(
         Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause.is_about_derivatives() => {
             by_rows()
         }
-        Ok(found) if found.trust.reports.has(Loss::Hidden) => by_rows(),
+        Ok(found) if found.verification_report.reports.has(Loss::Hidden) => by_rows(),
         found => found,
     }
 }
@@ -324,24 +329,24 @@ fn by_direction(
 ) -> Result<JacobianProduct, DifferentiateError> {
     let cells = cells(subject, outputs)?;
     let run = subject.tangents(&origins_of(moving)?)?;
-    let mut trust = Trust::default();
-    trust.add(&run.reports, Some(0.0));
-    let values = room::mapped(&cells, |&cell| word_of(&run.state.reals, 0, cell))?;
+    let mut verification_report = VerificationReport::default();
+    verification_report.add(&run.reports, Some(0.0));
+    let values = allocation::mapped(&cells, |&cell| word_of(&run.state.reals, 0, cell))?;
     let tangent = |&cell: &usize| subject.approximate(word_of(&run.state.reals, 1, cell));
-    let product = room::mapped(&cells, tangent)?;
-    Ok(JacobianProduct { values, product, sweep: Sweep::Forward, journeys: None, trust })
+    let product = allocation::mapped(&cells, tangent)?;
+    Ok(JacobianProduct { values, product, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
 }
 
 /// Returns the inputs that a direction moves, each with its component.
 fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Variable, f64)>, OutOfMemory> {
-    let mut moving = room::with_capacity(inputs.len())?;
+    let mut moving = allocation::with_capacity(inputs.len())?;
     moving.extend(inputs.iter().zip(direction.iter().copied()).filter(|(_, component)| *component != 0.0));
     Ok(moving)
 }
 
 /// Converts a direction to locations of its inputs.
 fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
-    room::mapped(moving, |&(input, component)| (input.origin, component))
+    allocation::mapped(moving, |&(input, component)| (input.origin, component))
 }
 
 impl Subject {
@@ -356,13 +361,13 @@ impl Subject {
         variables: &[Variable],
     ) -> Result<Vec<f64>, OutOfMemory> {
         let component = |variable: &Variable| variable.origin.adjoint(adjoints).lane(lane);
-        room::mapped(variables, |variable| self.approximate(component(variable)))
+        allocation::mapped(variables, |variable| self.approximate(component(variable)))
     }
 }
 
 /// Returns the cells of some results.
 fn cells(subject: &Subject, outputs: &[Variable]) -> Result<Vec<usize>, DifferentiateError> {
-    let mut cells = room::with_capacity(outputs.len())?;
+    let mut cells = allocation::with_capacity(outputs.len())?;
     for output in outputs {
         cells.push(subject.cell(output)?);
     }
@@ -432,21 +437,22 @@ fn products<D: Iterator<Item = f64>>(
     inputs: &[Variable],
     directions: impl Iterator<Item = D>,
 ) -> Result<Hessian, DifferentiateError> {
-    let outputs = [room::copied(seeds)?];
-    let mut history = Keeps::of(subject);
-    let (gradient, products, trust) = (Vec::new(), Vec::new(), Trust::default());
-    let mut hessian = Hessian { values: Vec::new(), gradient, products, journeys: None, trust };
+    let outputs = [allocation::copied(seeds)?];
+    let mut history = PassHistory::of(subject);
+    let (gradient, products, verification_report) = (Vec::new(), Vec::new(), VerificationReport::default());
+    let mut hessian =
+        Hessian { values: Vec::new(), gradient, products, reverse_sweeps: None, verification_report };
     for direction in directions {
-        let mut components = room::with_capacity(inputs.len())?;
+        let mut components = allocation::with_capacity(inputs.len())?;
         let origins = inputs.iter().map(|input| input.origin);
         components.extend(origins.zip(direction));
-        let start = subject.lifted::<[u64; 2]>(&components)?;
-        let round = round(subject, history, &start, &outputs, Ok)?;
-        for arrival in round.arrivals {
+        let start = subject.series_start::<[u64; 2]>(&components)?;
+        let sweeps = sweeps(subject, history, &start, &outputs, Ok)?;
+        for arrival in sweeps.arrivals {
             hessian.values = arrival.turn.values;
-            hessian.trust.add(&arrival.reports, arrival.loss_error);
+            hessian.verification_report.add(&arrival.reports, arrival.loss_error);
             let there = arrival.turn.at.step.abs_diff(start.step);
-            Journeys::add(&mut hessian.journeys, arrival.taken, there, arrival.cost);
+            ReverseSweeps::add(&mut hessian.reverse_sweeps, arrival.taken, there, arrival.cost);
             // The primal sweep has the same length for all directions; it is known from here on.
             history = history.of_length(there);
             let adjoints = arrival.state.adjoints.unwrap_or_default();
@@ -454,13 +460,13 @@ fn products<D: Iterator<Item = f64>>(
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
         // A sweep that diverged once would diverge again.
-        if round.mended.is_some() {
-            history = Keeps::mending(subject);
-            hessian.trust.mended = round.mended;
+        if sweeps.recomputed.is_some() {
+            history = PassHistory::recomputing(subject);
+            hessian.verification_report.recomputed = sweeps.recomputed;
         }
     }
     if let Some(reports) = curved(subject, &outputs, inputs) {
-        hessian.trust.reports.complete(&reports);
+        hessian.verification_report.reports.complete(&reports);
     }
     Ok(hessian)
 }
@@ -469,9 +475,9 @@ fn products<D: Iterator<Item = f64>>(
 /// them. The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns
 /// `None` if a value is undefined that the Hessian doesn't need.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
-    let mut direction = room::with_capacity(inputs.len()).ok()?;
+    let mut direction = allocation::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
-    let mut machine = subject.machine(subject.lifted::<SecondOrder>(&direction).ok()?);
+    let mut machine = subject.machine(subject.series_start::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
     let turning = Turning::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
@@ -514,23 +520,23 @@ pub fn taylor(
         return Err(DifferentiateError::Ruled);
     }
     let moving = moving(inputs, direction)?;
-    let mut moved = room::with_capacity(moving.len())?;
+    let mut moved = allocation::with_capacity(moving.len())?;
     moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
     let subject = &subject.prepared(outputs, &moved, false);
     let cells = cells(subject, outputs)?;
-    let start = subject.lifted::<Series>(&origins_of(&moving)?)?;
+    let start = subject.series_start::<Series>(&origins_of(&moving)?)?;
     let mut machine = subject.machine(start);
     machine.report_in(Reports::up_to(order));
     let machine = forward(subject, machine)?;
     let reals = &machine.state().reals;
-    let mut series = room::with_capacity(outputs.len())?;
+    let mut series = allocation::with_capacity(outputs.len())?;
     for cell in cells {
-        let mut coefficients = room::with_capacity(MAX_ORDER + 1)?;
+        let mut coefficients = allocation::with_capacity(MAX_ORDER + 1)?;
         let lanes = 0..=order.min(MAX_ORDER);
         coefficients.extend(lanes.map(|lane| subject.approximate(word_of(reals, lane, cell))));
         series.push(coefficients);
     }
-    let mut trust = Trust::default();
-    trust.add(machine.reports(), Some(0.0));
-    Ok(Taylor { coefficients: series, trust })
+    let mut verification_report = VerificationReport::default();
+    verification_report.add(machine.reports(), Some(0.0));
+    Ok(Taylor { coefficients: series, verification_report })
 }

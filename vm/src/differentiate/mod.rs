@@ -6,17 +6,17 @@
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). It
 //! needs no tape, because the inverse program recomputes the intermediate values.
 
-pub mod astray;
 pub mod check;
+pub mod divergence;
 pub mod evidence;
 pub mod group;
-pub mod lift;
 pub mod matrices;
 pub mod pass;
 pub mod seeds;
+pub mod series_state;
 mod shows;
+pub mod suspended;
 mod turning;
-pub mod underway;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,24 +26,24 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use thiserror::Error;
 
+use crate::allocation::{self, OutOfMemory};
 use crate::explain::Explanation;
 use crate::level::CheckLevel;
 use crate::machine::Runner;
 use crate::program::Program;
 use crate::reports::Reports;
-use crate::room::{self, OutOfMemory};
 use crate::shown::NotShown;
 use crate::state::State;
 use crate::state::values::plural;
 use crate::strategy::{MEMORY, Retention, Strategy, discards_information};
 
-pub use astray::Astray;
+pub use divergence::Divergence;
 pub use matrices::Origin;
 pub use pass::Gradient;
 pub use seeds::SeededCell;
 pub use shows::Shows;
+pub use suspended::{gradient, seeded_gradient};
 pub use turning::early_turn;
-pub use underway::{gradient, seeded_gradient};
 
 /// Program at a start state that is to be differentiated.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct Subject {
     /// without a bound on memory.
     pub retention: Option<Retention>,
     /// Bound on the history that a diverged reverse sweep is repeated with, in bytes. Beyond it, snapshots are kept.
-    pub mending_memory: u64,
+    pub recompute_memory: u64,
     /// True to run to the end even where the remaining steps only undo what was computed for the loss.
     pub whole: bool,
     /// Upper bound on the steps of each sweep.
@@ -78,24 +78,24 @@ pub struct Subject {
 
 /// Verification report: how far derivatives can be trusted.
 #[derive(Clone, Debug)]
-pub struct Trust {
+pub struct VerificationReport {
     /// Losses of derivative information that may make the derivatives wrong, of all passes together.
     pub reports: Reports,
     /// Reason why reverse sweeps were repeated with a history, if they were. The derivatives are exact then.
-    pub mended: Option<Astray>,
+    pub recomputed: Option<Divergence>,
     /// Bound on the error of the loss (or seeded sum) that an inexact reverse sweep causes. To first order it is the
     /// sum of |difference · adjoint| over all recomputed values, and the largest of all passes. It is 0 if the
     /// reverse sweep is exact, and `None` if the sweep wasn't verified.
     pub loss_error: Option<f64>,
 }
 
-impl Default for Trust {
-    fn default() -> Trust {
-        Trust { reports: Reports::default(), mended: None, loss_error: Some(0.0) }
+impl Default for VerificationReport {
+    fn default() -> VerificationReport {
+        VerificationReport { reports: Reports::default(), recomputed: None, loss_error: Some(0.0) }
     }
 }
 
-impl Trust {
+impl VerificationReport {
     fn add(&mut self, reports: &Reports, loss_error: Option<f64>) {
         self.reports.absorb(reports);
         self.loss_error = self.loss_error.zip(loss_error).map(|(known, other)| known.max(other));
@@ -136,7 +136,7 @@ pub enum DifferentiateError {
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
     Trap { backward: bool, explanation: Box<Explanation> },
     #[error("the reverse sweep does not reach the start, although it loses nothing: {why}")]
-    NotRestored { why: Box<Astray> },
+    NotRestored { why: Box<Divergence> },
     #[error("the reverse sweep has to be repeated with a history, which takes more than {bytes} byte{}", plural(*bytes, "", "s"))]
     HistoryFull { bytes: u64 },
     #[error("the strategy `{strategy}` takes more than {bytes} byte{} here", plural(*bytes, "", "s"))]
@@ -197,13 +197,13 @@ impl Subject {
         let (retention, whole, interrupt, runner) = (None, false, None, None);
         let (threads, level) = (1, CheckLevel::Checked);
         let start = Arc::new(start);
-        let mending_memory = MEMORY;
+        let recompute_memory = MEMORY;
         Ok(Subject {
             program,
             start,
             exact,
             retention,
-            mending_memory,
+            recompute_memory,
             whole,
             max_steps,
             interrupt,
@@ -291,7 +291,7 @@ impl Subject {
         };
         let (first, count) = (self.program.cells(global).start, self.program.count(&self.start, global));
         let first = if declared.shape == Shape::Stack { 0 } else { first };
-        let mut variables = room::with_capacity(count)?;
+        let mut variables = allocation::with_capacity(count)?;
         let variable = |element| Variable { global, element, origin: origins(first + element) };
         variables.extend((0..count).map(variable));
         Ok(variables)

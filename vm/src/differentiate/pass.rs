@@ -6,27 +6,27 @@ use std::sync::Arc;
 use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
+use crate::allocation::{self, OutOfMemory};
 use crate::explain::{Explanation, explain};
 use crate::history::Residues;
 use crate::interp::engine::Interpreted;
 use crate::level::CheckLevel;
+use crate::machine::MIN_STEPS_OF_REGION;
 use crate::machine::Machine;
-use crate::machine::STEPS_WORTH_THREADS;
 use crate::program::Program;
 use crate::reports::{Loss, Reports};
-use crate::room::{self, OutOfMemory};
 use crate::shown::ShownValue;
 use crate::state::shown_mark::ShownMark;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
-use crate::strategy::{Course, CourseCost, CourseHalt, Retention, Strategy, Taken};
+use crate::strategy::{CheckpointedRun, Retention, RunCost, RunHalt, Strategy, UsedStrategy};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 
-use super::astray::{Astray, TurnFacts, judge, largest};
+use super::divergence::{Divergence, TurnFacts, largest, verify};
 use super::seeds::{SeededCell, SumSize, cells_of};
 use super::turning::Turning;
-use super::{DifferentiateError, Subject, Trust};
+use super::{DifferentiateError, Subject, VerificationReport};
 
 /// Value and gradient of a loss or seeded sum.
 #[derive(Debug)]
@@ -50,15 +50,15 @@ pub struct Gradient {
     /// Peak memory of the threads' copies of the state, in bytes.
     pub thread_bytes: usize,
     /// Strategy that was used, if one was requested.
-    pub taken: Option<Taken>,
+    pub taken: Option<UsedStrategy>,
     /// Cost of running backward.
-    pub cost: CourseCost,
+    pub cost: RunCost,
     /// Verification report, including the losses of derivative information.
-    pub trust: Trust,
+    pub verification_report: VerificationReport,
 }
 
 impl Gradient {
-    pub(super) fn new(subject: &Subject, arrival: Arrival, mended: Option<Astray>) -> Gradient {
+    pub(super) fn new(subject: &Subject, arrival: Arrival, recomputed: Option<Divergence>) -> Gradient {
         let Arrival { state, reports, turn, taken, cost, loss_error, thread_bytes } = arrival;
         let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
         Gradient {
@@ -72,18 +72,18 @@ impl Gradient {
             memory_bytes: state.bytes().saturating_add(history_bytes),
             history_bytes,
             thread_bytes,
-            trust: Trust { reports, mended, loss_error },
+            verification_report: VerificationReport { reports, recomputed, loss_error },
             adjoints: state.adjoints.unwrap_or_default(),
         }
     }
 }
 
 /// Results of a primal sweep and of a reverse sweep for each list of seeds.
-pub(super) struct Round<T> {
+pub(super) struct SweepResults<T> {
     /// Results of the reverse sweeps, in the order of the lists.
     pub arrivals: Vec<T>,
     /// Reason why reverse sweeps were repeated with a history, if they were.
-    pub mended: Option<Astray>,
+    pub recomputed: Option<Divergence>,
 }
 
 /// State and reports at the end of a reverse sweep.
@@ -93,9 +93,9 @@ pub(super) struct Arrival<B = u64> {
     /// Turning point of the sweep.
     pub turn: Turn,
     /// Strategy that was used, if one was requested.
-    pub taken: Option<Taken>,
-    pub cost: CourseCost,
-    /// Error bound, see [`Trust::loss_error`].
+    pub taken: Option<UsedStrategy>,
+    pub cost: RunCost,
+    /// Error bound, see [`VerificationReport::loss_error`].
     pub loss_error: Option<f64>,
     /// Peak memory of threads, see [`Gradient::thread_bytes`].
     pub thread_bytes: usize,
@@ -103,18 +103,18 @@ pub(super) struct Arrival<B = u64> {
 
 /// Runs a primal sweep from a start, and a reverse sweep for each list of seeds. Collects what `keep` returns for each
 /// arrival. Diverged reverse sweeps in floats are repeated with a history.
-pub(super) fn round<B: Interpreted, T>(
+pub(super) fn sweeps<B: Interpreted, T>(
     subject: &Subject,
-    history: Keeps,
+    history: PassHistory,
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
     keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
-) -> Result<Round<T>, DifferentiateError> {
+) -> Result<SweepResults<T>, DifferentiateError> {
     match attempt(subject, Pass::new(subject, start, history)?, start, outputs, &keep) {
-        Err(Stopped::Astray(reason)) if history.is_mended(subject) => {
+        Err(Stopped::Divergence(reason)) if history.is_recomputed(subject) => {
             let pass = Pass::again(subject, start, &reason)?;
             let again = attempt(subject, pass, start, outputs, &keep).map_err(Stopped::error)?;
-            Ok(Round { mended: Some(reason), ..again })
+            Ok(SweepResults { recomputed: Some(reason), ..again })
         }
         other => other.map_err(Stopped::error),
     }
@@ -122,75 +122,82 @@ pub(super) fn round<B: Interpreted, T>(
 
 /// History that a pass keeps for its reverse sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keeps {
+pub(super) enum PassHistory {
     Nothing,
     /// Requested history, with the length of the sweep in steps if it is known.
     Asked(Retention, Option<u64>),
     /// History for the repetition of a diverged sweep, which the caller didn't request.
-    Mending {
+    Recomputing {
         /// Bound on its size in bytes; beyond it, snapshots are kept instead.
         memory: u64,
     },
 }
 
-impl Keeps {
+impl PassHistory {
     /// Returns the history that a subject requests.
-    pub fn of(subject: &Subject) -> Keeps {
+    pub fn of(subject: &Subject) -> PassHistory {
         let residues = subject.exact.then_some(Retention::RESIDUES);
-        subject.retention.or(residues).map_or(Keeps::Nothing, |retention| Keeps::Asked(retention, None))
+        subject
+            .retention
+            .or(residues)
+            .map_or(PassHistory::Nothing, |retention| PassHistory::Asked(retention, None))
     }
 
     /// Returns the history with which a diverged reverse sweep is repeated.
-    pub fn mending(subject: &Subject) -> Keeps {
-        Keeps::Mending { memory: subject.mending_memory }
+    pub fn recomputing(subject: &Subject) -> PassHistory {
+        PassHistory::Recomputing { memory: subject.recompute_memory }
     }
 
-    pub fn is_mending(self) -> bool {
-        matches!(self, Keeps::Mending { .. })
+    pub fn is_recomputing(self) -> bool {
+        matches!(self, PassHistory::Recomputing { .. })
     }
 
     /// Returns the history for a further sweep of known length.
     #[must_use]
-    pub fn of_length(self, steps: u64) -> Keeps {
+    pub fn of_length(self, steps: u64) -> PassHistory {
         match self {
-            Keeps::Asked(retention, _) => Keeps::Asked(retention, Some(steps)),
-            Keeps::Nothing | Keeps::Mending { .. } => self,
+            PassHistory::Asked(retention, _) => PassHistory::Asked(retention, Some(steps)),
+            PassHistory::Nothing | PassHistory::Recomputing { .. } => self,
         }
     }
 
     /// Returns the strategy with its bounds; `None` if no history is kept.
     pub fn retention(self) -> Option<Retention> {
         match self {
-            Keeps::Nothing => None,
-            Keeps::Asked(retention, _) => Some(retention),
-            Keeps::Mending { memory } => Some(Retention { strategy: Strategy::Auto, memory: Some(memory) }),
+            PassHistory::Nothing => None,
+            PassHistory::Asked(retention, _) => Some(retention),
+            PassHistory::Recomputing { memory } => {
+                Some(Retention { strategy: Strategy::Auto, memory: Some(memory) })
+            }
         }
     }
 
     /// Returns the steps of the sweep, if they are known.
     fn length(self) -> Option<u64> {
         match self {
-            Keeps::Asked(_, length) => length,
-            Keeps::Nothing | Keeps::Mending { .. } => None,
+            PassHistory::Asked(_, length) => length,
+            PassHistory::Nothing | PassHistory::Recomputing { .. } => None,
         }
     }
 
     /// Returns the check level. Only native code omits checks, and native code handles plain numbers and keeps no
     /// history.
     fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
-        if self == Keeps::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
+        if self == PassHistory::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
     }
 
     /// Returns true if a diverged reverse sweep is repeated with a history.
-    pub fn is_mended(self, subject: &Subject) -> bool {
-        self == Keeps::Nothing && !subject.program.module().real.is_exact() && keeps(Rule::LostWaysAreMended)
+    pub fn is_recomputed(self, subject: &Subject) -> bool {
+        self == PassHistory::Nothing
+            && !subject.program.module().real.is_exact()
+            && keeps(Rule::LostWaysAreMended)
     }
 }
 
 /// Reason why an attempt failed.
 pub(super) enum Stopped {
     For(DifferentiateError),
-    Astray(Astray),
+    Divergence(Divergence),
 }
 
 impl Stopped {
@@ -199,10 +206,10 @@ impl Stopped {
     pub fn error(self) -> DifferentiateError {
         match self {
             Stopped::For(error) => error,
-            Stopped::Astray(Astray::Trap(explanation)) => {
+            Stopped::Divergence(Divergence::Trap(explanation)) => {
                 DifferentiateError::Trap { backward: true, explanation }
             }
-            Stopped::Astray(reason) => DifferentiateError::NotRestored { why: Box::new(reason) },
+            Stopped::Divergence(reason) => DifferentiateError::NotRestored { why: Box::new(reason) },
         }
     }
 }
@@ -219,10 +226,10 @@ fn attempt<B: Interpreted, T>(
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
     keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
-) -> Result<Round<T>, Stopped> {
+) -> Result<SweepResults<T>, Stopped> {
     let turning = Turning::of(subject, &cells_of(outputs)?);
     pass.there(subject, &turning)?;
-    let mut arrivals = room::with_capacity(outputs.len())?;
+    let mut arrivals = allocation::with_capacity(outputs.len())?;
     let mut end = Some(pass);
     for (n, seeds) in outputs.iter().enumerate() {
         let pass = if n + 1 == outputs.len() {
@@ -234,14 +241,14 @@ fn attempt<B: Interpreted, T>(
         let loss_error = pass.whole(subject, start, (n, seeds), &turning)?;
         arrivals.push(keep(pass.arrival(loss_error))?);
     }
-    Ok(Round { arrivals, mended: None })
+    Ok(SweepResults { arrivals, recomputed: None })
 }
 
 /// Primal and reverse sweep in progress.
 #[derive(Debug)]
 pub(super) struct Pass<B = u64> {
-    pub course: Course<B>,
-    pub history: Keeps,
+    pub course: CheckpointedRun<B>,
+    pub history: PassHistory,
     /// End of the primal sweep, once it was passed.
     pub turn: Option<Turn>,
 }
@@ -279,21 +286,22 @@ impl TurnPoint {
 }
 
 impl<B: Interpreted> Pass<B> {
-    pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
+    pub fn new(subject: &Subject, start: &State<B>, history: PassHistory) -> Result<Pass<B>, OutOfMemory> {
         let mut machine = subject.machine(start.try_clone()?);
         let level = history.level::<B>(subject);
-        if level.is_checked() && history == Keeps::Nothing && !subject.program.module().real.is_exact() {
+        if level.is_checked() && history == PassHistory::Nothing && !subject.program.module().real.is_exact()
+        {
             machine.watch();
         }
-        let course = Course::begin(machine, history.retention(), Travel::Forward)?;
+        let course = CheckpointedRun::begin(machine, history.retention(), Travel::Forward)?;
         Ok(Pass { course: course.of_length(history.length()), history, turn: None })
     }
 
     /// Creates a pass with a history that repeats a diverged one. A loss of derivative information found by the
     /// diverged pass is recorded.
-    pub fn again(subject: &Subject, start: &State<B>, reason: &Astray) -> Result<Pass<B>, OutOfMemory> {
-        let mut pass = Pass::new(subject, start, Keeps::mending(subject))?;
-        if let Astray::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
+    pub fn again(subject: &Subject, start: &State<B>, reason: &Divergence) -> Result<Pass<B>, OutOfMemory> {
+        let mut pass = Pass::new(subject, start, PassHistory::recomputing(subject))?;
+        if let Divergence::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
             pass.course.machine_mut().note(at, Loss::IllConditioned, loss_error);
         }
         Ok(pass)
@@ -310,15 +318,15 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Switches gradient mode on and seeds the adjoints.
-    fn turn_round(&mut self, start: &State<B>, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
-        let (seeds, mut values) = (room::copied(seeds)?, Vec::new());
-        let at = turn_round(self.course.machine_mut(), start, &seeds, &mut values)?;
+    fn start_reverse(&mut self, start: &State<B>, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
+        let (seeds, mut values) = (allocation::copied(seeds)?, Vec::new());
+        let at = start_reverse(self.course.machine_mut(), start, &seeds, &mut values)?;
         self.turn = Some(Turn { at, seeds, values });
         Ok(())
     }
 
     /// Runs the rest of the primal sweep, and the reverse sweep. Returns the error bound of the seeded sum, see
-    /// [`Trust::loss_error`]. `output` is the index of the seeds among the lists of a [`round`].
+    /// [`VerificationReport::loss_error`]. `output` is the index of the seeds among the lists of a [`sweeps`].
     pub fn whole(
         &mut self,
         subject: &Subject,
@@ -328,14 +336,14 @@ impl<B: Interpreted> Pass<B> {
     ) -> Result<Option<f64>, Stopped> {
         if self.turn.is_none() {
             self.there(subject, turning)?;
-            self.turn_round(start, seeds)?;
+            self.start_reverse(start, seeds)?;
         }
         let Some(shows) = &subject.shows else { return self.back(subject, start) };
         let counters = &mut self.course.machine_mut().state_mut().counters;
         counters.shown = shows.begin_reverse(output, counters.shown);
         let swept = self.back(subject, start);
         // Rules in a diverged sweep may have shown wrong values.
-        if !matches!(swept, Err(Stopped::Astray(_))) {
+        if !matches!(swept, Err(Stopped::Divergence(_))) {
             shows.settle(&subject.program)?;
         }
         swept
@@ -348,7 +356,7 @@ impl<B: Interpreted> Pass<B> {
             return Ok(None);
         }
         let facts = self.turn.as_ref().map(|turn| turn.facts(&subject.program)).unwrap_or_default();
-        judge(self.course.machine(), start, facts).map(Some).map_err(Stopped::Astray)
+        verify(self.course.machine(), start, facts).map(Some).map_err(Stopped::Divergence)
     }
 
     /// Returns the arrival of a finished pass.
@@ -356,7 +364,7 @@ impl<B: Interpreted> Pass<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.course.taken(), self.course.cost());
         // A strategy for a repetition wasn't requested, so it isn't reported.
-        let taken = taken.filter(|_| !self.history.is_mending());
+        let taken = taken.filter(|_| !self.history.is_recomputing());
         let machine = self.course.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
         Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
@@ -365,14 +373,14 @@ impl<B: Interpreted> Pass<B> {
 
 /// Switches gradient mode on in a machine at its turning point, and seeds the adjoints. `values` receives the bits of
 /// the seeded cells.
-pub(super) fn turn_round<B: Interpreted>(
+pub(super) fn start_reverse<B: Interpreted>(
     machine: &mut Machine<B>,
     start: &State<B>,
     seeds: &[SeededCell],
     values: &mut Vec<u64>,
 ) -> Result<TurnPoint, OutOfMemory> {
     // Everything that can fail comes before the first change of the state.
-    room::resize(values, seeds.len())?;
+    allocation::resize(values, seeds.len())?;
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
     for (value, seed) in values.iter_mut().zip(seeds) {
@@ -410,7 +418,7 @@ impl Subject {
         if let Some(runner) = &self.runner {
             machine.run_by(Arc::clone(runner));
         }
-        machine.run_on_threads(self.threads, STEPS_WORTH_THREADS);
+        machine.run_on_threads(self.threads, MIN_STEPS_OF_REGION);
         machine
     }
 }
@@ -429,16 +437,16 @@ pub(super) fn forward_until<B: Interpreted>(
     machine: Machine<B>,
     stops: Option<&Stops>,
 ) -> Result<Machine<B>, DifferentiateError> {
-    let mut course = Course::begin(machine, None, Travel::Forward)?;
-    forward_to(subject, Keeps::Nothing, &mut course, stops)?;
+    let mut course = CheckpointedRun::begin(machine, None, Travel::Forward)?;
+    forward_to(subject, PassHistory::Nothing, &mut course, stops)?;
     Ok(course.into_machine())
 }
 
 /// Runs forward to the end or to a stop place.
 fn forward_to<B: Interpreted>(
     subject: &Subject,
-    history: Keeps,
-    course: &mut Course<B>,
+    history: PassHistory,
+    course: &mut CheckpointedRun<B>,
     stops: Option<&Stops>,
 ) -> Result<(), DifferentiateError> {
     let mut left = subject.max_steps;
@@ -466,22 +474,22 @@ fn forward_to<B: Interpreted>(
             Ok(Stop::Interrupted) => {
                 Err(DifferentiateError::Interrupted { backward: false, step: state.step })
             }
-            Err(CourseHalt::Trap(trap)) => {
+            Err(RunHalt::Trap(trap)) => {
                 let explanation = explained(machine, trap)?;
                 Err(DifferentiateError::Trap { backward: false, explanation })
             }
-            Err(CourseHalt::Full { bytes }) => Err(full(history, bytes)),
+            Err(RunHalt::Full { bytes }) => Err(full(history, bytes)),
         };
     }
 }
 
 /// Returns the error that the history exceeds its bound.
-fn full(history: Keeps, bytes: u64) -> DifferentiateError {
+fn full(history: PassHistory, bytes: u64) -> DifferentiateError {
     match history {
-        Keeps::Asked(Retention { strategy, .. }, _) => {
+        PassHistory::Asked(Retention { strategy, .. }, _) => {
             DifferentiateError::MemoryFull { strategy: strategy.name(), bytes }
         }
-        Keeps::Nothing | Keeps::Mending { .. } => DifferentiateError::HistoryFull { bytes },
+        PassHistory::Nothing | PassHistory::Recomputing { .. } => DifferentiateError::HistoryFull { bytes },
     }
 }
 
@@ -489,15 +497,15 @@ fn full(history: Keeps, bytes: u64) -> DifferentiateError {
 /// more own steps has diverged and might never arrive.
 fn backward<B: Interpreted>(
     subject: &Subject,
-    history: Keeps,
-    course: &mut Course<B>,
+    history: PassHistory,
+    course: &mut CheckpointedRun<B>,
     first: i64,
 ) -> Result<(), Stopped> {
     let mut left = subject.max_steps;
     loop {
         let ahead = course.machine().state().own_steps() - first;
         if ahead < 0 {
-            return Err(Stopped::Astray(Astray::Path));
+            return Err(Stopped::Divergence(Divergence::Path));
         }
         let before = course.machine().state().step;
         // Steps of rules aren't counted among own steps.
@@ -511,15 +519,15 @@ fn backward<B: Interpreted>(
             Ok(Stop::Shown { at, class, bits }) => {
                 if let Some(shows) = &subject.shows {
                     let (shown, mark) = (ShownValue::new(at, class, bits), machine.state().counters.shown);
-                    shows.reverse(&subject.program, mark, shown, history.is_mended(subject))?;
+                    shows.reverse(&subject.program, mark, shown, history.is_recomputed(subject))?;
                 }
             }
             Ok(Stop::Interrupted) => {
                 let step = machine.state().step;
                 return Err(DifferentiateError::Interrupted { backward: true, step }.into());
             }
-            Err(CourseHalt::Trap(trap)) => return Err(trapped(machine, trap)),
-            Err(CourseHalt::Full { bytes }) => return Err(full(history, bytes).into()),
+            Err(RunHalt::Trap(trap)) => return Err(trapped(machine, trap)),
+            Err(RunHalt::Full { bytes }) => return Err(full(history, bytes).into()),
         }
         left = left.saturating_sub(before.abs_diff(machine.state().step));
         if left == 0 {
@@ -543,7 +551,7 @@ fn trapped<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Stopped {
         Cause::Irreversible | Cause::NoMemory(_) => {
             DifferentiateError::Trap { backward: true, explanation }.into()
         }
-        _ => Stopped::Astray(Astray::Trap(explanation)),
+        _ => Stopped::Divergence(Divergence::Trap(explanation)),
     }
 }
 

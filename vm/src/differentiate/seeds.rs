@@ -4,8 +4,8 @@
 use reviver_isa::number::literal_bits;
 use serde::{Deserialize, Serialize};
 
+use crate::allocation::{self, OutOfMemory};
 use crate::program::Program;
-use crate::room::{self, OutOfMemory};
 use crate::state::values::Value;
 
 use super::{DifferentiateError, Subject, Variable};
@@ -47,7 +47,7 @@ impl Subject {
     /// The loss is a value on a stack, which is not a cell, or memory for the list is refused.
     pub fn seeds_of(&self, loss: &Variable) -> Result<Vec<SeededCell>, DifferentiateError> {
         let cell = self.cell(loss)?;
-        Ok(room::mapped(&[cell], |&cell| SeededCell::loss(&self.program, cell))?)
+        Ok(allocation::mapped(&[cell], |&cell| SeededCell::loss(&self.program, cell))?)
     }
 }
 
@@ -96,7 +96,7 @@ impl SumSize {
 
 /// Returns the cell offsets of several lists of seeds.
 pub(super) fn cells_of(outputs: &[Vec<SeededCell>]) -> Result<Vec<usize>, OutOfMemory> {
-    let mut cells = room::with_capacity(outputs.iter().map(Vec::len).sum())?;
+    let mut cells = allocation::with_capacity(outputs.iter().map(Vec::len).sum())?;
     cells.extend(outputs.iter().flatten().map(|seed| seed.cell));
     Ok(cells)
 }

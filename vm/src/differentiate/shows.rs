@@ -5,8 +5,8 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::allocation;
 use crate::program::Program;
-use crate::room;
 use crate::shown::{NotShown, ShowSink, ShownValue};
 use crate::state::shown_mark::ShownMark;
 
@@ -97,7 +97,7 @@ impl Shows {
     /// Queues a value; returns false if there is no space for it.
     fn waits(&self, mark: ShownMark, shown: ShownValue) -> bool {
         let waiting = &mut self.progress().waiting;
-        let has_room = waiting.len() < MOST_WAITING && room::more(waiting, 1).is_ok();
+        let has_room = waiting.len() < MOST_WAITING && allocation::more(waiting, 1).is_ok();
         if has_room {
             waiting.push((mark, shown));
         }

@@ -131,7 +131,7 @@ impl Explainer<'_> {
 
     fn open_task(&self, depth: usize, site: u32) -> Option<OpenTask> {
         let fork = self.program.flow().fork_around(site)?;
-        let own = self.program.blocks_around(site).take_while(|block| fork.stretch.contains(block.start()));
+        let own = self.program.blocks_around(site).take_while(|block| fork.region.contains(block.start()));
         let mut counted = own.filter_map(|block| match &block.kind {
             BlockKind::For(counting) => Some(counting),
             _ => None,

@@ -6,12 +6,12 @@ use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{BlockKind, TextPlace};
 use reviver_isa::update::{Action, Update};
 
-use super::{Explainer, Told};
+use super::{Explainer, ExplanationText};
 use crate::trap::Cause;
 
 impl Explainer<'_> {
     /// Explains a wrong procedure number; returns none if the trap has another cause.
-    pub(super) fn choice(&self) -> Option<Told> {
+    pub(super) fn choice(&self) -> Option<ExplanationText> {
         let is_of_choice = matches!(
             self.trap.cause,
             Cause::AssertFailed
@@ -43,7 +43,14 @@ impl Explainer<'_> {
         };
         let words = self.chosen_words(&name, calls.first()?.1);
         let label = format!("{name} is {value}");
-        Some(Told { message, words: Some(words), label, values, help: Some(help), ..Told::default() })
+        Some(ExplanationText {
+            message,
+            words: Some(words),
+            label,
+            values,
+            help: Some(help),
+            ..ExplanationText::default()
+        })
     }
 
     /// Returns the calls on the text line of a place, in the order of the code. Instructions record nothing

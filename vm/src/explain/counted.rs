@@ -4,15 +4,15 @@ use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::structure::{Block, Counting};
 
 use super::vacancy::ChangedValue;
-use super::{Explainer, Told};
+use super::{Explainer, ExplanationText};
 use crate::codes::TrapCode;
 use crate::state::values::Value;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
     /// Explains a trap at one of the loop's seams; returns none if the loop isn't the cause.
-    pub(super) fn counted(&self, block: &Block, counting: &Counting, seam: usize) -> Option<Told> {
-        let told = match self.trap.cause {
+    pub(super) fn counted(&self, block: &Block, counting: &Counting, seam: usize) -> Option<ExplanationText> {
+        let reported = match self.trap.cause {
             Cause::NotVacant { .. } if self.vacated() == Some(counting.counter) => {
                 self.missed(block, counting)?
             }
@@ -25,7 +25,13 @@ impl Explainer<'_> {
         let end = self.other(block.place(1), "rof", "checked here");
         let others = if head == here { Vec::new() } else { end.into_iter().collect() };
         let place = (head.line > 0).then_some(head);
-        Some(Told { code: Some(TrapCode::CountMissed), words: Some(words), place, others, ..told })
+        Some(ExplanationText {
+            code: Some(TrapCode::CountMissed),
+            words: Some(words),
+            place,
+            others,
+            ..reported
+        })
     }
 
     /// Returns the counter's name and its value at the start of iteration `round`, counted from 0.
@@ -61,7 +67,7 @@ impl Explainer<'_> {
     }
 
     /// Explains a counter that doesn't have its end value after the last iteration.
-    fn missed(&self, block: &Block, counting: &Counting) -> Option<Told> {
+    fn missed(&self, block: &Block, counting: &Counting) -> Option<ExplanationText> {
         // The check subtracts the bound from the counter, so the bound is added back here.
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
@@ -90,36 +96,36 @@ impl Explainer<'_> {
         } else {
             format!("the body must not change {name} and the bounds, also not through parameters and arrays")
         };
-        Some(Told {
+        Some(ExplanationText {
             message,
             label: why,
             values: vec![(name.to_owned(), self.program.text(Value::Int(value)))],
             help: Some(help),
-            ..Told::default()
+            ..ExplanationText::default()
         })
     }
 
     /// Explains a bound that has a different value after the loop than before it.
-    fn changed_bound(&self, block: &Block) -> Option<Told> {
+    fn changed_bound(&self, block: &Block) -> Option<ExplanationText> {
         let ChangedValue { expression, was, values } = self.changed()?;
         let words = self.speller().words(block, 0);
         let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
         let names = names.join(" or ");
-        Some(Told {
+        Some(ExplanationText {
             message: format!("the bound {expression} of `{words}` {was}: the body has changed {names}"),
             label: format!("{expression} {was}"),
             help: Some(format!("a backward run needs the value of {names} from the start of the loop")),
             values,
-            ..Told::default()
+            ..ExplanationText::default()
         })
     }
 
     /// Explains a loop that is entered or left although its counter and bounds say otherwise.
-    fn confused(&self, block: &Block, counting: &Counting) -> Told {
+    fn confused(&self, block: &Block, counting: &Counting) -> ExplanationText {
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let values = self.named_values([&counter, &counting.from, &counting.to]);
         let words = self.speller().words(block, 0);
-        Told {
+        ExplanationText {
             message: format!(
                 "the iterations of `{words}` don't fit its counter and bounds{}",
                 super::because(&values)
@@ -129,7 +135,7 @@ impl Explainer<'_> {
             help: Some(
                 "the body must not change the counter and the bounds, also not through parameters".to_owned(),
             ),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 }

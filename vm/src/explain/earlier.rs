@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::State;
 use crate::stops::Node;
-use crate::travel::{Leg, Stop, Travel};
+use crate::travel::{Segment, Stop, Travel};
 
 /// Upper bound on the steps of the copy, which take a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;
@@ -54,8 +54,8 @@ impl Explainer<'_> {
 }
 
 fn step(program: &Program, state: &mut State, window: &mut Window, travel: Travel) -> Option<()> {
-    let leg = Leg { travel, budget: 1 };
-    match u64::execute(program, state, None, &mut Reports::default(), window, leg) {
+    let segment = Segment { travel, budget: 1 };
+    match u64::execute(program, state, None, &mut Reports::default(), window, segment) {
         Ok(Stop::Bound | Stop::Interrupted) | Err(_) => None,
         Ok(_) => Some(()),
     }

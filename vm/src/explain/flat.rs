@@ -7,9 +7,9 @@ use reviver_isa::structure::TextPlace;
 use reviver_isa::update::Update;
 use reviver_isa::verify::MAX_CELLS;
 
-use super::{Explainer, Told, because, listed};
+use super::{Explainer, ExplanationText, because, listed};
+use crate::allocation::AllocationPurpose;
 use crate::no_derivative;
-use crate::room::Room;
 use crate::state::TapeEntry;
 use crate::state::values::plural;
 use crate::trap::Cause;
@@ -17,7 +17,7 @@ use crate::travel::Travel;
 
 impl Explainer<'_> {
     /// Explains a trap of an instruction that belongs to no larger statement.
-    pub(super) fn flat(&self) -> Told {
+    pub(super) fn flat(&self) -> ExplanationText {
         match self.trap.cause {
             Cause::UnexpectedFall => self.fall(),
             Cause::UnexpectedJump { partner } => self.jump(partner),
@@ -30,26 +30,26 @@ impl Explainer<'_> {
                 let said = self.argument_said(argument);
                 let message = format!("{said} takes {from}..{to} of {length} elements");
                 let help = "a slice goes from 0 up to the length, in order".to_owned();
-                Told {
+                ExplanationText {
                     message,
                     label: format!("{from}..{to} of {length}"),
                     help: Some(help),
-                    ..Told::default()
+                    ..ExplanationText::default()
                 }
             }
             Cause::ReferenceChanged { argument } => {
                 let said = self.argument_said(argument);
                 let message = format!("{said} refers to another cell than when the call was entered");
                 let help = "the callee must not change what the index of an argument is computed from";
-                Told { message, help: Some(help.to_owned()), ..Told::default() }
+                ExplanationText { message, help: Some(help.to_owned()), ..ExplanationText::default() }
             }
             Cause::AssertFailed => self.assertion(),
             Cause::Fault(fault) => self.fault(fault),
             Cause::NoDerivative { source, fault } => self.no_derivative(source.into(), fault),
-            Cause::DerivativeOutOfRange(_) => Told {
+            Cause::DerivativeOutOfRange(_) => ExplanationText {
                 message: no_derivative::OUT_OF_RANGE.into(),
                 values: self.values_here(),
-                ..Told::default()
+                ..ExplanationText::default()
             },
             _ => self.stores(),
         }
@@ -83,7 +83,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn fall(&self) -> Told {
+    fn fall(&self) -> ExplanationText {
         let at = self.trap.at;
         let message = if self.instruction(at).update == Update::From {
             "reached a `from` from above, but its condition says that its `br` was taken"
@@ -101,10 +101,17 @@ impl Explainer<'_> {
             others.extend(self.other_at(partner, "its partner"));
         }
         let condition = self.condition_said(at, true);
-        Told { message: message.to_owned(), label: condition, others, values, notes, ..Told::default() }
+        ExplanationText {
+            message: message.to_owned(),
+            label: condition,
+            others,
+            values,
+            notes,
+            ..ExplanationText::default()
+        }
     }
 
-    fn jump(&self, partner: u32) -> Told {
+    fn jump(&self, partner: u32) -> ExplanationText {
         let at = self.trap.at;
         let message = if self.instruction(at).update == Update::Br {
             "the `br` is taken, but the condition of its `from` says that it isn't"
@@ -117,7 +124,14 @@ impl Explainer<'_> {
         notes.extend(values.iter().map(|(name, value)| format!("{name} is {value}")));
         let others = self.other_at(partner, &self.condition_said(partner, false)).into_iter().collect();
         let label = self.condition_said(at, true);
-        Told { message: message.to_owned(), label, others, values, notes, ..Told::default() }
+        ExplanationText {
+            message: message.to_owned(),
+            label,
+            others,
+            values,
+            notes,
+            ..ExplanationText::default()
+        }
     }
 
     /// Formats a condition and its value, for example "`a != 0` is true".
@@ -132,7 +146,7 @@ impl Explainer<'_> {
     }
 
     /// Explains an index out of bounds, in an operand or in an argument.
-    fn index(&self, operand: u32, dimension: u32, index: i64, length: u32) -> Told {
+    fn index(&self, operand: u32, dimension: u32, index: i64, length: u32) -> ExplanationText {
         let which = ["index", "second index"].get(dimension as usize).copied().unwrap_or("index");
         let indexed = self.indexed(operand as usize, dimension);
         let (of, cell) = match &indexed {
@@ -142,12 +156,12 @@ impl Explainer<'_> {
         let values = self.named_values(&cell);
         let message = format!("the {which}{of} is {index}, outside of 0..{length}{}", because(&values));
         let elements = if length == 1 { "element" } else { "elements" };
-        Told {
+        ExplanationText {
             message,
             label: format!("{index} is outside of 0..{length}"),
             values,
             help: Some(format!("there are {length} {elements}, counted from 0")),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
@@ -209,18 +223,18 @@ impl Explainer<'_> {
         Some((text, parameter))
     }
 
-    fn overlap(&self, first: u32, second: u32) -> Told {
+    fn overlap(&self, first: u32, second: u32) -> ExplanationText {
         let [a, b] = [first, second].map(|n| match self.argument(n) {
             Some((text, Some((parameter, _)))) => format!("`{text}` (for `{}`)", parameter.name),
             Some((text, None)) => format!("`{text}`"),
             None => format!("argument {}", n + 1),
         });
-        Told {
+        ExplanationText {
             message: format!("the arguments {a} and {b} share cells, and not both are `in`"),
             label: "two names for one cell".to_owned(),
             values: self.argument_values(),
             help: Some("pass cells that differ, or a copy: `local c = …`".to_owned()),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
@@ -240,18 +254,18 @@ impl Explainer<'_> {
         self.named_values(&terms)
     }
 
-    fn assertion(&self) -> Told {
+    fn assertion(&self) -> ExplanationText {
         let condition = self.speller().condition(self.instruction(self.trap.at));
         let values = self.values_here();
-        Told {
+        ExplanationText {
             message: format!("the assertion `{condition}` does not hold{}", because(&values)),
             label: if values.is_empty() { "is false".to_owned() } else { listed(&values) },
             values,
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
-    fn fault(&self, fault: Fault) -> Told {
+    fn fault(&self, fault: Fault) -> ExplanationText {
         let instruction: &Instruction = self.instruction(self.trap.at);
         let values = self.named_values(instruction.operands.iter().skip(1));
         let values = if values.is_empty() { self.values_here() } else { values };
@@ -260,23 +274,23 @@ impl Explainer<'_> {
             Some(divisor) => self.named_values([divisor]),
             None => values.clone(),
         };
-        Told {
+        ExplanationText {
             message: format!("{fault}{}", because(&blamed)),
             label: if blamed.is_empty() { fault.to_string() } else { listed(&blamed) },
             values,
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
     /// Explains a derivative that doesn't exist at the arguments of a function.
-    fn no_derivative(&self, source: usize, fault: Fault) -> Told {
+    fn no_derivative(&self, source: usize, fault: Fault) -> ExplanationText {
         let instruction = self.instruction(self.trap.at);
         let found = instruction.operands.iter().map(|operand| self.resolve(operand));
         let values: Vec<Option<String>> =
             found.map(|cell| cell.map(|(class, cell)| self.value(class, cell))).collect();
         let message = no_derivative::message(instruction, &self.speller(), &values, source, fault);
         let values = self.values_here();
-        Told { message, label: listed(&values), values, ..Told::default() }
+        ExplanationText { message, label: listed(&values), values, ..ExplanationText::default() }
     }
 
     /// Returns the description of a stack: its name, or its class if it has no name.
@@ -288,7 +302,7 @@ impl Explainer<'_> {
     }
 
     /// Explains traps of stacks, tapes, calls and modes, with messages that need no operands.
-    fn stores(&self) -> Told {
+    fn stores(&self) -> ExplanationText {
         let words = self.words(self.trap.at);
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
@@ -316,7 +330,7 @@ impl Explainer<'_> {
                 None,
             ),
             Cause::NoMemory(room) => {
-                (format!("memory ran out: there is none for {}", room_words(room)), Some(room_cure(room)))
+                (format!("memory ran out: there is none for {}", allocation_words(room)), Some(allocation_cure(room)))
             }
             Cause::TapeFull { output, limit } => (
                 format!(
@@ -348,7 +362,13 @@ impl Explainer<'_> {
             Cause::Irreversible => vec!["only a history of the lost bits could undo it".to_owned()],
             _ => Vec::new(),
         };
-        Told { message, values: self.values_here(), notes, help: help.map(str::to_owned), ..Told::default() }
+        ExplanationText {
+            message,
+            values: self.values_here(),
+            notes,
+            help: help.map(str::to_owned),
+            ..ExplanationText::default()
+        }
     }
 
     fn tape_class(&self, output: bool, wanted: Class) -> String {
@@ -369,28 +389,28 @@ impl Explainer<'_> {
 }
 
 /// Returns the description of the data that no memory was available for.
-fn room_words(room: Room) -> &'static str {
+fn allocation_words(room: AllocationPurpose) -> &'static str {
     match room {
-        Room::Frame => "the frame of this call",
-        Room::Stack => "another value on the stack",
-        Room::Tape => "another value on the tape",
-        Room::History => "the history of this step",
-        Room::Adjoints => "an adjoint for each real",
-        Room::Tasks => "a comparison of what the tasks touch",
-        Room::Copy => "a copy of the state, from which the backward run starts",
+        AllocationPurpose::Frame => "the frame of this call",
+        AllocationPurpose::Stack => "another value on the stack",
+        AllocationPurpose::Tape => "another value on the tape",
+        AllocationPurpose::History => "the history of this step",
+        AllocationPurpose::Adjoints => "an adjoint for each real",
+        AllocationPurpose::Tasks => "a comparison of what the tasks touch",
+        AllocationPurpose::Copy => "a copy of the state, from which the backward run starts",
     }
 }
 
 /// Returns advice on how to reduce the memory use.
-fn room_cure(room: Room) -> &'static str {
+fn allocation_cure(room: AllocationPurpose) -> &'static str {
     match room {
-        Room::Frame => "a smaller `.limit depth` stops a recursion before",
-        Room::Stack => "a smaller `.limit stack` stops the program before",
-        Room::Tape => "a smaller `.limit tape` stops the program before",
-        Room::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
-        Room::Tasks => "fewer tasks, or parts of arrays in place of the whole, take less",
-        Room::Adjoints => "gradient mode takes as much memory again as the reals do",
-        Room::Copy => "smaller arrays take less: an integer or a real takes 8 bytes",
+        AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before",
+        AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before",
+        AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before",
+        AllocationPurpose::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
+        AllocationPurpose::Tasks => "fewer tasks, or parts of arrays in place of the whole, take less",
+        AllocationPurpose::Adjoints => "gradient mode takes as much memory again as the reals do",
+        AllocationPurpose::Copy => "smaller arrays take less: an integer or a real takes 8 bytes",
     }
 }
 

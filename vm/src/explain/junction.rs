@@ -5,7 +5,7 @@ use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
 
 use super::test::Tested;
-use super::{Explainer, Told};
+use super::{Explainer, ExplanationText};
 use crate::codes::TrapCode;
 use crate::trap::Cause;
 
@@ -15,7 +15,7 @@ const UNDONE: &str =
 
 impl Explainer<'_> {
     /// Explains a trap at one of the block's seams; returns none if the cause isn't one of its conditions.
-    pub(super) fn junction(&self, block: &Block) -> Option<Told> {
+    pub(super) fn junction(&self, block: &Block) -> Option<ExplanationText> {
         let is_wrong_way = matches!(
             self.trap.cause,
             Cause::UnexpectedFall | Cause::UnexpectedJump { .. } | Cause::NotVacant { .. }
@@ -31,15 +31,15 @@ impl Explainer<'_> {
         let words = self.speller().guard(block, failed);
         let verdict = if holds { "is true" } else { "is false" };
         let reasons = self.reasons(&tested);
-        let way = if is_if {
+        let path = if is_if {
             self.way_through_if(block, other, holds)
         } else {
             self.way_into_loop(block, other, holds)
         };
-        let came = way.phrase(self, place);
+        let came = path.phrase(self, place);
         let message = format!("{came}, but `{words}`{} {verdict}{reasons}", self.in_line(place));
-        let other = way.place.and_then(|there| self.other(there, way.words.clone(), way.label()));
-        Some(Told {
+        let other = path.place.and_then(|there| self.other(there, path.words.clone(), path.label()));
+        Some(ExplanationText {
             code: Some(TrapCode::JoinRefused),
             message,
             words: Some(words),
@@ -53,21 +53,21 @@ impl Explainer<'_> {
     }
 
     /// Explains a failed `assert` with several comparisons; returns none if the cause is another one.
-    pub(super) fn assertion_of(&self, condition: &Predicate) -> Option<Told> {
+    pub(super) fn assertion_of(&self, condition: &Predicate) -> Option<ExplanationText> {
         if self.trap.cause != Cause::AssertFailed {
             return None;
         }
         let tested =
             Tested { program: self.program, state: self.state, at: self.trap.at, predicate: condition };
         let reasons = self.reasons(&tested);
-        Some(Told {
+        Some(ExplanationText {
             message: format!(
                 "the assertion `{}` does not hold{reasons}",
                 self.speller().predicate(condition)
             ),
             label: format!("is false{reasons}"),
             values: self.named_values(condition.operands()),
-            ..Told::default()
+            ..ExplanationText::default()
         })
     }
 
@@ -77,7 +77,7 @@ impl Explainer<'_> {
     }
 
     /// Describes which body of an `if` was executed, and the condition that chose it.
-    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> JunctionWay {
+    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> ConditionPath {
         let ran = !holds;
         let has_else = block.seams.len() > 2;
         let body = match (ran, has_else, self.undoes(block)) {
@@ -92,11 +92,11 @@ impl Explainer<'_> {
             Side::Entry => block.start(),
             Side::Exit => block.end(),
         };
-        JunctionWay { body, ..self.way(block, chosen_by, ran, Some(position)) }
+        ConditionPath { body, ..self.path(block, chosen_by, ran, Some(position)) }
     }
 
     /// Describes how the machine reached the start of a loop: from outside, or after an iteration.
-    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> JunctionWay {
+    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> ConditionPath {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
             (true, false) => "the loop begins another iteration",
@@ -104,15 +104,15 @@ impl Explainer<'_> {
             (true, true) => "the loop begins to undo another iteration",
         };
         if !holds {
-            return JunctionWay { body, ..JunctionWay::default() };
+            return ConditionPath { body, ..ConditionPath::default() };
         }
-        JunctionWay { body, ..self.way(block, goes_on_by, false, None) }
+        ConditionPath { body, ..self.path(block, goes_on_by, false, None) }
     }
 
     /// Describes a condition that decided the path, with its numbers at the time when the machine was at
     /// `position`. Without a position, the current numbers are used.
-    fn way(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> JunctionWay {
-        let Some((predicate, place)) = block.guard(side) else { return JunctionWay::default() };
+    fn path(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> ConditionPath {
+        let Some((predicate, place)) = block.guard(side) else { return ConditionPath::default() };
         let words = self.speller().guard(block, side);
         let then = position.map(|position| self.earlier(position));
         let state = match &then {
@@ -124,7 +124,7 @@ impl Explainer<'_> {
             // If the condition contradicts the path, the state isn't the one in which the decision was made.
             (tested.holds() == Some(held)).then(|| tested.in_numbers())
         });
-        JunctionWay { body: "", words, place: Some(place), held, numbers }
+        ConditionPath { body: "", words, place: Some(place), held, numbers }
     }
 
     fn help_of_if(&self, block: &Block) -> String {
@@ -156,7 +156,7 @@ impl Explainer<'_> {
 
 /// The path by which the machine reached a condition.
 #[derive(Default)]
-struct JunctionWay {
+struct ConditionPath {
     body: &'static str,
     /// The condition that chose the path.
     words: String,
@@ -166,7 +166,7 @@ struct JunctionWay {
     numbers: Option<String>,
 }
 
-impl JunctionWay {
+impl ConditionPath {
     /// Formats the path, for example `the first body ran (line 28: 5 > 2)`.
     fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
         let Some(place) = self.place else { return self.body.to_owned() };

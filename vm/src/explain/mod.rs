@@ -115,7 +115,7 @@ struct Explainer<'a> {
 
 /// The text of an explanation, and the places it refers to.
 #[derive(Default)]
-struct Told {
+struct ExplanationText {
     /// The trap code, if the statement determines it rather than the instruction.
     code: Option<TrapCode>,
     message: String,
@@ -132,31 +132,31 @@ struct Told {
 impl<'a> Explainer<'a> {
     fn explain(&self) -> Explanation {
         let at = self.trap.at;
-        let mut told = self.told();
-        let spot = told.place.or_else(|| self.place(at)).map(|place| self.spot(place));
-        told.others.extend(self.use_of_macro(spot.as_ref()));
+        let mut reported = self.reported();
+        let spot = reported.place.or_else(|| self.place(at)).map(|place| self.spot(place));
+        reported.others.extend(self.use_of_macro(spot.as_ref()));
         Explanation {
-            code: told.code.unwrap_or_else(|| self.trap.cause.into()),
-            message: told.message,
+            code: reported.code.unwrap_or_else(|| self.trap.cause.into()),
+            message: reported.message,
             cause: self.trap.cause,
             step: self.state.step,
-            instruction: told.words.unwrap_or_else(|| self.words(at)),
+            instruction: reported.words.unwrap_or_else(|| self.words(at)),
             at,
             procedure: self.procedure(at).name.clone(),
             depth: self.state.calls.len(),
             calls: self.open_calls(),
             spot,
-            label: told.label,
-            others: told.others,
-            values: told.values,
-            notes: told.notes,
-            help: told.help,
+            label: reported.label,
+            others: reported.others,
+            values: reported.values,
+            notes: reported.notes,
+            help: reported.help,
         }
     }
 
-    fn told(&self) -> Told {
+    fn reported(&self) -> ExplanationText {
         let seam = self.program.seam(self.trap.at);
-        let told = seam.and_then(|(block, seam)| match block.kind {
+        let reported = seam.and_then(|(block, seam)| match block.kind {
             BlockKind::If { .. } | BlockKind::Loop { .. } => self.junction(block),
             BlockKind::For(ref counting) => self.counted(block, counting, seam),
             BlockKind::Local | BlockKind::Delocal => self.opened(block),
@@ -164,8 +164,8 @@ impl<'a> Explainer<'a> {
             BlockKind::Temporaries => self.changed_value(),
             BlockKind::Compute | BlockKind::Macro { .. } => None,
         });
-        let told = self.choice().or(told);
-        told.or_else(|| self.vacancy()).unwrap_or_else(|| self.flat())
+        let reported = self.choice().or(reported);
+        reported.or_else(|| self.vacancy()).unwrap_or_else(|| self.flat())
     }
 
     fn instruction(&self, at: u32) -> &'a Instruction {

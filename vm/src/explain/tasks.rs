@@ -3,12 +3,12 @@
 use reviver_isa::instruction::Link;
 use reviver_isa::structure::{Block, BlockKind};
 
-use super::{Explainer, Told};
+use super::{Explainer, ExplanationText};
 use crate::trap::TaskArgument;
 
 impl Explainer<'_> {
     /// Explains a conflict between two tasks, which was found before the tasks began.
-    pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> Told {
+    pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> ExplanationText {
         let message = match first.task == second.task {
             true => format!("{} changes cells that say what the tasks are passed", self.task_said(first)),
             false => format!(
@@ -22,14 +22,14 @@ impl Explainer<'_> {
         let others = sites.filter_map(|argument| {
             self.other(self.place(argument.site)?, self.words(argument.site), "this task")
         });
-        Told {
+        ExplanationText {
             message,
             label: "none of these has begun".to_owned(),
             others: others.collect(),
             help: Some(
                 "pass each task separate cells, or call one after the other, without `par`".to_owned(),
             ),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 

@@ -5,14 +5,14 @@ use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::update::Update;
 
-use super::{Explainer, Told, cell_name};
+use super::{Explainer, ExplanationText, cell_name};
 use crate::state::lookup::{frame_at, place_in_frame};
 use crate::state::values::Value;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
     /// Explains a `local` or `delocal` with a variable that doesn't have the stated value.
-    pub(super) fn opened(&self, block: &Block) -> Option<Told> {
+    pub(super) fn opened(&self, block: &Block) -> Option<ExplanationText> {
         let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
         let (variable, instruction) = block.opened(&self.program.module().code)?;
         let name = self.speller().name(Base::Frame(variable));
@@ -49,21 +49,21 @@ impl Explainer<'_> {
         let said = if is_literal { String::new() } else { format!(" is {said}{arguments}") };
         let undone = going_back_to(block);
         let declared = self.declared(variable);
-        Some(Told {
+        Some(ExplanationText {
             message: format!("{undone}`{words}`{said}, but {name} {found}"),
             words: Some(words),
             label: format!("{name} {found}"),
             others: declared.into_iter().collect(),
             values,
             help: Some(format!("`local` and `delocal` must name the value that {name} has there")),
-            ..Told::default()
+            ..ExplanationText::default()
         })
     }
 
     /// Explains a variable that isn't 0 at a `delocal` without a value, or at a `local` that is undone.
-    fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> Told {
+    fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> ExplanationText {
         let name = self.speller().name(Base::Frame(variable));
-        Told {
+        ExplanationText {
             message: format!("{}`{words}`, but {name} is {value} and must be 0", going_back_to(block)),
             words: Some(words.to_owned()),
             label: format!("{name} is {value}"),
@@ -72,7 +72,7 @@ impl Explainer<'_> {
             help: Some(format!(
                 "undo what was added to {name}, or name the value that it has there: `{words} = …`"
             )),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
@@ -90,9 +90,9 @@ impl Explainer<'_> {
     }
 
     /// Explains an expression that has another value at its uncomputation than at its computation.
-    pub(super) fn changed_value(&self) -> Option<Told> {
+    pub(super) fn changed_value(&self) -> Option<ExplanationText> {
         let ChangedValue { expression, was, values } = self.changed()?;
-        Some(Told {
+        Some(ExplanationText {
             message: format!("`{expression}` {was}{}", super::because(&values)),
             label: format!("{expression} {was}"),
             values,
@@ -100,7 +100,7 @@ impl Explainer<'_> {
                 "an expression must have the same value before and after its statement: a backward run computes it after the statement"
                     .to_owned(),
             ),
-            ..Told::default()
+            ..ExplanationText::default()
         })
     }
 
@@ -140,7 +140,7 @@ impl Explainer<'_> {
     }
 
     /// Explains other cells that must be vacant.
-    pub(super) fn vacancy(&self) -> Option<Told> {
+    pub(super) fn vacancy(&self) -> Option<ExplanationText> {
         match self.trap.cause {
             Cause::FrameNotVacant { class, cell } => Some(self.frame(class, cell)),
             Cause::NotVacant { class, cell } => Some(self.target(class, cell)),
@@ -148,14 +148,14 @@ impl Explainer<'_> {
         }
     }
 
-    fn frame(&self, class: Class, cell: u32) -> Told {
+    fn frame(&self, class: Class, cell: u32) -> ExplanationText {
         let at = self.trap.at;
         let (name, value) = (cell_name(self.program, self.state, class, cell), self.value(class, cell));
         let procedure = &self.procedure(at).name;
         let whence =
             if self.instruction(at).update == Update::Exit { "at the end" } else { "back at the beginning" };
         let declared = self.variable_of(class, cell).and_then(|variable| self.declared(variable));
-        Told {
+        ExplanationText {
             message: format!("{name} is {value} {whence} of `{procedure}`, and must be 0 again"),
             label: format!("{name} is {value}"),
             others: declared.into_iter().collect(),
@@ -163,7 +163,7 @@ impl Explainer<'_> {
             help: Some(format!(
                 "undo the statements that computed {name}, by `compute … uncompute` or by the inverse statements"
             )),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 
@@ -180,7 +180,7 @@ impl Explainer<'_> {
         (0..).zip(&owner.frame).find(holds).map(|(n, _)| n)
     }
 
-    fn target(&self, class: Class, cell: u32) -> Told {
+    fn target(&self, class: Class, cell: u32) -> ExplanationText {
         let instruction = self.instruction(self.trap.at);
         let update = if self.is_backward() { instruction.update.inverse() } else { instruction.update };
         let operand = match instruction.operands.first() {
@@ -201,12 +201,12 @@ impl Explainer<'_> {
                 "clear the cell before, or use another one",
             ),
         };
-        Told {
+        ExplanationText {
             message: format!("`{name}` must be vacant but is {value}"),
             label: format!("{name} is {value}, {why}"),
             values: vec![(name, value)],
             help: Some(help.to_owned()),
-            ..Told::default()
+            ..ExplanationText::default()
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::room::{self, OutOfMemory, Room};
+use crate::allocation::{self, AllocationPurpose, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::{Counters, MODE, State};
 use crate::trap::Cause;
@@ -36,7 +36,7 @@ pub trait History<B>: Sized {
     ///
     /// # Errors
     /// Fails if there is no memory.
-    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause>;
+    fn reserve_memory(&mut self, interval: Interval, records: usize) -> Result<(), Cause>;
 
     /// Records the content of a cell before the step over an interval changes it.
     fn record(&mut self, interval: Interval, cell: Kept<B>);
@@ -70,7 +70,7 @@ pub enum KeptSlot {
     Adjoint,
     /// The deferred adjoint of the real cell with this number, which waited while a task accumulated its
     /// share.
-    Aside,
+    Deferred,
     /// The adjoint of the stack or tape entry that undoing the step restores.
     Entry,
 }
@@ -144,7 +144,7 @@ impl<B: Lanes> Kept<B> {
         let bits = match self.slot {
             KeptSlot::Int => cells.ints.get(cell).map(|&int| B::of_word(int as u64)),
             KeptSlot::Real => cells.reals.get(cell).copied(),
-            KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => None,
+            KeptSlot::Adjoint | KeptSlot::Deferred | KeptSlot::Entry => None,
         };
         Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
     }
@@ -159,7 +159,7 @@ impl<B: Lanes> Kept<B> {
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
             // The move or the call itself takes these records. A record from another source changes nothing.
-            KeptSlot::Entry | KeptSlot::Aside => {}
+            KeptSlot::Entry | KeptSlot::Deferred => {}
         }
         self.cost.refund(counters);
     }
@@ -185,7 +185,7 @@ impl<B> History<B> for NoHistory {
         NoHistory
     }
 
-    fn make_room(&mut self, _interval: Interval, _records: usize) -> Result<(), Cause> {
+    fn reserve_memory(&mut self, _interval: Interval, _records: usize) -> Result<(), Cause> {
         Ok(())
     }
 
@@ -261,7 +261,7 @@ impl<B: Copy> Residues<B> {
         let start = self.begin_of(&numbers);
         let rest = self.program.get(start..).unwrap_or_default();
         let end = rest.partition_point(|(number, _)| numbers.contains(number));
-        let program = room::copied(rest.get(..end).unwrap_or_default())?;
+        let program = allocation::copied(rest.get(..end).unwrap_or_default())?;
         Ok(Residues { program, ..self.anew() })
     }
 
@@ -275,7 +275,7 @@ impl<B: Copy> Residues<B> {
     /// # Errors
     /// Fails if there is no memory.
     pub fn try_clone(&self) -> Result<Residues<B>, OutOfMemory> {
-        let (program, rules) = (room::copied(&self.program)?, room::copied(&self.rules)?);
+        let (program, rules) = (allocation::copied(&self.program)?, allocation::copied(&self.rules)?);
         Ok(Residues { program, rules, past: self.past.clone(), tapes: self.tapes })
     }
 }
@@ -327,7 +327,7 @@ impl<B> Residues<B> {
     /// # Errors
     /// Fails if there is no memory.
     pub(crate) fn reserve(&mut self, records: usize) -> Result<(), OutOfMemory> {
-        room::more(&mut self.program, records)
+        allocation::more(&mut self.program, records)
     }
 
     /// Deletes the records of the steps between two numbers. The first one is the number of the latest step.
@@ -365,11 +365,11 @@ impl<B> Residues<B> {
 }
 
 impl<B: Copy> Residues<B> {
-    pub(crate) fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
+    pub(crate) fn reserve_memory(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
         // Each record of an earlier run is replaced by one record when it is restored.
         let records = records + self.inherited(interval).len();
         let list = self.of_mut(interval.track);
-        room::more(list, records).map_err(|_| Cause::NoMemory(Room::History))
+        allocation::more(list, records).map_err(|_| Cause::NoMemory(AllocationPurpose::History))
     }
 
     pub(crate) fn record(&mut self, interval: Interval, cell: Kept<B>) {
@@ -412,8 +412,8 @@ impl<B: Copy> History<B> for Option<&mut Residues<B>> {
         None
     }
 
-    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
-        self.as_mut().map_or(Ok(()), |residues| residues.make_room(interval, records))
+    fn reserve_memory(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
+        self.as_mut().map_or(Ok(()), |residues| residues.reserve_memory(interval, records))
     }
 
     fn record(&mut self, interval: Interval, cell: Kept<B>) {

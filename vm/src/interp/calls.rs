@@ -8,14 +8,14 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 use reviver_isa::verify::MAX_CELLS;
 
+use crate::allocation::{self, AllocationPurpose};
 use crate::history::History;
 use crate::interp::address::Addresses;
-use crate::interp::keeping::is_vacant;
 use crate::interp::op::{Kind, Op};
+use crate::interp::recording::is_vacant;
 use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::{Run, effective_direction};
 use crate::program::FORWARD;
-use crate::room::{self, Room};
 use crate::state::lanes::Lanes;
 use crate::state::{CallRecord, Frame, Part};
 use crate::trap::Cause;
@@ -30,12 +30,12 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         let (site, call) = self.program.call(op.a);
         let (part, inverted) = (self.first_part(op, call), self.inverted_within(op));
         let procedure = call.executed(part);
-        self.make_room(call, procedure)?;
+        self.reserve_memory(call, procedure)?;
         self.refer(site, call)?;
         let references = self.state.references.len() - call.known.len();
         if call.is_task && self.state.mode() && !R::EXACT {
             let shared = self.only_read(call, references);
-            self.set_aside(&shared, interval);
+            self.defer(&shared, interval);
         }
         let at = self.program.instruction_at(self.counter, self.direction);
         let state = &mut *self.state;
@@ -58,7 +58,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         let joined = self.joined()?;
         let next = self.next_part(record).map(|part| (part, call.executed(part)));
         if let Some((_, procedure)) = next {
-            self.make_room(call, procedure)?;
+            self.reserve_memory(call, procedure)?;
         }
         self.free_frame(interval);
         match next {
@@ -114,7 +114,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     }
 
     /// Reserves memory for the record, the references and the frame of a call's part.
-    fn make_room(&mut self, call: &ResolvedCall, procedure: usize) -> Result<(), Cause> {
+    fn reserve_memory(&mut self, call: &ResolvedCall, procedure: usize) -> Result<(), Cause> {
         let layout = self.program.layout();
         let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
         let state = &mut *self.state;
@@ -122,15 +122,15 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
             return Err(Cause::FramesFull);
         }
         let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| {
-            let aside = if call.is_task { a.cells.len() } else { 0 };
-            room::more(&mut a.cells, reals).and_then(|()| room::more(&mut a.aside, aside))
+            let deferred = if call.is_task { a.cells.len() } else { 0 };
+            allocation::more(&mut a.cells, reals).and_then(|()| allocation::more(&mut a.deferred, deferred))
         });
-        room::more(&mut state.calls, 1)
-            .and_then(|()| room::more(&mut state.references, call.known.len()))
-            .and_then(|()| room::more(&mut state.ints, ints))
-            .and_then(|()| room::more(&mut state.reals, reals))
+        allocation::more(&mut state.calls, 1)
+            .and_then(|()| allocation::more(&mut state.references, call.known.len()))
+            .and_then(|()| allocation::more(&mut state.ints, ints))
+            .and_then(|()| allocation::more(&mut state.reals, reals))
             .and(adjoints)
-            .map_err(|_| Cause::NoMemory(Room::Frame))
+            .map_err(|_| Cause::NoMemory(AllocationPurpose::Frame))
     }
 
     /// Resolves the arguments of a call and pushes their references. On failure nothing is changed.

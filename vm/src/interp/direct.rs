@@ -84,7 +84,7 @@ impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F
         self.numbers.reals.admit(value)
     }
     #[inline(always)]
-    fn is_loud(&self, adjoint: R::Cell) -> bool {
+    fn is_nonzero(&self, adjoint: R::Cell) -> bool {
         !is_silent(self.numbers.reals, adjoint)
     }
     #[inline(always)]

@@ -2,8 +2,9 @@
 
 use reviver_isa::fault::Eval;
 use reviver_isa::module::{RealSystem, Word};
-use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Wide};
+use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, TaylorReals, Wide};
 
+use crate::allocation::OutOfMemory;
 use crate::history::{NoHistory, Residues};
 use crate::interp::run;
 use crate::interp::tasks::sum_of_shares;
@@ -11,11 +12,10 @@ use crate::interp::window::Window;
 use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::reports::Reports;
-use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::state::lanes::Lanes;
 use crate::trap::Trap;
-use crate::travel::{Leg, Stop};
+use crate::travel::{Segment, Stop};
 
 /// The bits of a real for which an interpreter loop exists.
 pub trait Interpreted: Lanes {
@@ -38,7 +38,7 @@ pub trait Interpreted: Lanes {
         history: Option<&mut Residues<Self>>,
         reports: &mut Reports,
         window: &mut Window,
-        leg: Leg,
+        segment: Segment,
     ) -> Result<Stop, Trap>;
 
     /// Returns the sum of a deferred adjoint and the share that a task has accumulated.
@@ -64,15 +64,15 @@ impl Interpreted for u64 {
         mut history: Option<&mut Residues>,
         reports: &mut Reports,
         window: &mut Window,
-        leg: Leg,
+        segment: Segment,
     ) -> Result<Stop, Trap> {
         let word = program.module().word;
         with_reals!(program.module().real, |reals| if history.is_none() && word == Word::W64 {
             let numbers = Arithmetic { words: Wide, reals };
-            run(program, numbers, state, &mut NoHistory, reports, window, leg)
+            run(program, numbers, state, &mut NoHistory, reports, window, segment)
         } else {
             let numbers = Arithmetic { words: Narrow(word), reals };
-            run(program, numbers, state, &mut history, reports, window, leg)
+            run(program, numbers, state, &mut history, reports, window, segment)
         })
     }
 
@@ -101,18 +101,18 @@ where
         mut history: Option<&mut Residues<[u64; N]>>,
         reports: &mut Reports,
         window: &mut Window,
-        leg: Leg,
+        segment: Segment,
     ) -> Result<Stop, Trap> {
         with_reals!(program.module().real, |plain| {
             let numbers =
-                Arithmetic { words: Narrow(program.module().word), reals: Lifted::<_, N>::new(plain) };
-            run(program, numbers, state, &mut history, reports, window, leg)
+                Arithmetic { words: Narrow(program.module().word), reals: TaylorReals::<_, N>::new(plain) };
+            run(program, numbers, state, &mut history, reports, window, segment)
         })
     }
 
     fn sum_of_shares(program: &Program, waited: [u64; N], share: [u64; N]) -> Eval<[u64; N]> {
         with_reals!(program.module().real, |plain| {
-            sum_of_shares(Arithmetic { words: Wide, reals: Lifted::<_, N>::new(plain) }, waited, share)
+            sum_of_shares(Arithmetic { words: Wide, reals: TaylorReals::<_, N>::new(plain) }, waited, share)
         })
     }
 }

@@ -12,11 +12,11 @@ mod calls;
 mod direct;
 pub(crate) mod distinct;
 pub(crate) mod engine;
-pub(crate) mod keeping;
 pub(crate) mod mode;
 mod moves;
 pub(crate) mod op;
 mod rare;
+pub(crate) mod recording;
 pub(crate) mod resolve;
 mod sources;
 mod store;
@@ -34,17 +34,17 @@ use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{AnyFunction, Engine, Failed, Operation, accumulate, step};
 use reviver_isa::update::{Action, Update};
 
+use crate::allocation::AllocationPurpose;
 use crate::history::{Cells, History};
 use crate::interp::address::Addresses;
 use crate::interp::op::{Kind, Op, for_frequent_steps};
 use crate::interp::window::Window;
 use crate::program::{BACKWARD, FORWARD, Program};
 use crate::reports::Reports;
-use crate::room::Room;
 use crate::state::lanes::Lanes;
 use crate::state::{Part, State};
 use crate::trap::{Cause, Trap};
-use crate::travel::{Clock, Leg, Stop, Track, Travel};
+use crate::travel::{Clock, Segment, Stop, Track, Travel};
 use crate::watch::mark;
 
 use direct::Direct;
@@ -92,14 +92,16 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     history: &mut H,
     reports: &mut Reports,
     window: &mut Window,
-    Leg { travel, budget }: Leg,
+    Segment { travel, budget }: Segment,
 ) -> Result<Stop, Trap> {
     let tolerance = program.module().tolerance();
     let direction = effective_direction(state.inverted, travel);
     let counter = program.counter(state.position, direction);
     if state.adjoints.is_some() || program.needs_adjoints || state.mode() {
         let at = program.instruction_at(counter, direction);
-        state.make_adjoints().map_err(|_| Trap { at, cause: Cause::NoMemory(Room::Adjoints) })?;
+        state
+            .make_adjoints()
+            .map_err(|_| Trap { at, cause: Cause::NoMemory(AllocationPurpose::Adjoints) })?;
     }
     let track = track_of(program, state);
     let mut run = Run {

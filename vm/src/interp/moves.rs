@@ -9,9 +9,9 @@ use reviver_isa::update::Action;
 use crate::history::{Cost, History, KeptSlot};
 use crate::interp::Run;
 use crate::interp::address::ADJOINT;
-use crate::interp::keeping::is_vacant;
 use crate::interp::mode::is_silent;
 use crate::interp::op::Op;
+use crate::interp::recording::is_vacant;
 use crate::interp::store::{Moved, StoreOfMoves};
 use crate::state::lanes::Lanes;
 use crate::trap::Cause;
@@ -63,7 +63,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if store.count(self.state) as u64 >= u64::from(limit) && keeps(Rule::StacksAreLimited) {
             return Err(full);
         }
-        store.make_room(self.state).map_err(|_| Cause::NoMemory(store.room()))?;
+        store.reserve_memory(self.state).map_err(|_| Cause::NoMemory(store.purpose()))?;
         let moved = self.take(class, cell);
         let adjoint = self.recorded_entry(interval);
         store.push(self.state, moved, adjoint);

@@ -251,9 +251,9 @@ pub const LANDS_ON_REALS: u8 = 4;
 pub const LANDS_ON_INTS: u8 = 8;
 /// The partner's condition is always true.
 pub const LANDS_ALWAYS: u8 = 12;
-/// `Op::flags` of a jumping branch half: the jump contributes a mark to the watch ([`Flow::may_stray`]).
+/// `Op::flags` of a jumping branch half: the jump contributes a mark to the watch ([`Flow::may_diverge`]).
 ///
-/// [`Flow::may_stray`]: reviver_flow::Flow::may_stray
+/// [`Flow::may_diverge`]: reviver_flow::Flow::may_stray
 pub const IS_MARKED: u8 = 16;
 /// `Op::flags` of a step on reals, by operand: operand 1 or 2 is a source that receives no adjoint
 /// ([`Activity`]).

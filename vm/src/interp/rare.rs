@@ -11,9 +11,9 @@ use reviver_isa::step::{Engine, Failed, Operation, step};
 use crate::history::journal::Journal;
 use crate::history::{Cells, Cost, History, KeptSlot, RECORDS_OF_A_STEP};
 use crate::interp::address::{ADJOINT, Addresses};
-use crate::interp::keeping::{Keeping, is_tie, tie_size};
 use crate::interp::mode::{Mode, Plain};
 use crate::interp::ordering;
+use crate::interp::recording::{Recording, is_tie, tie_size};
 use crate::program::{FORWARD, Program};
 use crate::reports::{Loss, Reports};
 use crate::state::Counters;
@@ -66,7 +66,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     #[inline(never)]
     pub fn look_for_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
         let (numbers, orders) = (self.numbers.reals, self.reports.orders());
-        if !self.reports.looks_for_kinks() {
+        if !self.reports.reports_kinks() {
             return;
         }
         let [a, b] = [a, b].map(|cell| numbers.of_bits(reals[cell]));
@@ -82,7 +82,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: LoopPlace) -> Result<(), Cause> {
         let Some((of_flow, operation)) = self.step(moment.counter) else { return Ok(()) };
         let addresses = self.scope.operands(of_flow, cells.ints)?;
-        self.make_room(moment)?;
+        self.reserve_memory(moment)?;
         let mut keeping = self.keeping::<Plain>(cells.reborrow(), moment, None);
         if keeping.is_kept() {
             keeping.give_back();
@@ -113,7 +113,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         cells: Cells<R::Bits>,
         moment: LoopPlace,
     ) -> Result<(), Cause> {
-        self.make_room(moment)?;
+        self.reserve_memory(moment)?;
         // In gradient mode, a step away from the start changes adjoints too. Its inverse finds them again,
         // but not if the value was restored from a record. So in this case a tape records losses only, as
         // every history does.
@@ -152,12 +152,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     }
 
     /// Reserves memory for the records of a step that leads away from the start.
-    fn make_room(&mut self, moment: LoopPlace) -> Result<(), Cause> {
+    fn reserve_memory(&mut self, moment: LoopPlace) -> Result<(), Cause> {
         let interval = self.clock.interval(moment.left);
         if !H::ACTIVE || self.clock.travel.restores(interval) {
             return Ok(());
         }
-        self.history.make_room(interval, RECORDS_OF_A_STEP)
+        self.history.reserve_memory(interval, RECORDS_OF_A_STEP)
     }
 
     fn keeping<'s, M: Mode>(
@@ -165,7 +165,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         cells: Cells<'s, R::Bits>,
         moment: LoopPlace,
         copies_of: Option<[u32; 3]>,
-    ) -> Keeping<'s, W, R, H, M> {
+    ) -> Recording<'s, W, R, H, M> {
         let interval = self.clock.interval(moment.left);
         let at = self.program.instruction_at(moment.counter, self.direction);
         let journal = Journal {
@@ -175,7 +175,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             gradient: M::ON,
             copies_of,
         };
-        Keeping {
+        Recording {
             numbers: self.numbers,
             tolerance: self.tolerance,
             pool: &self.program.pool,
@@ -199,7 +199,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
 /// Executes a step. Out of line, because all functions of the table are compiled into it.
 #[inline(never)]
 fn make<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode>(
-    keeping: &mut Keeping<W, R, H, M>,
+    keeping: &mut Recording<W, R, H, M>,
     operation: Operation,
     cells: [usize; 3],
 ) -> Result<(), Failed> {

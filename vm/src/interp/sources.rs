@@ -19,11 +19,11 @@ pub(crate) struct Sources<'a, W, R: Reals> {
 #[derive(Clone, Copy)]
 pub(crate) enum Read {
     /// The number with its derivatives.
-    Lifted,
+    WithDerivatives,
     /// The number as a constant, without its derivatives.
     Primal,
     /// The number as a constant, unless it is in this cell.
-    LiftedIn(usize),
+    WithDerivativesIn(usize),
 }
 
 impl<W: Words, R: Reals> Sources<'_, W, R> {
@@ -76,9 +76,9 @@ impl<W: Words, R: Reals> Sources<'_, W, R> {
         let reals = self.numbers.reals;
         let lifted = reals.of_bits(self.reals[cell]);
         match self.read {
-            Read::Lifted => lifted,
-            Read::LiftedIn(own) if own == cell => lifted,
-            Read::Primal | Read::LiftedIn(_) => reals.primal(lifted),
+            Read::WithDerivatives => lifted,
+            Read::WithDerivativesIn(own) if own == cell => lifted,
+            Read::Primal | Read::WithDerivativesIn(_) => reals.primal(lifted),
         }
     }
 }

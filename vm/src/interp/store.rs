@@ -5,7 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Limits;
 use reviver_isa::update;
 
-use crate::room::{self, OutOfMemory, Room};
+use crate::allocation::{self, AllocationPurpose, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::{Adjoints, State, TapeEntry};
 use crate::trap::Cause;
@@ -68,10 +68,10 @@ impl StoreOfMoves {
     }
 
     /// Returns the kind of memory that the store needs.
-    pub fn room(self) -> Room {
+    pub fn purpose(self) -> AllocationPurpose {
         match self {
-            StoreOfMoves::Ints | StoreOfMoves::Reals => Room::Stack,
-            StoreOfMoves::Tape { .. } => Room::Tape,
+            StoreOfMoves::Ints | StoreOfMoves::Reals => AllocationPurpose::Stack,
+            StoreOfMoves::Tape { .. } => AllocationPurpose::Tape,
         }
     }
 
@@ -95,15 +95,15 @@ impl StoreOfMoves {
     }
 
     /// Reserves memory for another value.
-    pub fn make_room<B: Lanes>(self, state: &mut State<B>) -> Result<(), OutOfMemory> {
+    pub fn reserve_memory<B: Lanes>(self, state: &mut State<B>) -> Result<(), OutOfMemory> {
         if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
-            room::more(adjoints, 1)?;
+            allocation::more(adjoints, 1)?;
         }
         match self {
-            StoreOfMoves::Ints => room::more(&mut state.int_stack, 1),
-            StoreOfMoves::Reals => room::more(&mut state.real_stack, 1),
-            StoreOfMoves::Tape { output: false } => room::more(&mut state.input, 1),
-            StoreOfMoves::Tape { output: true } => room::more(&mut state.output, 1),
+            StoreOfMoves::Ints => allocation::more(&mut state.int_stack, 1),
+            StoreOfMoves::Reals => allocation::more(&mut state.real_stack, 1),
+            StoreOfMoves::Tape { output: false } => allocation::more(&mut state.input, 1),
+            StoreOfMoves::Tape { output: true } => allocation::more(&mut state.output, 1),
         }
     }
 

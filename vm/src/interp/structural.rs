@@ -5,15 +5,15 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 
+use crate::allocation::AllocationPurpose;
 use crate::history::journal::Journal;
 use crate::history::{Cells, History, RECORDS_OF_A_STEP};
 use crate::interp::Run;
 use crate::interp::address::{ADJOINT, Addresses};
-use crate::interp::keeping::{Freeing, report_freed};
 use crate::interp::mode::is_silent;
 use crate::interp::op::{Kind, Op, Structural};
+use crate::interp::recording::{Freeing, report_freed};
 use crate::interp::window;
-use crate::room::Room;
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
 use crate::trap::Cause;
@@ -27,7 +27,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let interval = self.clock(track).interval(self.left);
         let mut stop = None;
         if H::ACTIVE && !self.travel.restores(interval) {
-            self.history.make_room(interval, self.most_records(&op))?;
+            self.history.reserve_memory(interval, self.most_records(&op))?;
         }
         match op.kind.structural() {
             Some(Structural::Call) => self.enter(&op, interval)?,
@@ -73,7 +73,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             return Err(Cause::ModeIs { on });
         }
         if on {
-            self.state.make_adjoints().map_err(|_| Cause::NoMemory(Room::Adjoints))?;
+            self.state.make_adjoints().map_err(|_| Cause::NoMemory(AllocationPurpose::Adjoints))?;
         }
         self.state.set_mode(on);
         self.counter += 1;
@@ -90,7 +90,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.counter += 1;
         let steps = (self.state.step, self.state.rule_steps);
         let shown = &mut self.state.counters.shown;
-        match shown.behind(self.travel, self.track, steps) {
+        match shown.after(self.travel, self.track, steps) {
             Some(mark) => *shown = mark,
             None if self.travel == Travel::Forward && !keeps(Rule::ShowsOnce) => {}
             None => return Ok(None),

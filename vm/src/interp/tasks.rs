@@ -25,7 +25,7 @@ use crate::interp::{Pause, Run, effective_direction};
 use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::lanes::Lanes;
-use crate::state::{Aside, Part, Reference, State};
+use crate::state::{DeferredAdjoint, Part, Reference, State};
 use crate::trap::Cause;
 use crate::travel::Interval;
 
@@ -44,10 +44,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Checks the tasks that begin here for conflicts.
     fn tell_tasks_apart(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
-        for slot in &fork.looked_at {
+        for slot in &fork.call_inputs {
             // An index out of bounds is reported later, by the call that uses it.
             if let Ok(cell) = self.scope().slot(slot, &self.state.ints) {
-                touched.look_at(cell as u32);
+                touched.add_call_input(cell as u32);
             }
         }
         self.survey(&mut touched)?;
@@ -151,7 +151,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Defers the adjoints of cells that a task only reads, so that the task accumulates its share from 0. If
     /// the step undoes the end of the task, its share and the deferred adjoints are restored from the
     /// history.
-    pub(super) fn set_aside(&mut self, cells: &[u32], interval: Interval) {
+    pub(super) fn defer(&mut self, cells: &[u32], interval: Interval) {
         if !keeps(Rule::TasksAddUpApart) {
             return;
         }
@@ -163,7 +163,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         for &cell in cells {
             let adjoint = std::mem::take(&mut adjoints.cells[cell as usize]);
             if adjoint != R::Bits::default() {
-                adjoints.aside.push(Aside { depth, cell, adjoint });
+                adjoints.deferred.push(DeferredAdjoint { depth, cell, adjoint });
             }
         }
     }
@@ -172,14 +172,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn put_back_aside(&mut self, depth: u32, interval: Interval) -> bool {
         let Some(adjoints) = &mut self.state.adjoints else { return false };
         let mut is_told = false;
-        while let Some(waited) = self.history.latest(interval).filter(|kept| kept.slot == KeptSlot::Aside) {
+        while let Some(waited) = self.history.latest(interval).filter(|kept| kept.slot == KeptSlot::Deferred)
+        {
             self.history.take(interval);
             let share = self.history.take(interval);
             if let Some(cell) = adjoints.cells.get_mut(waited.cell as usize) {
                 *cell = share.map_or_else(R::Bits::default, |share| share.bits);
             }
             if waited.bits != R::Bits::default() {
-                adjoints.aside.push(Aside { depth, cell: waited.cell, adjoint: waited.bits });
+                adjoints.deferred.push(DeferredAdjoint { depth, cell: waited.cell, adjoint: waited.bits });
             }
             is_told = true;
         }
@@ -193,11 +194,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     pub(super) fn joined(&self) -> Result<Vec<JoinedAdjoint<R::Bits>>, Cause> {
         let Some(adjoints) = &self.state.adjoints else { return Ok(Vec::new()) };
         let depth = (self.state.calls.len() as u32).saturating_sub(1);
-        let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
+        let own = adjoints.deferred.partition_point(|deferred| deferred.depth < depth);
         let waited = |cell: u32| {
-            let found =
-                adjoints.aside.get(own..).unwrap_or_default().binary_search_by_key(&cell, |aside| aside.cell);
-            found.map_or_else(|_| R::Bits::default(), |n| adjoints.aside[own + n].adjoint)
+            let found = adjoints
+                .deferred
+                .get(own..)
+                .unwrap_or_default()
+                .binary_search_by_key(&cell, |deferred| deferred.cell);
+            found.map_or_else(|_| R::Bits::default(), |n| adjoints.deferred[own + n].adjoint)
         };
         let join = |cell: u32| {
             let (share, waited) = (adjoints.cells[cell as usize], waited(cell));
@@ -211,8 +215,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     pub(super) fn join_adjoints(&mut self, joined: &[JoinedAdjoint<R::Bits>], interval: Interval) {
         let depth = self.state.calls.len() as u32;
         if let Some(adjoints) = &mut self.state.adjoints {
-            let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
-            adjoints.aside.truncate(own);
+            let own = adjoints.deferred.partition_point(|deferred| deferred.depth < depth);
+            adjoints.deferred.truncate(own);
         }
         // Deferred adjoints are restored in the order of the cells, so they are recorded in the opposite
         // order.
@@ -223,7 +227,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             if [share, waited] != [R::Bits::default(); 2] {
                 let (mut journal, _, _) = self.journal(interval);
                 journal.keep(KeptSlot::Adjoint, cell as usize, share, Cost::default());
-                journal.keep(KeptSlot::Aside, cell as usize, waited, Cost::default());
+                journal.keep(KeptSlot::Deferred, cell as usize, waited, Cost::default());
             }
         }
     }

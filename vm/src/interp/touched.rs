@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use reviver_isa::instruction::Class;
 use reviver_memory::ask;
 
-use crate::room::Room;
+use crate::allocation::AllocationPurpose;
 use crate::state::Reference;
 use crate::trap::{Cause, TaskArgument};
 
@@ -28,13 +28,13 @@ pub(super) struct TouchedByTasks {
     changed: Vec<CellsOfTask>,
     read: Vec<CellsOfTask>,
     /// The integers that determine what is called with which arguments.
-    looked_at: HashSet<u32>,
+    call_inputs: HashSet<u32>,
 }
 
 impl TouchedByTasks {
     /// Adds an integer cell that determines which cells tasks touch.
-    pub fn look_at(&mut self, cell: u32) {
-        self.looked_at.insert(cell);
+    pub fn add_call_input(&mut self, cell: u32) {
+        self.call_inputs.insert(cell);
     }
 
     /// Begins the next task, called by the instruction `site`.
@@ -59,7 +59,7 @@ impl TouchedByTasks {
         }
         let by = TaskArgument { task: self.tasks - 1, site: self.site, argument };
         let list = if changes { &mut self.changed } else { &mut self.read };
-        ask::more(list, 1).map_err(|_| Cause::NoMemory(Room::Tasks))?;
+        ask::more(list, 1).map_err(|_| Cause::NoMemory(AllocationPurpose::Tasks))?;
         list.push(CellsOfTask { class, cells, by });
         Ok(())
     }
@@ -73,9 +73,9 @@ impl TouchedByTasks {
         let mut owners: HashMap<(Class, u32), TaskArgument> = HashMap::new();
         for touched in &self.changed {
             ask::of_map(&mut owners, touched.cells.length as usize)
-                .map_err(|_| Cause::NoMemory(Room::Tasks))?;
+                .map_err(|_| Cause::NoMemory(AllocationPurpose::Tasks))?;
             for cell in touched.cells.cells() {
-                if touched.class == Class::Int && self.looked_at.contains(&cell) {
+                if touched.class == Class::Int && self.call_inputs.contains(&cell) {
                     return Ok(Some((touched.by, TaskArgument { argument: None, ..touched.by })));
                 }
                 let owner = owners.entry((touched.class, cell)).or_insert(touched.by);

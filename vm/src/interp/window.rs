@@ -76,7 +76,7 @@ pub struct Window {
 
 impl Window {
     /// Creates a window with a capacity of `cells`, so that a run needs no allocation for it.
-    pub(crate) fn with_room(cells: usize) -> Window {
+    pub(crate) fn with_capacity(cells: usize) -> Window {
         let mut window = Window::default();
         // On failure, the allocation is repeated when the window is filled.
         let _ = ask::exactly(&mut window.cells, cells);

@@ -4,10 +4,10 @@
 use std::fmt::Debug;
 
 use super::Machine;
-use crate::onlooker::Onlooker;
+use crate::observer::Observer;
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Leg, Stop};
+use crate::travel::{Segment, Stop};
 
 /// An engine that executes the steps of one program instead of the interpreter, and may fall back to it
 /// ([`Machine::interpret`]). Runs over dual numbers are always interpreted.
@@ -16,20 +16,20 @@ pub trait Runner: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns a trap; the state is then the one before the instruction that trapped.
-    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap>;
 
     /// Executes the steps of a leg, with an observer that sees states in between.
     ///
     /// # Errors
     /// Returns a trap, as [`Runner::run`].
-    fn run_seen(
+    fn run_observed(
         &self,
         machine: &mut Machine,
         stops: Option<&Stops>,
-        leg: Leg,
-        onlooker: &mut dyn Onlooker,
+        segment: Segment,
+        observer: &mut dyn Observer,
     ) -> Result<Stop, Trap> {
-        in_parts(machine, stops, leg, onlooker, |machine, leg| self.run(machine, stops, leg))
+        in_parts(machine, stops, segment, observer, |machine, segment| self.run(machine, stops, segment))
     }
 
     /// Returns the number of steps that the engine has executed without the interpreter.
@@ -42,18 +42,18 @@ pub trait Runner: Debug + Send + Sync {
 pub(super) fn in_parts(
     machine: &mut Machine,
     stops: Option<&Stops>,
-    leg: Leg,
-    onlooker: &mut dyn Onlooker,
-    part: impl Fn(&mut Machine, Leg) -> Result<Stop, Trap>,
+    segment: Segment,
+    observer: &mut dyn Observer,
+    part: impl Fn(&mut Machine, Segment) -> Result<Stop, Trap>,
 ) -> Result<Stop, Trap> {
-    let mut left = leg.budget;
+    let mut left = segment.budget;
     loop {
         let before = machine.state.step;
-        let budget = left.min(onlooker.due(&machine.state).max(1));
-        let stop = part(machine, Leg { budget, ..leg })?;
+        let budget = left.min(observer.due(&machine.state).max(1));
+        let stop = part(machine, Segment { budget, ..segment })?;
         left -= machine.state.step.abs_diff(before);
-        onlooker.look(&machine.state);
-        let is_there = stops.is_some_and(|stops| stops.contains(Node::of(&machine.state, leg.travel)));
+        observer.look(&machine.state);
+        let is_there = stops.is_some_and(|stops| stops.contains(Node::of(&machine.state, segment.travel)));
         if stop != Stop::Budget || left == 0 || is_there {
             return Ok(stop);
         }

@@ -19,13 +19,13 @@ use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
 use super::shown_mark::ShownMark;
-use crate::differentiate::underway::{SoFar, Underway};
+use crate::differentiate::suspended::{GradientProgress, SuspendedGradient};
 use crate::history::{Cost, Kept, KeptSlot, Residues};
 use crate::interp::op::Kind;
 use crate::numbers::with_reals;
 use crate::program::{FORWARD, Program};
-use crate::state::{Aside, Counters, Frame, MODE, Part, Reference, State, TapeEntry};
-use crate::strategy::SavedCourse;
+use crate::state::{Counters, DeferredAdjoint, Frame, MODE, Part, Reference, State, TapeEntry};
+use crate::strategy::SavedRun;
 use crate::travel::Track;
 
 /// The magic bytes at the start of every state file.
@@ -55,8 +55,8 @@ pub enum StateError {
 
 /// The encoded data: the program's hash, the state, the history, the progress of a gradient, and the data of
 /// its strategy.
-type Saved<State, Residues, SoFar, Course> =
-    ([u8; 16], State, Option<Residues>, Option<SoFar>, Option<Course>);
+type Saved<State, Residues, GradientProgress, CheckpointedRun> =
+    ([u8; 16], State, Option<Residues>, Option<GradientProgress>, Option<CheckpointedRun>);
 
 /// Encodes a state and its history.
 ///
@@ -70,19 +70,20 @@ pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> 
 ///
 /// # Errors
 /// Fails if there is no memory.
-pub fn encode_underway(program: &Program, underway: &Underway) -> Result<Vec<u8>, OutOfMemory> {
-    let Underway { state, residues, so_far, course } = underway;
-    encoded(program, (state, residues.as_ref()), so_far.as_ref(), course.as_ref())
+pub fn encode_suspended(program: &Program, suspended: &SuspendedGradient) -> Result<Vec<u8>, OutOfMemory> {
+    let SuspendedGradient { state, residues, progress, course } = suspended;
+    encoded(program, (state, residues.as_ref()), progress.as_ref(), course.as_ref())
 }
 
 fn encoded(
     program: &Program,
     (state, residues): (&State, Option<&Residues>),
-    so_far: Option<&SoFar>,
-    course: Option<&SavedCourse>,
+    progress: Option<&GradientProgress>,
+    course: Option<&SavedRun>,
 ) -> Result<Vec<u8>, OutOfMemory> {
     let hash = program.hash().to_le_bytes();
-    let saved: Saved<&State, &Residues, &SoFar, &SavedCourse> = (hash, state, residues, so_far, course);
+    let saved: Saved<&State, &Residues, &GradientProgress, &SavedRun> =
+        (hash, state, residues, progress, course);
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; HEADER - CHECKSUM]);
@@ -99,14 +100,14 @@ fn encoded(
 /// # Errors
 /// Fails if the bytes aren't a state of this program.
 pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues>), StateError> {
-    decode_underway(program, bytes).map(|underway| (underway.state, underway.residues))
+    decode_suspended(program, bytes).map(|suspended| (suspended.state, suspended.residues))
 }
 
 /// Decodes a state file, with the progress of an unfinished gradient if the file has one.
 ///
 /// # Errors
 /// Fails if the bytes aren't a state of this program.
-pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, StateError> {
+pub fn decode_suspended(program: &Program, bytes: &[u8]) -> Result<SuspendedGradient, StateError> {
     let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(StateError::NotAState)?;
     if *magic != MAGIC {
         return Err(StateError::NotAState);
@@ -120,19 +121,19 @@ pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, Stat
     if codec::checksum([body]) != u32::from_le_bytes(*checksum) {
         return Err(StateError::Damaged);
     }
-    let (hash, state, residues, so_far, course): Saved<State, Residues, SoFar, SavedCourse> =
+    let (hash, state, residues, progress, course): Saved<State, Residues, GradientProgress, SavedRun> =
         codec::decode(body).map_err(StateError::Malformed)?;
     if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
     }
     check(program, &state, residues.as_ref()).map_err(StateError::Unfit)?;
-    if so_far.as_ref().is_some_and(|so_far| !so_far.is_of(program, &state)) {
+    if progress.as_ref().is_some_and(|progress| !progress.is_of(program, &state)) {
         return Err(StateError::Unfit("its data about a gradient belong to another program"));
     }
     if let Some(course) = &course {
         check_course(program, course, &state, residues.is_some()).map_err(StateError::Unfit)?;
     }
-    Ok(Underway { state, residues, so_far, course })
+    Ok(SuspendedGradient { state, residues, progress, course })
 }
 
 /// Upper bound on step numbers and counters, so that no run can overflow them.
@@ -162,7 +163,7 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
 }
 
 /// Checks the states that a strategy keeps in the same way as any other state.
-fn check_course(program: &Program, course: &SavedCourse, state: &State, has_history: bool) -> Fitness {
+fn check_course(program: &Program, course: &SavedRun, state: &State, has_history: bool) -> Fitness {
     course.states().try_for_each(|kept| check(program, kept, None))?;
     let fits = course.fits(state, has_history);
     if fits {
@@ -323,10 +324,11 @@ fn check_adjoints(state: &State) -> Fitness {
         return Err("the adjoints don't match the values");
     }
     // A deferred adjoint must belong to an open call and an existing cell.
-    let fits = |aside: &Aside| {
-        (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len()
+    let fits = |deferred: &DeferredAdjoint| {
+        (deferred.depth as usize) < state.calls.len() && (deferred.cell as usize) < state.reals.len()
     };
-    let is_sound = adjoints.aside.iter().all(fits) && adjoints.aside.is_sorted_by_key(|aside| aside.depth);
+    let is_sound =
+        adjoints.deferred.iter().all(fits) && adjoints.deferred.is_sorted_by_key(|deferred| deferred.depth);
     if is_sound { Ok(()) } else { Err("deferred adjoints belong to tasks that don't exist") }
 }
 
@@ -391,7 +393,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
         KeptSlot::Int => cell as usize == MODE || is_constant(),
         KeptSlot::Real => is_constant(),
         // A step may name the adjoint of a parameter, and the parameter may be a constant.
-        KeptSlot::Adjoint | KeptSlot::Aside => is_constant() && !program.names_adjoints(),
+        KeptSlot::Adjoint | KeptSlot::Deferred => is_constant() && !program.names_adjoints(),
         KeptSlot::Entry => false,
     };
     // Cells of closed frames can't be distinguished from cells that never existed.
@@ -407,7 +409,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
             Err("an integer is wider than its words")
         }
         KeptSlot::Int => Ok(()),
-        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => {
+        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Deferred | KeptSlot::Entry => {
             check_reals(program, [&bits])
         }
     }

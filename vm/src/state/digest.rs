@@ -90,8 +90,8 @@ impl Hasher {
         for list in [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output] {
             self.words(list);
         }
-        for aside in &adjoints.aside {
-            [u64::from(aside.depth), u64::from(aside.cell), aside.adjoint]
+        for deferred in &adjoints.deferred {
+            [u64::from(deferred.depth), u64::from(deferred.cell), deferred.adjoint]
                 .into_iter()
                 .for_each(|word| self.word(word));
         }

@@ -40,13 +40,13 @@ impl Garbage {
     /// Upper bound on the listed cells of a declaration. Further ones are only counted.
     pub const LISTED: u64 = 1000;
     /// Upper bound on the cells that are reported individually.
-    const TOLD: u64 = 3;
+    const MOST_REPORTED: u64 = 3;
 
     /// Returns the report: a line for each of a few cells, or one line for many.
     pub fn lines(&self) -> Vec<String> {
         let each = |d: &Difference| format!("{}: {}, must be {}", d.name, d.found, d.expected);
         match self.listed.first() {
-            Some(first) if self.differing > Garbage::TOLD => {
+            Some(first) if self.differing > Garbage::MOST_REPORTED => {
                 let (differing, cells) = (grouped(self.differing), grouped(self.cells));
                 let Difference { name, found, expected } = first;
                 let array = &self.name;
@@ -280,7 +280,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn digits_stand_in_groups() {
+    fn digits_are_grouped() {
         let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
         assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
     }

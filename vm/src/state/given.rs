@@ -8,8 +8,8 @@
 
 use reviver_isa::module::{Global, Role};
 
+use crate::allocation::OutOfMemory;
 use crate::program::Program;
-use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::state::values;
 use crate::travel::Travel;
@@ -41,7 +41,7 @@ impl Tape {
 impl Program {
     /// Converts the entries of a tape from the order in the state to the user's order, or back. Both
     /// conversions are the same.
-    pub fn told<T>(&self, tape: Tape, mut entries: Vec<T>) -> Vec<T> {
+    pub fn in_text_order<T>(&self, tape: Tape, mut entries: Vec<T>) -> Vec<T> {
         if self.tells_reversed(tape) {
             entries.reverse();
         }
@@ -50,7 +50,7 @@ impl Program {
 
     /// Returns the index in the state's tape of the `n`th entry in the user's order, for a tape with `count`
     /// entries.
-    pub fn told_at(&self, tape: Tape, count: usize, n: usize) -> usize {
+    pub fn index_in_text(&self, tape: Tape, count: usize, n: usize) -> usize {
         if self.tells_reversed(tape) { count.saturating_sub(n + 1) } else { n }
     }
 

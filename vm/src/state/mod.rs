@@ -23,7 +23,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
 use self::shown_mark::ShownMark;
-use crate::room::{self, OutOfMemory};
+use crate::allocation::{self, OutOfMemory};
 use crate::travel::{Track, Travel};
 
 pub use reviver_flow::layout::MODE;
@@ -161,12 +161,12 @@ pub struct Adjoints<B = u64> {
     /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its
     /// share from 0, and the deferred adjoint is added at its end. So the sum doesn't depend on the order in
     /// which tasks run. The innermost task's adjoints are last.
-    pub aside: Vec<Aside<B>>,
+    pub deferred: Vec<DeferredAdjoint<B>>,
 }
 
 /// A deferred adjoint, which waits while a task accumulates its own share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aside<B = u64> {
+pub struct DeferredAdjoint<B = u64> {
     /// The number of open calls around the task.
     pub depth: u32,
     /// The real cell that the adjoint belongs to.
@@ -178,8 +178,8 @@ pub struct Aside<B = u64> {
 impl<B> Adjoints<B> {
     /// Iterates over every adjoint.
     pub fn all(&self) -> impl Iterator<Item = &B> {
-        let aside = self.aside.iter().map(|aside| &aside.adjoint);
-        self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output).chain(aside)
+        let deferred = self.deferred.iter().map(|deferred| &deferred.adjoint);
+        self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output).chain(deferred)
     }
 }
 
@@ -225,35 +225,33 @@ impl<A: Copy> State<A> {
     /// # Errors
     /// Fails if there is no memory.
     pub fn try_map<B>(&self, real: impl Fn(A) -> B) -> Result<State<B>, OutOfMemory> {
-        let reals = |list: &[A]| room::mapped(list, |&bits| real(bits));
+        let reals = |list: &[A]| allocation::mapped(list, |&bits| real(bits));
         let tape = |entries: &[TapeEntry<A>]| {
-            room::mapped(entries, |entry| match *entry {
+            allocation::mapped(entries, |entry| match *entry {
                 TapeEntry::Int(value) => TapeEntry::Int(value),
                 TapeEntry::Real(bits) => TapeEntry::Real(real(bits)),
             })
         };
         let adjoints = match &self.adjoints {
-            Some(Adjoints { cells, stack, input, output, aside }) => {
+            Some(Adjoints { cells, stack, input, output, deferred }) => {
                 let [cells, stack, input, output] = [cells, stack, input, output].map(|list| reals(list));
-                let aside = room::mapped(aside, |&Aside { depth, cell, adjoint }| Aside {
-                    depth,
-                    cell,
-                    adjoint: real(adjoint),
+                let deferred = allocation::mapped(deferred, |&DeferredAdjoint { depth, cell, adjoint }| {
+                    DeferredAdjoint { depth, cell, adjoint: real(adjoint) }
                 })?;
-                Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output?, aside })
+                Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output?, deferred })
             }
             None => None,
         };
         Ok(State {
-            ints: room::copied(&self.ints)?,
+            ints: allocation::copied(&self.ints)?,
             reals: reals(&self.reals)?,
             adjoints,
-            int_stack: room::copied(&self.int_stack)?,
+            int_stack: allocation::copied(&self.int_stack)?,
             real_stack: reals(&self.real_stack)?,
             input: tape(&self.input)?,
             output: tape(&self.output)?,
-            calls: room::copied(&self.calls)?,
-            references: room::copied(&self.references)?,
+            calls: allocation::copied(&self.calls)?,
+            references: allocation::copied(&self.references)?,
             frame: self.frame,
             inverted: self.inverted,
             position: self.position,
@@ -326,18 +324,18 @@ impl<B: Copy + Default + PartialEq> State<B> {
         let wanted = [reals.len(), real_stack.len(), input.len(), output.len()];
         match &mut self.adjoints {
             None => {
-                let [cells, stack, input, output] = wanted.map(room::zeros);
+                let [cells, stack, input, output] = wanted.map(allocation::zeros);
                 let (cells, stack, input, output) = (cells?, stack?, input?, output?);
-                let adjoints = Adjoints { cells, stack, input, output, aside: Vec::new() };
+                let adjoints = Adjoints { cells, stack, input, output, deferred: Vec::new() };
                 self.adjoints = Some(adjoints);
             }
             Some(adjoints) => {
-                let Adjoints { cells, stack, input, output, aside: _ } = adjoints;
+                let Adjoints { cells, stack, input, output, deferred: _ } = adjoints;
                 if [cells.len(), stack.len(), input.len(), output.len()] == wanted {
                     return Ok(());
                 }
                 for (list, wanted) in [cells, stack, input, output].into_iter().zip(wanted) {
-                    room::more(list, wanted.saturating_sub(list.len()))?;
+                    allocation::more(list, wanted.saturating_sub(list.len()))?;
                     list.resize(wanted, B::default());
                 }
             }
@@ -380,13 +378,13 @@ impl<B: Copy + Default + PartialEq> State<B> {
         let adjoints = self.adjoints.as_ref().map_or(0, |a| {
             a.cells.capacity() + a.stack.capacity() + a.input.capacity() + a.output.capacity()
         });
-        let aside = self.adjoints.as_ref().map_or(0, |a| a.aside.capacity());
+        let deferred = self.adjoints.as_ref().map_or(0, |a| a.deferred.capacity());
         let reals = self.reals.capacity() + self.real_stack.capacity() + adjoints;
         let ints = self.ints.capacity() + self.int_stack.capacity();
         reals * size_of::<B>()
             + ints * size_of::<i64>()
             + (self.input.capacity() + self.output.capacity()) * size_of::<TapeEntry<B>>()
-            + aside * size_of::<Aside<B>>()
+            + deferred * size_of::<DeferredAdjoint<B>>()
             + self.calls.capacity() * size_of::<CallRecord>()
             + self.references.capacity() * size_of::<Reference>()
     }

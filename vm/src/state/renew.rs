@@ -2,7 +2,7 @@
 //! If the other state has no adjoints, existing ones are kept and set to 0, because they will probably be
 //! needed again. The module knows no program.
 
-use crate::room::{self, OutOfMemory};
+use crate::allocation::{self, OutOfMemory};
 use crate::state::{Adjoints, State};
 
 impl State {
@@ -47,19 +47,19 @@ impl Adjoints {
         copy(&mut self.stack, &from.stack)?;
         copy(&mut self.input, &from.input)?;
         copy(&mut self.output, &from.output)?;
-        copy(&mut self.aside, &from.aside)
+        copy(&mut self.deferred, &from.deferred)
     }
 
     fn renew_as_zeros(&mut self, wanted: [usize; 4]) -> Result<(), OutOfMemory> {
-        let Adjoints { cells, stack, input, output, aside } = self;
-        aside.clear();
+        let Adjoints { cells, stack, input, output, deferred } = self;
+        deferred.clear();
         for (list, wanted) in [cells, stack, input, output].into_iter().zip(wanted) {
             if list.len() != wanted {
                 list.clear();
-                room::more(list, wanted)?;
+                allocation::more(list, wanted)?;
                 list.resize(wanted, 0);
             }
-            room::zero(list);
+            allocation::zero(list);
         }
         Ok(())
     }
@@ -67,11 +67,11 @@ impl Adjoints {
 
 fn copy<T: Copy>(list: &mut Vec<T>, from: &[T]) -> Result<(), OutOfMemory> {
     if list.len() == from.len() {
-        room::copy(list, from);
+        allocation::copy(list, from);
         return Ok(());
     }
     list.clear();
-    room::more(list, from.len())?;
+    allocation::more(list, from.len())?;
     list.extend_from_slice(from);
     Ok(())
 }
@@ -79,7 +79,7 @@ fn copy<T: Copy>(list: &mut Vec<T>, from: &[T]) -> Result<(), OutOfMemory> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Aside, Counters, Frame, TapeEntry};
+    use crate::state::{Counters, DeferredAdjoint, Frame, TapeEntry};
 
     fn state(cells: usize, adjoints: Option<Adjoints>) -> State {
         State {
@@ -107,7 +107,7 @@ mod tests {
             stack: vec![8; cells],
             input: vec![8],
             output: Vec::new(),
-            aside: vec![Aside { depth: 0, cell: 1, adjoint: 8 }; cells],
+            deferred: vec![DeferredAdjoint { depth: 0, cell: 1, adjoint: 8 }; cells],
         })
     }
 
@@ -132,7 +132,7 @@ mod tests {
             stack: vec![0; 3],
             input: vec![0],
             output: Vec::new(),
-            aside: Vec::new(),
+            deferred: Vec::new(),
         };
         assert_eq!(renewed, state(3, Some(zeros)));
     }

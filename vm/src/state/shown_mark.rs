@@ -36,7 +36,7 @@ impl ShownMark {
 
     /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows
     /// nothing except in rules. Only gradient mode executes rule steps, so backward is their first direction.
-    pub(crate) fn behind(
+    pub(crate) fn after(
         self,
         travel: Travel,
         track: Track,

@@ -10,9 +10,9 @@ use reviver_isa::module::{Global, RealSystem, Role, Shape, Values, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals, literal_bits};
 use thiserror::Error;
 
+use crate::allocation::{self, OutOfMemory};
 use crate::numbers::with_reals;
 use crate::program::Program;
-use crate::room::{self, OutOfMemory};
 use crate::state::notation::Notation;
 use crate::state::{State, TapeEntry};
 
@@ -358,13 +358,13 @@ fn put_on_stack<T>(
     match class {
         Class::Int => {
             let int = |entry: &T| if let Value::Int(v) = value(entry) { v } else { 0 };
-            state.int_stack = room::mapped(list, int)?;
+            state.int_stack = allocation::mapped(list, int)?;
         }
         Class::Real => {
             let real = |entry: &T| if let Value::Real(bits) = value(entry) { bits } else { 0 };
-            let reals = room::mapped(list, real)?;
+            let reals = allocation::mapped(list, real)?;
             if let Some(adjoints) = &mut state.adjoints {
-                adjoints.stack = room::zeros(reals.len())?;
+                adjoints.stack = allocation::zeros(reals.len())?;
             }
             state.real_stack = reals;
         }

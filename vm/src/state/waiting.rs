@@ -11,7 +11,8 @@ impl Program {
     pub fn whole_adjoint(&self, state: &State, cell: usize) -> u64 {
         let Some(adjoints) = &state.adjoints else { return 0 };
         let share = adjoints.cells.get(cell).copied().unwrap_or(0);
-        let waits = adjoints.aside.iter().rev().filter(|aside| aside.cell as usize == cell);
-        waits.fold(share, |share, aside| u64::sum_of_shares(self, aside.adjoint, share).unwrap_or(share))
+        let waits = adjoints.deferred.iter().rev().filter(|deferred| deferred.cell as usize == cell);
+        waits
+            .fold(share, |share, deferred| u64::sum_of_shares(self, deferred.adjoint, share).unwrap_or(share))
     }
 }

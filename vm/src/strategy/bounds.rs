@@ -1,7 +1,7 @@
 //! Memory bounds of a strategy, and the division of its memory between snapshots and the history of a leaf.
 //! The module only computes with numbers: it knows no state and no machine.
 
-use super::quiet::QuietStretches;
+use super::lossless_segments::LosslessSegments;
 use super::{Plan, Retention, Strategy};
 
 /// Default bound on the memory for going back, in bytes.
@@ -19,7 +19,7 @@ const BYTES_OF_A_STEP: u64 = 80;
 /// exceed it.
 pub(super) const MOST_BYTES_OF_A_STEP: u64 = 8 * 48;
 /// The list of lossless segments may take the memory divided by this number.
-const QUIET_PART: u64 = 16;
+const LOSSLESS_PART: u64 = 16;
 /// Assumed length of a run, in steps, for dividing the memory. The real length isn't known in advance.
 const USUAL_STEPS: u64 = 1_000_000;
 /// Upper bound on the numbers of slots that are tried.
@@ -37,7 +37,7 @@ pub struct Bounds {
     /// Memory for all snapshots, in bytes.
     pub states: u64,
     /// Maximum number of remembered lossless segments.
-    pub quiet: usize,
+    pub lossless: usize,
 }
 
 impl Retention {
@@ -47,15 +47,15 @@ impl Retention {
         let (slots, leaf) = self.asked();
         let Some(memory) = self.bounded_memory() else {
             let (slots, leaf) = (slots.unwrap_or(SLOTS), leaf.unwrap_or(LEAF));
-            return Bounds { slots, leaf, memory: None, states: u64::MAX, quiet: QuietStretches::MOST };
+            return Bounds { slots, leaf, memory: None, states: u64::MAX, lossless: LosslessSegments::MOST };
         };
-        let quiet = QuietStretches::count(memory / QUIET_PART);
+        let lossless = LosslessSegments::count(memory / LOSSLESS_PART);
         // The memory that a step takes isn't known before the step, so there is a reserve for one.
-        let shared = memory.saturating_sub(QuietStretches::bytes_of(quiet) + MOST_BYTES_OF_A_STEP);
+        let shared = memory.saturating_sub(LosslessSegments::bytes_of(lossless) + MOST_BYTES_OF_A_STEP);
         let Plan { slots, leaf, .. } =
             shared_out(shared, state, slots.unwrap_or(MOST_SLOTS), leaf.unwrap_or(LEAF));
         let states = shared.saturating_sub(leaf.saturating_mul(BYTES_OF_A_STEP)).max(state);
-        Bounds { slots, leaf, memory: Some(memory), states, quiet }
+        Bounds { slots, leaf, memory: Some(memory), states, lossless }
     }
 
     /// Returns the maximum number of snapshots, regardless of their size.
@@ -138,10 +138,11 @@ mod tests {
         for state in [0, 1, 300, 9_000, 1 << 20] {
             for memory in [0, 700, 3 << 10, 5 << 10, 64 << 10, 1 << 30] {
                 for (slots, leaf) in [(None, None), (Some(2), Some(1_000_000)), (Some(u32::MAX), None)] {
-                    let Bounds { slots, leaf, states, quiet, .. } = bounds(slots, leaf, Some(memory), state);
+                    let Bounds { slots, leaf, states, lossless, .. } =
+                        bounds(slots, leaf, Some(memory), state);
                     assert!(slots >= 1 && leaf >= 1);
                     // If the memory is too small for one snapshot and one step, the run itself reports it.
-                    let least = slots * state + leaf * BYTES_OF_A_STEP + QuietStretches::bytes_of(quiet);
+                    let least = slots * state + leaf * BYTES_OF_A_STEP + LosslessSegments::bytes_of(lossless);
                     let is_least = (slots, leaf) == (1, 1);
                     assert!(is_least || slots * state <= states && least <= memory, "{state} of {memory}");
                 }

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::room::OutOfMemory;
+use crate::allocation::OutOfMemory;
 use crate::state::State;
 
 use super::spaced::Spaced;
@@ -98,9 +98,9 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
     /// Releases the snapshots of a lossless segment, which is never repeated, except for the last one. That
     /// one may be removed when the list is thinned out. So a few earlier ones stay: those that would outlast
     /// all later ones.
-    pub fn give_back(&mut self, stretch: RangeInclusive<u64>) {
+    pub fn give_back(&mut self, segment: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
-        let there = self.states.iter_mut().filter(|(at, state)| stretch.contains(at) && state.is_some());
+        let there = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());
         // Each snapshot is paired with the number of times that the spacing may double before it is removed.
         let mut there: Vec<_> = there.map(|(at, state)| ((at / spacing).trailing_zeros(), state)).collect();
         let mut longest = None;

@@ -4,7 +4,7 @@ use crate::trap::Trap;
 
 /// The reason why a course can't continue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CourseHalt {
+pub enum RunHalt {
     /// A trap; the state is the one before the instruction that trapped.
     Trap(Trap),
     /// The data for going back would exceed the memory bound.
@@ -14,8 +14,8 @@ pub enum CourseHalt {
     },
 }
 
-impl From<Trap> for CourseHalt {
-    fn from(trap: Trap) -> CourseHalt {
-        CourseHalt::Trap(trap)
+impl From<Trap> for RunHalt {
+    fn from(trap: Trap) -> RunHalt {
+        RunHalt::Trap(trap)
     }
 }

@@ -9,21 +9,21 @@
 //! | [`Strategy::Checkpoint`] | snapshots, and the losses within one leaf | each a few times |
 //! | [`Strategy::Auto`] | losses of steps; if they exceed the memory, snapshots | none, or as `checkpoint` |
 //!
-//! If no step loses anything, only the tape keeps data. A [`Course`] executes a strategy. A snapshot can be
+//! If no step loses anything, only the tape keeps data. A [`CheckpointedRun`] executes a strategy. A snapshot can be
 //! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend
 //! [`Strategy`] with its name, the kept data in [`course`], and the table above.
 
 mod bounds;
+pub mod checkpointed_run;
 mod checkpoints;
-pub mod course;
 mod halt;
 mod lossless;
+mod lossless_segments;
 mod online;
-mod quiet;
 pub mod saved;
 pub mod schedule;
+mod snapshots;
 mod spaced;
-mod stretches;
 
 use std::fmt;
 
@@ -32,11 +32,11 @@ use serde::{Deserialize, Serialize};
 use crate::state::values::plural;
 
 pub use bounds::{Bounds, MEMORY};
+pub use checkpointed_run::CheckpointedRun;
 pub use checkpoints::{CheckpointBounds, Checkpoints, state_bytes};
-pub use course::Course;
-pub use halt::CourseHalt;
+pub use halt::RunHalt;
 pub use lossless::{discards_information, has_reals, loses_nothing};
-pub use saved::SavedCourse;
+pub use saved::SavedRun;
 pub use schedule::Plan;
 pub use spaced::Spaced;
 
@@ -121,7 +121,7 @@ impl Retention {
 
 /// The cost of a run forward and backward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CourseCost {
+pub struct RunCost {
     /// Number of executed steps: forward, backward and repeated.
     pub steps: u64,
     /// Number of repeated steps among them.
@@ -136,11 +136,11 @@ pub struct CourseCost {
     pub lost_again: u64,
 }
 
-impl CourseCost {
+impl RunCost {
     /// Adds the cost of another run. The peak memory is the larger of the two.
     #[must_use]
-    pub fn and(self, other: CourseCost) -> CourseCost {
-        CourseCost {
+    pub fn and(self, other: RunCost) -> RunCost {
+        RunCost {
             steps: self.steps + other.steps,
             again: self.again + other.again,
             checkpoints: self.checkpoints + other.checkpoints,
@@ -153,16 +153,16 @@ impl CourseCost {
 
 /// The strategy that was used, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct UsedStrategy {
     /// The strategy, with the slots and the leaf length that were used.
     pub strategy: Strategy,
     /// The reason for the choice.
-    pub why: Why,
+    pub why: StrategyReason,
 }
 
 /// The reason why a strategy was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum StrategyReason {
     /// The strategy was requested.
     Asked,
     /// No step of the program loses anything.
@@ -183,7 +183,7 @@ pub enum Why {
     },
 }
 
-impl fmt::Display for Taken {
+impl fmt::Display for UsedStrategy {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let s = |count: u64| plural(count, "", "s");
         f.write_str(self.strategy.name())?;
@@ -191,26 +191,28 @@ impl fmt::Display for Taken {
             write!(f, " with {slots} slot{} and leaves of {leaf} step{}", s(slots.into()), s(leaf))?;
         }
         match self.why {
-            Why::Asked => Ok(()),
-            Why::NothingIsLost => f.write_str(", which keeps nothing here: no step loses anything"),
-            Why::Fits { bytes, memory } => {
+            StrategyReason::Asked => Ok(()),
+            StrategyReason::NothingIsLost => {
+                f.write_str(", which keeps nothing here: no step loses anything")
+            }
+            StrategyReason::Fits { bytes, memory } => {
                 write!(f, ": what it keeps takes {bytes} byte{} at most, of {memory}", s(bytes))
             }
-            Why::Exceeds { step, memory } => {
+            StrategyReason::Exceeds { step, memory } => {
                 write!(f, ": a history might take more than {memory} byte{} from step {step} on", s(memory))
             }
         }
     }
 }
 
-impl Why {
+impl StrategyReason {
     /// Returns a short name of the reason for machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
-            Why::Asked => "asked",
-            Why::NothingIsLost => "nothing-is-lost",
-            Why::Fits { .. } => "fits",
-            Why::Exceeds { .. } => "exceeds",
+            StrategyReason::Asked => "asked",
+            StrategyReason::NothingIsLost => "nothing-is-lost",
+            StrategyReason::Fits { .. } => "fits",
+            StrategyReason::Exceeds { .. } => "exceeds",
         }
     }
 }

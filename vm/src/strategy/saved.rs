@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::State;
 
-use super::quiet::QuietStretches;
-use super::{CourseCost, Retention, Strategy};
+use super::lossless_segments::LosslessSegments;
+use super::{Retention, RunCost, Strategy};
 
 /// The data of a course, except for the state and the history of its machine.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedCourse {
+pub struct SavedRun {
     pub(crate) retention: Retention,
-    pub(crate) cost: CourseCost,
-    pub(crate) stretches: Option<SavedStretches>,
+    pub(crate) cost: RunCost,
+    pub(crate) snapshots: Option<SavedSnapshots>,
 }
 
 /// The data of a course with snapshots.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedStretches {
+pub struct SavedSnapshots {
     /// The current number of steps between evenly spaced snapshots, at least 1.
     pub spacing: u64,
     /// The snapshots, by their distances from the start. The initial state isn't included.
@@ -36,12 +36,12 @@ pub struct SavedStretches {
     /// The step at which the full history was given up; none if that never happened.
     pub exceeded: Option<i64>,
     /// The lossless segments, which are undone without a history.
-    pub quiet: QuietStretches,
+    pub lossless: LosslessSegments,
     /// True if the forward sweep has ended. The snapshots then need not be evenly spaced.
     pub has_turned: bool,
 }
 
-impl SavedCourse {
+impl SavedRun {
     /// Returns the strategy and its memory bound.
     pub fn retention(&self) -> Retention {
         self.retention
@@ -49,20 +49,20 @@ impl SavedCourse {
 
     /// Iterates over the snapshots.
     pub fn states(&self) -> impl Iterator<Item = &State> {
-        self.stretches.iter().flat_map(|stretches| &stretches.states).map(|(_, state)| state)
+        self.snapshots.iter().flat_map(|snapshots| &snapshots.states).map(|(_, state)| state)
     }
 
     /// Returns true if the data is consistent with a course in the given state.
     pub fn fits(&self, state: &State, has_history: bool) -> bool {
-        let Some(stretches) = &self.stretches else {
+        let Some(snapshots) = &self.snapshots else {
             return !matches!(self.retention.strategy, Strategy::Checkpoint { .. }) || !has_history;
         };
         let slots = self.retention.most_slots();
-        has_history && (stretches.states.len() as u64) < slots && stretches.fit(state, slots)
+        has_history && (snapshots.states.len() as u64) < slots && snapshots.fit(state, slots)
     }
 }
 
-impl SavedStretches {
+impl SavedSnapshots {
     /// Checks the snapshots and distances. A course that can be saved starts at step 0.
     fn fit(&self, here: &State, slots: u64) -> bool {
         let Ok(distance) = u64::try_from(here.own_steps()) else { return false };
@@ -77,6 +77,6 @@ impl SavedStretches {
             && self.states.iter().all(|(at, _)| *at > 0 && *at <= most)
             && self.base <= distance
             && self.passed <= most
-            && self.quiet.are_within(self.passed)
+            && self.lossless.are_within(self.passed)
     }
 }

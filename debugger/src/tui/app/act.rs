@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
 
-use super::errand::Task;
+use super::background::Task;
 use super::messages::Tone;
 use super::overlay::Overlay;
 use super::prompt::{Prompt, PromptPurpose};

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_has_context() {
+    fn the_current_line_has_context() {
         let top =
             |cursor: usize, top: usize| Scroll { cursor, top, has_context: true }.revealed(100, 1, 20).top;
         // Near the edge the pane scrolls a little; a distant item is centered.

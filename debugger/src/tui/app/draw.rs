@@ -10,7 +10,7 @@ use reviver_isa::names::deceiving;
 
 use super::messages::Tone;
 use super::prompt::PromptPurpose;
-use super::{App, Whereabouts};
+use super::{App, SessionPlace};
 use crate::tui::layout::{ScreenContent, ScreenSlot, above, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
@@ -31,19 +31,19 @@ impl App {
         let area = buffer.area;
         buffer.set_style(area, self.theme.ground);
         let cursor = match &mut self.engine {
-            Whereabouts::Broken(broken) => {
+            SessionPlace::Broken(broken) => {
                 let quit = self.keys.keys("leave").next().map_or(String::new(), |key| key.to_string());
                 broken.draw(&self.theme, &quit, area, buffer);
                 None
             }
-            Whereabouts::Away(_) => {
+            SessionPlace::Away(_) => {
                 self.draw_away(area, buffer);
                 None
             }
-            Whereabouts::Here(_) => self.draw_here(area, buffer),
+            SessionPlace::Here(_) => self.draw_here(area, buffer),
         };
         remove_unprintable(buffer);
-        if matches!(self.engine, Whereabouts::Here(_)) {
+        if matches!(self.engine, SessionPlace::Here(_)) {
             self.picture.clone_from(buffer);
         }
         cursor
@@ -170,7 +170,7 @@ impl App {
 
     /// Draws the last picture of the panes, with the progress of the running task below it.
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
-        let Whereabouts::Away(away) = &self.engine else { return };
+        let SessionPlace::Away(away) = &self.engine else { return };
         // If the screen size has changed, the panes are cropped, or leave space empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
@@ -197,7 +197,7 @@ impl App {
     /// Returns the help for keys during a run.
     fn keys_while_away(&self) -> String {
         let quit = self.keys.keys("leave").next();
-        let is_kept = matches!(&self.engine, Whereabouts::Away(away) if away.is_kept);
+        let is_kept = matches!(&self.engine, SessionPlace::Away(away) if away.is_kept);
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),
             _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),

@@ -1,6 +1,6 @@
 //! Requests of the application to its host, which owns the terminal.
 
-use super::errand::Errand;
+use super::background::BackgroundTask;
 
 /// A request that the host executes.
 #[derive(Debug)]
@@ -14,5 +14,5 @@ pub enum Effect {
     /// Return the terminal to the shell until the process is continued.
     Suspend,
     /// Run a background task, and pass its result to [`App::returned`](super::App::returned).
-    Run(Errand),
+    Run(BackgroundTask),
 }

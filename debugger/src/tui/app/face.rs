@@ -3,17 +3,17 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::allocation::OutOfMemory;
 
 use super::arrangement::Arrangement;
-use super::errand::Task;
+use super::background::Task;
 use super::messages::Messages;
 use super::plots::Plotted;
-use super::{App, Effect, Whereabouts};
+use super::{App, Effect, SessionPlace};
 use crate::command::table::Command;
 use crate::command::{CommandError, Console, Painter};
 use crate::session::SessionError;
-use crate::timeline::Moment;
+use crate::timeline::TimePoint;
 use crate::tui::keys::KeyMap;
 use crate::tui::panes::Choices;
 use crate::tui::picture::{self, LEAST, MOST, Paper};
@@ -34,7 +34,7 @@ pub struct Face {
     tour: Option<Tour>,
     plotted: Plotted,
     /// The time point of the session when the screen was shown; `None` if there was no screen.
-    seen_at: Option<Moment>,
+    seen_at: Option<TimePoint>,
 }
 
 impl Default for Face {
@@ -125,16 +125,16 @@ impl App {
             messages: self.messages.clone(),
             tour: self.tour.clone(),
             plotted: self.plotted,
-            seen_at: Some(session.moment()),
+            seen_at: Some(session.time_point()),
         }))
     }
 
     /// Creates an application that shows a session with a given appearance.
     fn with_face(face: &Face, console: Console) -> App {
         let face = face.clone();
-        let is_seen = face.seen_at == Some(console.session.moment());
+        let is_seen = face.seen_at == Some(console.session.time_point());
         let is_trap = console.session.trap().is_some();
-        let mut app = App::with(Whereabouts::Here(Box::new(console)), face.keys, face.theme);
+        let mut app = App::with(SessionPlace::Here(Box::new(console)), face.keys, face.theme);
         (app.panes, app.choices, app.messages) = (face.panes, face.choices, face.messages);
         (app.tour, app.plotted) = (face.tour, face.plotted);
         app.look_once();
@@ -147,15 +147,15 @@ impl App {
 
     /// Updates the views after commands, with a background task that executes no command.
     fn look_once(&mut self) {
-        if let Some(Effect::Run(errand)) = self.send(Task::Look) {
-            self.returned(errand.perform());
+        if let Some(Effect::Run(background_task)) = self.send(Task::Look) {
+            self.returned(background_task.perform());
         }
     }
 
     /// Does the work that the screen does when idle: sampling for plots.
     fn rest(&mut self) {
-        if let Some(Effect::Run(errand)) = self.sample() {
-            self.returned(errand.perform());
+        if let Some(Effect::Run(background_task)) = self.sample() {
+            self.returned(background_task.perform());
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::command::Outcome;
 use crate::command::screen::TourTurn;
 use crate::tui::tour::reading::Tour;
 use crate::view::card::CardView;
-use crate::view::told::told;
+use crate::view::motion::described;
 
 impl App {
     /// Returns the application with the tour started, if there is a session.
@@ -55,9 +55,9 @@ impl App {
         let Some(tour) = &mut self.tour else { return };
         match outcome {
             Outcome::Motion(motion) => {
-                tour.told = told(motion, before, self.card.as_ref()).unwrap_or_default()
+                tour.reported = described(motion, before, self.card.as_ref()).unwrap_or_default()
             }
-            outcome if outcome.moves() => tour.told.clear(),
+            outcome if outcome.moves() => tour.reported.clear(),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 
 use super::messages::Tone;
 use super::{App, Effect};
-use crate::belongings::{question, would_be_gone};
+use crate::session_content::{question, would_be_gone};
 use crate::tui::panes::PaneKind;
 
 impl App {

@@ -4,10 +4,10 @@
 
 mod act;
 mod arrangement;
+mod background;
 mod broken;
 mod draw;
 mod effect;
-mod errand;
 mod face;
 mod guide;
 mod heading;
@@ -34,13 +34,13 @@ use ratatui::buffer::Buffer;
 use reviver_files::UsedFiles;
 use reviver_vm::Travel;
 
+pub use background::{BackgroundTask, Done};
 pub use effect::Effect;
-pub use errand::{Done, Errand};
 pub use face::Face;
 
 use self::arrangement::Arrangement;
+use self::background::{Task, TaskResult};
 use self::broken::Broken;
-use self::errand::{Task, TaskResult};
 use self::messages::{Messages, Tone};
 use self::overlay::{Heeded, Overlay};
 use self::play::Player;
@@ -50,7 +50,6 @@ use super::keys::{Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
 use super::tour::reading::Tour;
-use crate::belongings::would_be_gone;
 use crate::command::completion::candidates;
 use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};
@@ -58,6 +57,7 @@ use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
+use crate::session_content::would_be_gone;
 use crate::timeline::StepSpan;
 use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
@@ -65,7 +65,7 @@ use crate::view::code::{counterpart, here};
 
 /// The location of the session.
 #[derive(Debug)]
-enum Whereabouts {
+enum SessionPlace {
     Here(Box<Console>),
     Away(Away),
     /// No session: the program has errors.
@@ -88,7 +88,7 @@ struct Away {
 /// The debugger on a screen, without the terminal: events go in, effects and frames come out.
 #[derive(Debug)]
 pub struct App {
-    engine: Whereabouts,
+    engine: SessionPlace,
     /// Flag that interrupts the session, also while it is away.
     interrupt: Arc<AtomicBool>,
     /// Progress of the session's current run.
@@ -135,7 +135,7 @@ impl App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
         let cell_rows = CellRows::of(session.program());
         let mut app = App::with(
-            Whereabouts::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
+            SessionPlace::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
             keys,
             theme,
         );
@@ -147,10 +147,10 @@ impl App {
 
     /// Creates the application for a program that can't be debugged; it shows the diagnostics.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
-        App::with(Whereabouts::Broken(Broken::new(error)), keys, theme)
+        App::with(SessionPlace::Broken(Broken::new(error)), keys, theme)
     }
 
-    fn with(engine: Whereabouts, keys: KeyMap, theme: Theme) -> App {
+    fn with(engine: SessionPlace, keys: KeyMap, theme: Theme) -> App {
         App {
             engine,
             interrupt: Arc::default(),
@@ -220,9 +220,9 @@ impl App {
     /// event indefinitely.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
-            Whereabouts::Away(_) => Some(Duration::from_millis(100)),
-            Whereabouts::Here(_) if self.player.is_playing => Some(play::TICK),
-            Whereabouts::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
+            SessionPlace::Away(_) => Some(Duration::from_millis(100)),
+            SessionPlace::Here(_) if self.player.is_playing => Some(play::TICK),
+            SessionPlace::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
             _ => None,
         }
     }
@@ -244,7 +244,7 @@ impl App {
             }
             InputEvent::Key(key) if key == Key::ctrl('c') => self.interrupt(),
             InputEvent::Key(key) if self.suspends(key) => Some(Effect::Suspend),
-            _ if matches!(self.engine, Whereabouts::Away(_)) => {
+            _ if matches!(self.engine, SessionPlace::Away(_)) => {
                 self.keep(event);
                 None
             }
@@ -261,7 +261,7 @@ impl App {
     /// session is sent away again.
     pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
-        self.engine = Whereabouts::Here(done.console);
+        self.engine = SessionPlace::Here(done.console);
         self.footprint = done.footprint;
         let before = std::mem::replace(&mut self.card, done.card);
         self.keep_selected();
@@ -284,7 +284,7 @@ impl App {
             TaskResult::Asked { number, rows } => self.answered(number, rows),
         }
         let mut effects = Vec::new();
-        while matches!(self.engine, Whereabouts::Here(_))
+        while matches!(self.engine, SessionPlace::Here(_))
             && let Some(event) = self.waiting.pop_front()
         {
             effects.extend(self.handle(event));
@@ -305,7 +305,7 @@ impl App {
 
     fn console(&self) -> Option<&Console> {
         match &self.engine {
-            Whereabouts::Here(console) => Some(console),
+            SessionPlace::Here(console) => Some(console),
             _ => None,
         }
     }
@@ -327,7 +327,7 @@ impl App {
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
-        if let Whereabouts::Away(_) = self.engine {
+        if let SessionPlace::Away(_) = self.engine {
             self.waiting.clear();
             self.interrupt.store(true, Ordering::Relaxed);
         } else if was_playing {
@@ -341,7 +341,7 @@ impl App {
 
     /// Stores an event until the session is back. Of consecutive mouse drags only the last is kept.
     fn keep(&mut self, event: InputEvent) {
-        let is_optional = matches!(self.engine, Whereabouts::Away(Away { is_optional: true, .. }));
+        let is_optional = matches!(self.engine, SessionPlace::Away(Away { is_optional: true, .. }));
         self.is_stale |= !is_optional;
         let is_drag =
             |event: &InputEvent| matches!(event, InputEvent::Mouse(mouse) if mouse.gesture == Gesture::Drag);
@@ -378,7 +378,7 @@ impl App {
         }
         self.messages.dismiss();
         let line = self.line_of(key).map(str::to_owned);
-        if let Whereabouts::Broken(broken) = &mut self.engine {
+        if let SessionPlace::Broken(broken) = &mut self.engine {
             return broken.act(&line?);
         }
         if let Some(overlay) = &mut self.overlay {
@@ -431,7 +431,7 @@ impl App {
     }
 
     fn complete(&mut self) {
-        let (Whereabouts::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
+        let (SessionPlace::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
         if prompt.purpose == PromptPurpose::Command {
             let panes = PaneKind::ALL.map(PaneKind::name);
             let (start, candidates) = candidates(console, Some(&panes), &prompt.before_cursor());
@@ -468,14 +468,14 @@ impl App {
         let span = self.session()?.timeline().span();
         let is_kept = self.session().is_some_and(|session| would_be_gone(session).is_some());
         let away = Away { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
-        let away = Whereabouts::Away(away);
+        let away = SessionPlace::Away(away);
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
-            Whereabouts::Here(mut console) => {
+            SessionPlace::Here(mut console) => {
                 if let Some(face) = face {
                     console.painter = face;
                 }
-                Some(Effect::Run(Errand { console, task }))
+                Some(Effect::Run(BackgroundTask { console, task }))
             }
             other => {
                 self.engine = other;
@@ -486,20 +486,20 @@ impl App {
 
     fn tick(&mut self, elapsed: Duration) -> Option<Effect> {
         match &mut self.engine {
-            Whereabouts::Away(away) => {
+            SessionPlace::Away(away) => {
                 away.elapsed += elapsed;
                 self.is_stale = true;
                 None
             }
-            Whereabouts::Here(_) if self.player.is_playing => {
+            SessionPlace::Here(_) if self.player.is_playing => {
                 let verb = if self.player.travel == Travel::Forward { "step" } else { "reverse-step" };
                 match self.player.tick(elapsed) {
                     0 => None,
                     steps => self.send(Task::Command { line: format!("{verb} {steps}"), is_quiet: true }),
                 }
             }
-            Whereabouts::Here(_) => self.sample(),
-            Whereabouts::Broken(_) => None,
+            SessionPlace::Here(_) => self.sample(),
+            SessionPlace::Broken(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::errand::Task;
+use super::background::Task;
 use super::{App, Effect};
 use crate::command::Outcome;
 use crate::session::{Samples, Session};
@@ -48,7 +48,7 @@ impl App {
 
     /// Drops the samples of another branch.
     pub(super) fn forget_samples(&mut self) {
-        let branch = self.session().map(|session| session.moment().branch);
+        let branch = self.session().map(|session| session.time_point().branch);
         if self.plotted.known.is_some_and(|(known, _)| Some(known) != branch) {
             self.plotted.known = None;
             self.choices.plots.samples = Samples::default();
@@ -69,7 +69,7 @@ impl App {
         self.plotted.known.is_none_or(|(branch, (known_first, known_last))| {
             let known = known_last.saturating_sub(known_first);
             let grown = last.saturating_sub(first).saturating_sub(known);
-            branch != session.moment().branch || grown > known / GROWTH
+            branch != session.time_point().branch || grown > known / GROWTH
         })
     }
 
@@ -91,7 +91,7 @@ impl App {
         let extent = session.timeline().branch().extent();
         if samples.is_whole {
             let (shown, is_part) = (self.choices.shown(session), self.choices.zoom.is_some());
-            self.plotted = Plotted { known: Some((session.moment().branch, extent)), shown, is_part };
+            self.plotted = Plotted { known: Some((session.time_point().branch, extent)), shown, is_part };
             self.choices.plots.samples = samples;
         }
     }

@@ -2,8 +2,8 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::errand::Task;
-use super::{App, Effect, Whereabouts};
+use super::background::Task;
+use super::{App, Effect, SessionPlace};
 use crate::command::screen::ScreenAction;
 use crate::tui::event::{Gesture, Mouse};
 use crate::tui::panes::{PaneKind, PaneSpot};
@@ -13,7 +13,7 @@ const NOTCH: isize = 3;
 
 impl App {
     pub(super) fn point(&mut self, mouse: Mouse) -> Option<Effect> {
-        if matches!(self.engine, Whereabouts::Broken(_)) {
+        if matches!(self.engine, SessionPlace::Broken(_)) {
             return None;
         }
         self.is_stale = true;

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn earlier_lines_come_back_and_so_does_the_draft() {
+    fn earlier_lines_and_the_draft_are_recalled() {
         let earlier = ["one".to_owned(), "two".to_owned()];
         let mut prompt = typed("dr");
         let mut after = |code| {

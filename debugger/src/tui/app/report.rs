@@ -5,7 +5,7 @@ use reviver_vm::Cause;
 
 use super::messages::Tone;
 use super::overlay::Overlay;
-use super::{App, Effect, Whereabouts};
+use super::{App, Effect, SessionPlace};
 use crate::answer::Answer;
 use crate::columns::width;
 use crate::command::{CommandError, Console, Outcome};
@@ -27,7 +27,7 @@ impl App {
             self.plotted(outcome);
             self.notice(line);
         }
-        let Whereabouts::Here(console) = &self.engine else { return };
+        let SessionPlace::Here(console) = &self.engine else { return };
         let answer = outcome.as_ref().ok().and_then(|outcome| Answer::of(&console.session, line, outcome));
         let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);

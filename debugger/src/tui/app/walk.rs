@@ -1,7 +1,7 @@
 //! Navigation of an answer: its rows are folded and unfolded, and open questions are asked when they are
 //! unfolded.
 
-use super::errand::Task;
+use super::background::Task;
 use super::messages::Tone;
 use super::{App, Effect};
 use crate::answer::{Answer, AnswerRow, Fold};

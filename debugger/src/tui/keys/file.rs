@@ -124,12 +124,12 @@ fn binding(text: &str) -> Result<String, String> {
     if line.is_empty() {
         return Err("a command is expected here, or `none`".to_owned());
     }
-    let told = |error: CommandError| match error.help() {
+    let reported = |error: CommandError| match error.help() {
         Some(help) => format!("{error}: {help}"),
         None => error.to_string(),
     };
-    named(line).map_err(told)?;
-    ScreenAction::of(line).transpose().map_err(told)?;
+    named(line).map_err(reported)?;
+    ScreenAction::of(line).transpose().map_err(reported)?;
     Ok(line.to_owned())
 }
 

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_terminals_cannot_tell_apart_is_refused() {
+    fn keys_that_terminals_cannot_distinguish_are_refused() {
         for text in ["Ctrl-I", "ctrl-i", "Shift-Enter", "Shift-Space", "Ctrl-M", "Ctrl-[", "Ctrl-C"] {
             assert!(matches!(text.parse::<Key>(), Err(KeyError::Reserved { .. })), "{text}");
         }

@@ -246,7 +246,7 @@ mod tests {
     use crate::command::table::SCREEN_COMMANDS;
 
     #[test]
-    fn no_key_is_bound_twice_and_none_that_terminals_cannot_tell_apart() {
+    fn no_key_is_bound_twice_and_terminals_distinguish_all_keys() {
         for preset in Preset::ALL {
             let mut keys = BTreeSet::new();
             for (key, line) in preset.bindings() {

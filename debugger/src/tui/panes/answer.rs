@@ -55,7 +55,7 @@ impl Pane for AnswerWidget {
         match answer.row(item)?.1.leads.as_ref()? {
             AnswerLead::Line(line) => Some(PaneSpot::Leads(line.clone())),
             // The steps of the answer belong to its own branch, so the row leads to that branch first.
-            AnswerLead::Step(_) if answer.branch != context.session.moment().branch => {
+            AnswerLead::Step(_) if answer.branch != context.session.time_point().branch => {
                 Some(PaneSpot::Leads(format!("timeline {}", answer.branch)))
             }
             AnswerLead::Step(step) => Some(PaneSpot::Step(*step)),
@@ -89,7 +89,7 @@ fn draw_row(context: &Context<'_>, answer: &Answer, row: &AnswerRow, area: Rect,
         Fold::Closed | Fold::Unasked(_) => pen.write("▸ ", theme.key),
         Fold::Nothing => pen.skip(2),
     };
-    let now = context.session.moment();
+    let now = context.session.time_point();
     let is_here = answer.branch == now.branch && row.leads == Some(AnswerLead::Step(now.step));
     pen.right(&row.place, 16, if is_here { theme.here } else { theme.dim });
     let style = if row.name.is_empty() { theme.text } else { theme.dim };

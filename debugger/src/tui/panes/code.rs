@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_told_from_declarations() {
+    fn labels_are_distinguished_from_declarations() {
         assert_eq!(label_length("top:    from  again, a != 0"), 4);
         assert_eq!(label_length("  a$1: neg x"), 6);
         assert_eq!(label_length(".inout x: real"), 0);

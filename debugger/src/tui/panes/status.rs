@@ -28,7 +28,7 @@ impl Pane for StatusWidget {
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let facts = status::status(context.session);
-        let mut parts = moment(&facts, context.theme);
+        let mut parts = time_point(&facts, context.theme);
         parts.extend(directions(&facts, context.theme));
         parts.extend(costs(&facts, context.theme));
         draw(parts, context.area, buffer);
@@ -65,7 +65,7 @@ pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &m
 }
 
 /// Returns the parts about the position in time and the reason for the last stop.
-fn moment(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
+fn time_point(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let plain = Style::new();
     let (step, whole) = (facts.step, last(facts.span));
     let mut parts = vec![RowPart::new(

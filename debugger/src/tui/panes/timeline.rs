@@ -23,7 +23,7 @@ impl Pane for TimelineWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let bar = Areas::new(context.area).bar;
         let pane = shown(context, bar);
-        let line = match context.session.moment().branch {
+        let line = match context.session.time_point().branch {
             0 => "timeline".to_owned(),
             line => format!("timeline, branch {line}"),
         };

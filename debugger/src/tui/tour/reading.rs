@@ -18,7 +18,7 @@ pub struct Tour {
     /// True if the current page was tried.
     is_tried: bool,
     /// Description of the last step.
-    pub told: String,
+    pub reported: String,
 }
 
 impl Tour {
@@ -27,7 +27,7 @@ impl Tour {
         let (pages, left_out): (Vec<_>, Vec<_>) =
             PAGES.iter().partition(|page| page.needs.is_none_or(|need| need.is_met(program)));
         let lacking = left_out.into_iter().filter_map(|page| page.needs).collect();
-        Tour { pages, lacking, at: 0, is_tried: false, told: String::new() }
+        Tour { pages, lacking, at: 0, is_tried: false, reported: String::new() }
     }
 
     /// Moves to the next page. Returns false after the last page, where the tour ends.

@@ -31,10 +31,10 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
         pen.skip(MARGIN).write(&tour.heading(), Style::new());
     }
     let page = tour.words(keys).rows(room);
-    let told = hanging(&tour.told, room);
+    let reported = hanging(&tour.reported, room);
     // A short page leaves its rows to a long description of the step.
     let left_for_it = usize::from(area.height).saturating_sub(1 + PAGE);
-    let spare = PAGE.saturating_sub(page.len()).min(told.len().saturating_sub(left_for_it));
+    let spare = PAGE.saturating_sub(page.len()).min(reported.len().saturating_sub(left_for_it));
     let mut page = page.into_iter();
     for row in rows.by_ref().take(PAGE - spare) {
         let mut pen = Pen::new(row, buffer);
@@ -43,7 +43,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
             pen.write(&text, if is_key { theme.active } else { theme.text });
         }
     }
-    for (row, text) in rows.zip(told) {
+    for (row, text) in rows.zip(reported) {
         Pen::new(row, buffer).skip(MARGIN).write(&text, theme.changed);
     }
 }

@@ -102,7 +102,8 @@ fn differentiated(subject: &CallSubject, losses: &[CallCell], lane: &[u64]) -> C
         };
         values.extend(found.values);
         derivatives.extend(subject.real_inputs().map(|cell| found.adjoints.cells[cell.address]));
-        is_noted |= found.trust.mended.is_some() || !found.trust.reports.is_empty();
+        is_noted |=
+            found.verification_report.recomputed.is_some() || !found.verification_report.reports.is_empty();
     }
     let words = [values, derivatives].concat();
     CallOutcome::Done(CallResult { words, steps: None, is_noted: Some(is_noted) })

@@ -13,9 +13,9 @@
 
 pub mod c_text;
 pub mod interpreter;
-pub mod judge;
 pub mod laws;
 pub mod subject;
+pub mod verify;
 
 use reviver_vm::codes::TrapCode;
 

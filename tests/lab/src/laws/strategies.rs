@@ -5,7 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Origin, Subject as Differentiated, gradient};
 use reviver_vm::digest::state_digest;
 use reviver_vm::reports::{Loss, Tally};
-use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
+use reviver_vm::strategy::{CheckpointedRun, Retention, RunHalt, Strategy};
 use reviver_vm::{Stop, Travel};
 
 use super::same;
@@ -30,7 +30,13 @@ type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
 fn outcome(gradient: Gradient) -> Outcome {
     let adjoints = gradient.adjoints;
     let lists = vec![adjoints.cells, adjoints.stack, adjoints.input, adjoints.output];
-    (gradient.values[0], lists, gradient.drops, gradient.steps_back, gradient.trust.reports.iter().collect())
+    (
+        gradient.values[0],
+        lists,
+        gradient.drops,
+        gradient.steps_back,
+        gradient.verification_report.reports.iter().collect(),
+    )
 }
 
 /// Law: the gradient of the first differentiable result, or the step of its trap, is the same for every strategy.
@@ -81,8 +87,8 @@ pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
 /// Returns digests and counters at each stop of a round trip in chunks of a few steps.
 fn there_and_back(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
     let machine = subject.machine(false);
-    let mut course =
-        Course::begin(machine, Some(retention), Travel::Forward).map_err(|error| error.to_string())?;
+    let mut course = CheckpointedRun::begin(machine, Some(retention), Travel::Forward)
+        .map_err(|error| error.to_string())?;
     let mut seen = Vec::new();
     for travel in [Travel::Forward, Travel::Backward] {
         let mut left = LONGEST;
@@ -91,8 +97,8 @@ fn there_and_back(subject: &Subject, retention: Retention) -> Result<Option<Vec<
             let before = course.machine().state().step;
             let outcome = match course.run(None, travel, budget) {
                 Ok(stop) => format!("{stop:?}"),
-                Err(CourseHalt::Trap(trap)) => format!("{trap:?}"),
-                Err(CourseHalt::Full { .. }) => return Ok(None),
+                Err(RunHalt::Trap(trap)) => format!("{trap:?}"),
+                Err(RunHalt::Full { .. }) => return Ok(None),
             };
             let state = course.machine().state();
             left = left.saturating_sub(state.step.abs_diff(before).max(1));

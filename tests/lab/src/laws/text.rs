@@ -99,15 +99,15 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
 pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
     let Some(Undone { forward, inverse, text, back }) = undone(subject)? else { return Ok(()) };
     let program = &subject.program;
-    let made = program.told(Tape::Output, forward.state().output.clone());
-    let given = program.told(Tape::Input, subject.machine(false).state().input.clone());
+    let made = program.in_text_order(Tape::Output, forward.state().output.clone());
+    let given = program.in_text_order(Tape::Input, subject.machine(false).state().input.clone());
     let mut end = forward.into_state();
-    end.output = program.told(Tape::Output, made.clone());
+    end.output = program.in_text_order(Tape::Output, made.clone());
     let mut backward = subject.resume(end, None);
     same("the end of the way back", travel(&mut backward, Travel::Backward, LONGEST), End::Bound)?;
-    let found = program.told(Tape::Input, backward.state().input.clone());
+    let found = program.in_text_order(Tape::Input, backward.state().input.clone());
     same("the tape that was found by running backward", &found, &given)?;
-    let found = inverse.program.told(Tape::Output, back.state().output.clone());
+    let found = inverse.program.in_text_order(Tape::Output, back.state().output.clone());
     same(&format!("the tape that was found by the inverse\n{text}"), &found, &given)
 }
 
@@ -140,8 +140,8 @@ fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State))
     }
     new.int_stack.clone_from(&old.int_stack);
     new.real_stack.clone_from(&old.real_stack);
-    new.input = to.told(Tape::Input, from.told(Tape::Output, old.output.clone()));
-    new.output = to.told(Tape::Output, from.told(Tape::Input, old.input.clone()));
+    new.input = to.in_text_order(Tape::Input, from.in_text_order(Tape::Output, old.output.clone()));
+    new.output = to.in_text_order(Tape::Output, from.in_text_order(Tape::Input, old.input.clone()));
 }
 
 /// Law: a disassembly assembles to the same bytes, and bytes decode to the same module.
@@ -177,7 +177,7 @@ pub fn formatting(subject: &Subject) -> Result<(), String> {
     let module = module(&once).map_err(|error| format!("formatted it doesn't assemble:\n{error}"))?;
     let without_lines = |module: &Module| {
         let mut module = module.clone();
-        module.structure.retell(Vec::new(), Vec::new(), Vec::new());
+        module.structure.set_text(Vec::new(), Vec::new(), Vec::new());
         module
     };
     if without_lines(&module) != without_lines(subject.program.module()) {

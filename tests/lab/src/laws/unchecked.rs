@@ -42,15 +42,15 @@ pub fn gradients(subject: &Subject) -> Result<(), String> {
         return Ok(());
     };
     let Ok(expected) = gradient(&checked, &loss) else { return Ok(()) };
-    if expected.trust.mended.is_some() {
+    if expected.verification_report.recomputed.is_some() {
         return Ok(());
     }
     let found = gradient(&unchecked, &loss).map_err(|error| format!("unchecked there is none: {error}"))?;
-    let told =
+    let reported =
         |found: &Gradient| (found.values[0], found.adjoints.cells.clone(), found.steps, found.steps_back);
-    same("the unchecked gradient", told(&found), told(&expected))?;
+    same("the unchecked gradient", reported(&found), reported(&expected))?;
     // Exact values need no verification.
-    same("what is judged", found.trust.loss_error, None)
+    same("what is judged", found.verification_report.loss_error, None)
 }
 
 /// Returns true if save and restore can't change bits, compared with uncomputation and its rounding.
@@ -70,8 +70,8 @@ fn compare(subject: &Subject, start: &Machine, way: Travel, steps: u64) -> Resul
         unchecked.run_by(runner.clone());
         travel(&mut checked, way, steps);
         travel(&mut unchecked, way, steps);
-        let told = |machine: Machine| State { counters: Counters::default(), ..machine.into_state() };
-        let (expected, found) = (told(checked), told(unchecked));
+        let reported = |machine: Machine| State { counters: Counters::default(), ..machine.into_state() };
+        let (expected, found) = (reported(checked), reported(unchecked));
         if found != expected {
             return Err(format!(
                 "unchecked, {steps} steps {way:?} lead to {found:#?}, and not to {expected:#?}"

@@ -206,7 +206,7 @@ impl Line {
 
 /// A tape's values move together with their adjoints, at either end of the tape.
 #[test]
-fn what_is_read_keeps_its_adjoint() {
+fn read_cells_keep_their_adjoints() {
     let text =
         "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
     let mut line = Line::on(REFERENCE, text);
@@ -278,7 +278,7 @@ fn what_was_overwritten_before_a_rule_is_found_again() {
 
 /// Adjoints and the mode as operands in place of cells and integers: refused, or executed and undone.
 #[test]
-fn adjoints_and_the_mode_stand_where_they_may() {
+fn adjoints_and_the_mode_are_allowed_in_some_operands() {
     let may = [
         "local t = x'\nadd y, t\ndelocal t = x'",
         "if x' == y'\nneg y\nfi x' == y'",

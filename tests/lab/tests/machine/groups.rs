@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
-use reviver_compile::call::{CallRoom, GradientCall};
+use reviver_compile::call::{CallMemory, GradientCall};
 use reviver_compile::group::call::{GroupCall, GroupEnd};
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
 use reviver_jit::Jit;
@@ -36,7 +36,7 @@ struct Given {
 
 /// Program with the routes of those losses that share a turning point.
 struct Trial {
-    start: RouteStart,
+    start: RunStart,
     given: Vec<Given>,
     losses: Vec<usize>,
     /// The gradient of each loss, if a single lane needs no machine.
@@ -54,7 +54,7 @@ impl Trial {
     fn new(program: &Arc<Program>, most_losses: usize, level: CheckLevel) -> Option<Trial> {
         let mut state = Machine::at_begin(program.clone()).ok()?.into_state();
         state.counters.shown = ShownMark::SILENT;
-        let start = RouteStart::new(program, state)?;
+        let start = RunStart::new(program, state)?;
         let globals = || program.module().globals.iter().enumerate().filter(|(_, g)| g.shape != Shape::Stack);
         let cells = |n| program.cells(n);
         let results = globals().filter(|(_, global)| global.class == Class::Real && global.role.is_result());
@@ -134,7 +134,7 @@ impl Trial {
                 Class::Real => self.start.reals_mut(given.global, cells).fill(bits),
             }
         }
-        let mut room = CallRoom::default();
+        let mut room = CallMemory::default();
         let reals: Vec<Given> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
         let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
@@ -160,7 +160,7 @@ impl Trial {
                     }
                 }
             }
-            GroupEnd::Parted(first) => assert!((1..GROUP).contains(&first), "{what}: {first}"),
+            GroupEnd::Diverged(first) => assert!((1..GROUP).contains(&first), "{what}: {first}"),
             GroupEnd::GivenUp => {
                 let is_needless = alone.iter().all(Option::is_some);
                 assert!(!is_needless || self.may_be_needless, "{what}: all lanes arrive");
@@ -182,7 +182,7 @@ impl Ends {
         let name = match end {
             None => "no code",
             Some(GroupEnd::Done) => "done",
-            Some(GroupEnd::Parted(_)) => "parted",
+            Some(GroupEnd::Diverged(_)) => "parted",
             Some(GroupEnd::GivenUp) => "given up",
         };
         *self.0.entry(name).or_default() += 1;
@@ -276,10 +276,10 @@ fn lanes_part_where_the_first_one_and_a_later_one_do() {
     for (n, end) in [
         ([3, 3, 3, 3], GroupEnd::Done),
         ([0, 0, 0, 0], GroupEnd::Done),
-        ([3, 3, 3, 4], GroupEnd::Parted(3)),
-        ([3, 3, 2, 3], GroupEnd::Parted(2)),
-        ([0, 5, 5, 5], GroupEnd::Parted(1)),
-        ([5, 0, 5, 0], GroupEnd::Parted(1)),
+        ([3, 3, 3, 4], GroupEnd::Diverged(3)),
+        ([3, 3, 2, 3], GroupEnd::Diverged(2)),
+        ([0, 5, 5, 5], GroupEnd::Diverged(1)),
+        ([5, 0, 5, 0], GroupEnd::Diverged(1)),
     ] {
         assert_eq!(trial(ROUNDS, 1).held("rounds", &[n, x]), Some(end), "{n:?}");
     }
@@ -316,7 +316,7 @@ add A[n], 1.0
 ";
 
 #[test]
-fn an_element_is_loaded_behind_the_store_that_may_be_to_it() {
+fn an_element_is_loaded_after_a_store_that_may_alias() {
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let program = Subject::new(OVERLAID).unwrap().program;
         let mut own = Trial::new(&program, 1, level).unwrap();

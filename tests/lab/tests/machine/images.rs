@@ -70,7 +70,7 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn damage_behind_a_repaired_checksum() {
+fn damage_with_a_repaired_checksum() {
     let samples = samples();
     let mut rng = Rng::new(1);
     let (mut verified, rounds) = (0, programs(40_000));
@@ -119,7 +119,7 @@ fn state_files_of_other_programs_are_refused() {
 }
 
 #[test]
-fn damaged_states_behind_a_repaired_checksum() {
+fn damaged_states_with_a_repaired_checksum() {
     let samples: Vec<(Subject, Vec<u8>)> = (0..60).map(interrupted).collect();
     let mut rng = Rng::new(2);
     let (mut accepted, rounds) = (0, programs(15_000));

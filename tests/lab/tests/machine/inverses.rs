@@ -138,7 +138,7 @@ fn give(machine: &mut Machine, given: &[&str]) -> Result<(), String> {
             let entries: Result<Vec<TapeEntry>, _> =
                 texts.iter().map(|text| program.parse_entry(text)).collect();
             let entries = entries.map_err(|error| error.to_string())?;
-            machine.state_mut().input = program.told(Tape::Input, entries);
+            machine.state_mut().input = program.in_text_order(Tape::Input, entries);
         } else {
             let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
             program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
@@ -172,9 +172,9 @@ fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
             copy(from, number, to);
         }
     }
-    let tape = from.program().told(Tape::Output, from.state().output.clone());
+    let tape = from.program().in_text_order(Tape::Output, from.state().output.clone());
     let given = Tape::given(travel);
-    let entries = program.told(given, tape);
+    let entries = program.in_text_order(given, tape);
     match given {
         Tape::Input => to.state_mut().input = entries,
         Tape::Output => to.state_mut().output = entries,
@@ -216,7 +216,10 @@ fn compare(program: &Program, start: &State, end: &Machine, tape: Tape) -> Resul
         Tape::Input => (&end.state().input, &end.state().output),
         Tape::Output => (&end.state().output, &end.state().input),
     };
-    let (was, is) = (program.told(Tape::Input, start.input.clone()), end.program().told(tape, found.clone()));
+    let (was, is) = (
+        program.in_text_order(Tape::Input, start.input.clone()),
+        end.program().in_text_order(tape, found.clone()),
+    );
     if was != is || !other.is_empty() {
         return Err(format!("the tape was {was:?} and is {is:?}"));
     }

@@ -7,8 +7,8 @@ use reviver_isa::codec;
 use reviver_isa::instruction::Class;
 use reviver_lab::run::travel;
 use reviver_lab::subject::Subject;
-use reviver_vm::checkpoint::{StateError, decode, decode_underway, encode, encode_underway};
-use reviver_vm::differentiate::underway::Underway;
+use reviver_vm::checkpoint::{StateError, decode, decode_suspended, encode, encode_suspended};
+use reviver_vm::differentiate::suspended::SuspendedGradient;
 use reviver_vm::drift::{restored, same};
 use reviver_vm::history::{Cost, Kept, KeptSlot, Residues};
 use reviver_vm::reports::{Loss, Tally};
@@ -321,33 +321,33 @@ fn records_hold_numbers_and_cost_what_they_can() {
 }
 
 /// Losses, watch and turning point of a gradient, as a file may contain them.
-type Told = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
+type ExplanationText = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
 /// Step, position and largest number at a turning point; seeded cells; values of these cells.
 type Turned = ((i64, u32, f64), Vec<(usize, u64)>, Vec<u64>);
 
 /// Checks a state with these data; returns the reason if it is refused.
-fn told((tallies, watch, turn): Told) -> Result<(), &'static str> {
+fn reported((tallies, watch, turn): ExplanationText) -> Result<(), &'static str> {
     let Middle { program, state, residues } = middle();
-    let so_far = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
-    let so_far = Some(codec::decode(&so_far).unwrap());
-    let underway = Underway { state, residues: Some(residues), so_far, course: None };
-    match decode_underway(&program, &encode_underway(&program, &underway).unwrap()) {
+    let progress = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
+    let progress = Some(codec::decode(&progress).unwrap());
+    let suspended = SuspendedGradient { state, residues: Some(residues), progress, course: None };
+    match decode_suspended(&program, &encode_suspended(&program, &suspended).unwrap()) {
         Err(StateError::Unfit(why)) => Err(why),
         other => other.map(drop).map_err(|error| panic!("{error}")),
     }
 }
 
 #[test]
-fn what_a_gradient_tells_is_of_its_program() {
+fn a_saved_gradient_belongs_to_its_program() {
     let Middle { program, state, .. } = middle();
     let (at, cell) = (program.module().code.len() as u32, state.reals.len());
     let seen = |at| BTreeMap::from([((at, Loss::Converted), Tally::default())]);
     let freed = |at| Some((at, 1.0));
     let turned = |position, cell| Some(((0, position, 0.0), vec![(cell, 0)], vec![0]));
-    assert_eq!(told((seen(at - 1), Some((0, freed(at - 1), freed(at - 1), 0.0)), None)), Ok(()));
+    assert_eq!(reported((seen(at - 1), Some((0, freed(at - 1), freed(at - 1), 0.0)), None)), Ok(()));
     let any = Some(((i64::MIN, 1, f64::NAN), vec![(cell - 1, u64::MAX)], vec![u64::MAX]));
-    assert_eq!(told((BTreeMap::new(), None, any)), Ok(()));
+    assert_eq!(reported((BTreeMap::new(), None, any)), Ok(()));
     for wrong in [
         (seen(at), None, None),
         (BTreeMap::new(), Some((0, freed(at), None, 0.0)), None),
@@ -356,7 +356,7 @@ fn what_a_gradient_tells_is_of_its_program() {
         (BTreeMap::new(), None, turned(at + 1, 0)),
         (BTreeMap::new(), None, Some(((0, 1, 0.0), vec![(0, 0)], Vec::new()))),
     ] {
-        assert_eq!(told(wrong), Err("its data about a gradient belong to another program"));
+        assert_eq!(reported(wrong), Err("its data about a gradient belong to another program"));
     }
 }
 

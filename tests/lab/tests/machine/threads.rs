@@ -13,7 +13,7 @@ const THREADS: [u32; 3] = [1, 2, 4];
 const ROUNDS: [&str; 2] = ["steps default 1000", "steps default 20"];
 
 #[test]
-fn a_thousand_runs_come_to_the_same_bits() {
+fn a_thousand_runs_have_the_same_bits() {
     for name in ["particles_forked.rasm", "particles_forked_plain.rasm"] {
         let text = std::fs::read_to_string(in_tree("programs").join(name)).unwrap();
         assert!(text.contains(ROUNDS[0]), "{name}");

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use wgpu::{BufferUsages, MapMode};
 
+use super::capacity::{AFTER_STATUSES, BEFORE_RESULTS, CLOCK, STATUS, WORD, WordShape, groups};
 use super::clock::{CLOCK_BYTES, DeviceClock};
 use super::pipeline::{Pipeline, ShaderBindings};
-use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, CLOCK, STATUS, WORD, WordShape, groups};
 use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
@@ -33,7 +33,7 @@ pub(super) struct Buffers {
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
     of_next: wgpu::BindGroup,
-    sent: Option<MappedAnswer>,
+    sent: Option<PendingMapping>,
 }
 
 /// The size of a block of lanes, and the step limit of its lanes.
@@ -45,11 +45,11 @@ pub(super) struct LaneSpan {
 
 /// The content of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AskedDispatch {
+pub(super) struct DispatchRequest {
     /// True if the submission is the first one of its block.
     pub is_first: bool,
     pub dispatches: u32,
-    pub rounds: u32,
+    pub iterations: u32,
     /// True if the results are copied back; otherwise only the count of unfinished lanes is.
     pub with_results: bool,
 }
@@ -61,12 +61,12 @@ pub(super) struct Pending {
     pub with_results: bool,
     /// True if the submission dispatches lanes; false if it only fetches results.
     has_dispatches: bool,
-    answer: MappedAnswer,
+    answer: PendingMapping,
 }
 
 /// A pending mapping of a buffer.
 #[derive(Debug)]
-struct MappedAnswer {
+struct PendingMapping {
     submission: wgpu::SubmissionIndex,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
@@ -82,13 +82,13 @@ impl LaneSpan {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
 
-    fn parameters(self, asked: AskedDispatch, is_first: bool) -> [u32; 7] {
+    fn parameters(self, asked: DispatchRequest, is_first: bool) -> [u32; 7] {
         // Lane counts fit into u32: see `WordShape::most_lanes`.
         let count = |lanes: usize| u32::try_from(lanes).unwrap_or(0);
         let parameters = Parameters {
             lanes: count(self.lanes),
             stride: count(self.stride()),
-            rounds: asked.rounds,
+            iterations: asked.iterations,
             is_first: u32::from(is_first),
             most_steps_low: self.most_steps as u32,
             most_steps_high: (self.most_steps >> 32) as u32,
@@ -127,7 +127,7 @@ impl Buffers {
             let parameters = bound("parameters", 2 * OF_NEXT);
             let (given, found) = (bound("given", words(shape.given)), bound("found", words(shape.found)));
             let kept = bound("kept", words(shape.kept));
-            let statuses = bound("statuses", (capacity + BEHIND_STATUSES) * STATUS);
+            let statuses = bound("statuses", (capacity + AFTER_STATUSES) * STATUS);
             let steps = bound("steps", words(shape.steps));
             let to_device = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
             let send = buffer("send", words(shape.given), to_device, true);
@@ -170,7 +170,7 @@ impl Buffers {
         if given.is_empty() {
             return Ok(());
         }
-        if let Some(MappedAnswer { submission, mapped }) = self.sent.take() {
+        if let Some(PendingMapping { submission, mapped }) = self.sent.take() {
             device.wait(&submission, &mapped, WaitLimit::Patience)?;
         }
         let stride = LaneSpan { lanes: range.len(), most_steps: 0 }.stride();
@@ -192,11 +192,11 @@ impl Buffers {
         device: &BatchDevice,
         pipeline: &Pipeline,
         block: LaneSpan,
-        asked: AskedDispatch,
+        asked: DispatchRequest,
     ) -> Result<Pending, BatchError> {
         let begun = Instant::now();
         let (submission, mapped) = device.watched(block.lanes, || {
-            self.tell_parameters(device, block, asked);
+            self.write_parameters(device, block, asked);
             let mut encoder =
                 device.wgpu().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             if asked.is_first {
@@ -219,9 +219,9 @@ impl Buffers {
         if asked.is_first && self.shape.given > 0 {
             // All of the buffer, because the next block may be longer.
             let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
-            self.sent = Some(MappedAnswer { submission: submission.clone(), mapped });
+            self.sent = Some(PendingMapping { submission: submission.clone(), mapped });
         }
-        let (answer, has_dispatches) = (MappedAnswer { submission, mapped }, asked.dispatches > 0);
+        let (answer, has_dispatches) = (PendingMapping { submission, mapped }, asked.dispatches > 0);
         Ok(Pending { begun, with_results: asked.with_results, has_dispatches, answer })
     }
 
@@ -277,7 +277,7 @@ impl Buffers {
         self.back.get_mapped_range(range).map_err(|error| device.refused(&error))
     }
 
-    fn tell_parameters(&self, device: &BatchDevice, block: LaneSpan, asked: AskedDispatch) {
+    fn write_parameters(&self, device: &BatchDevice, block: LaneSpan, asked: DispatchRequest) {
         let write = |at: usize, is_first| {
             let words = block.parameters(asked, is_first);
             device.queue().write_buffer(&self.parameters, at as u64, bytemuck::cast_slice(&words));
@@ -312,7 +312,7 @@ impl Buffers {
         block: LaneSpan,
     ) {
         let behind = (block.stride() * STATUS) as u64;
-        encoder.clear_buffer(&self.statuses, behind, Some((BEHIND_STATUSES * STATUS) as u64));
+        encoder.clear_buffer(&self.statuses, behind, Some((AFTER_STATUSES * STATUS) as u64));
         let (columns, rows) =
             groups(block.lanes, device.wgpu().limits().max_compute_workgroups_per_dimension);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {

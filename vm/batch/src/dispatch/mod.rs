@@ -11,11 +11,11 @@
 //! | `clock` | how long the device works on it |
 
 mod buffers;
+mod capacity;
 mod clock;
+mod kernels;
 mod pace;
-mod passes;
 mod pipeline;
-mod room;
 #[cfg(test)]
 mod tests;
 
@@ -24,26 +24,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use buffers::{AskedDispatch, Buffers, LaneSpan, Pending};
+use buffers::{Buffers, DispatchRequest, LaneSpan, Pending};
+use capacity::WordShape;
+use kernels::Kernels;
 use pace::Pace;
-use passes::ShaderPasses;
 use pipeline::Pipeline;
-use room::WordShape;
 
 use crate::device::{BatchDevice, DeviceNumbers, WaitLimit};
 use crate::error::BatchError;
-use crate::shader::{LaneShader, ShaderPass, WORKGROUP, status};
+use crate::shader::{KernelKind, LaneShader, WORKGROUP, status};
 use crate::valid::names_wide_floats;
 
 /// The outcome of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneStatus {
     /// The lane is at the end of its run, with its results.
-    Arrived,
+    Finished,
     /// A check failed, or the device can't decide: the CPU has to execute the lane.
     Failed,
     /// The lane exceeded its step limit.
-    Over,
+    OutOfSteps,
 }
 
 /// The outcomes of the lanes of a batch, with timings.
@@ -68,7 +68,7 @@ pub struct LanesRun {
 #[derive(Debug)]
 pub(crate) struct DeviceShader {
     device: BatchDevice,
-    passes: ShaderPasses,
+    passes: Kernels,
     shape: WordShape,
     most_lanes: usize,
     /// Memory that no batch uses at the moment.
@@ -103,8 +103,8 @@ impl DeviceShader {
         if most_lanes == 0 {
             return Err(BatchError::Memory { lanes: WORKGROUP as usize });
         }
-        let passes = ShaderPasses::new(device, shader, shape)?;
-        let pace = Mutex::new(Pace::new(passes.most_rounds(), passes.has_single()));
+        let passes = Kernels::new(device, shader, shape)?;
+        let pace = Mutex::new(Pace::new(passes.most_iterations(), passes.has_non_resumable()));
         Ok(Self { device: device.clone(), passes, shape, most_lanes, idle: Mutex::new(Vec::new()), pace })
     }
 
@@ -142,7 +142,7 @@ impl DeviceShader {
             statuses: vec![status::BEGINS; lanes],
         };
         if lanes > 0 {
-            batch.carry_out()?;
+            batch.execute()?;
         }
         *lock(&self.pace) = batch.pace;
         let (ran, statuses) = (batch.ran, batch.statuses);
@@ -193,8 +193,9 @@ impl DeviceShader {
 
     /// Limits the iterations of each lane in one dispatch.
     #[cfg(test)]
-    pub fn limit_rounds(&self, rounds: u32) {
-        *lock(&self.pace) = Pace::new(rounds.min(self.passes.most_rounds()), self.passes.has_single());
+    pub fn limit_iterations(&self, iterations: u32) {
+        *lock(&self.pace) =
+            Pace::new(iterations.min(self.passes.most_iterations()), self.passes.has_non_resumable());
     }
 
     #[cfg(test)]
@@ -226,16 +227,16 @@ struct Submission {
     buffers: Buffers,
     range: Range<usize>,
     block: LaneSpan,
-    pass: ShaderPass,
+    pass: KernelKind,
     /// Permitted iterations of each lane in each dispatch.
-    rounds: u32,
+    iterations: u32,
     pending: Pending,
 }
 
 impl<'a> Batch<'a, '_> {
     /// Executes all blocks in order. While the device works on one block, the next one is sent and the results of the
     /// previous one are read.
-    fn carry_out(&mut self) -> Result<(), BatchError> {
+    fn execute(&mut self) -> Result<(), BatchError> {
         let lanes = self.statuses.len();
         let of_a_block = self.prepare(lanes)?;
         self.pace = self.pace.for_lanes(of_a_block.min(lanes));
@@ -287,16 +288,16 @@ impl<'a> Batch<'a, '_> {
         let begun = Instant::now();
         buffers.send(device, self.given, &range)?;
         self.ran.upload += begun.elapsed();
-        let (pass, rounds) = self.pace.begin();
+        let (pass, iterations) = self.pace.begin();
         let with_results = self.pace.ends_at_once || self.results_are_few(block);
-        let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
+        let asked = DispatchRequest { is_first: true, dispatches: 1, iterations, with_results };
         let pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
-        Ok(Submission { buffers, range, block, pass, rounds, pending })
+        Ok(Submission { buffers, range, block, pass, iterations, pending })
     }
 
     /// Continues a block until all of its lanes have ended, and reads their results.
     fn finish(&mut self, submission: Submission) -> Result<Buffers, BatchError> {
-        let Submission { mut buffers, range, block, mut pass, mut rounds, mut pending } = submission;
+        let Submission { mut buffers, range, block, mut pass, mut iterations, mut pending } = submission;
         let device = &self.shader.device;
         let mut submissions = 1;
         loop {
@@ -311,13 +312,14 @@ impl<'a> Batch<'a, '_> {
                 break;
             }
             buffers.done();
-            let mut asked = AskedDispatch { is_first: false, dispatches: 0, rounds: 0, with_results: true };
+            let mut asked =
+                DispatchRequest { is_first: false, dispatches: 0, iterations: 0, with_results: true };
             if left > 0 {
                 self.is_wanted()?;
-                let worked = worked.filter(|worked| pass == ShaderPass::Single && !worked.is_zero());
+                let worked = worked.filter(|worked| pass == KernelKind::NonResumable && !worked.is_zero());
                 let took = worked.unwrap_or(took);
-                (pass, asked) = self.next((pass, rounds), took, left as usize, block);
-                rounds = asked.rounds;
+                (pass, asked) = self.next((pass, iterations), took, left as usize, block);
+                iterations = asked.iterations;
                 submissions += 1;
             }
             pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
@@ -330,7 +332,7 @@ impl<'a> Batch<'a, '_> {
     }
 
     /// Returns the kernel of a pass, which may be compiled first.
-    fn pipeline(&mut self, pass: ShaderPass) -> Result<&'a Pipeline, BatchError> {
+    fn pipeline(&mut self, pass: KernelKind) -> Result<&'a Pipeline, BatchError> {
         let DeviceShader { device, passes, .. } = self.shader;
         let begun = Instant::now();
         let pipeline = passes.pipeline(device, pass)?;
@@ -338,25 +340,30 @@ impl<'a> Batch<'a, '_> {
         Ok(pipeline)
     }
 
-    /// Chooses the next dispatch, after a pass with `rounds` permitted iterations took time `took` and left lanes
+    /// Chooses the next dispatch, after a pass with `iterations` permitted iterations took time `took` and left lanes
     /// unfinished.
     fn next(
         &mut self,
-        (pass, rounds): (ShaderPass, u32),
+        (pass, iterations): (KernelKind, u32),
         took: Duration,
         left: usize,
         block: LaneSpan,
-    ) -> (ShaderPass, AskedDispatch) {
+    ) -> (KernelKind, DispatchRequest) {
         let with_results = self.results_are_few(block);
-        let asked = |rounds, dispatches| AskedDispatch { is_first: false, dispatches, rounds, with_results };
+        let asked = |iterations, dispatches| DispatchRequest {
+            is_first: false,
+            dispatches,
+            iterations,
+            with_results,
+        };
         match pass {
-            ShaderPass::Single => match self.pace.begin_again(rounds, took, left, block.lanes) {
-                Some(rounds) => (ShaderPass::Single, asked(rounds, 1)),
-                None => (ShaderPass::Resumable, asked(self.pace.rounds, 1)),
+            KernelKind::NonResumable => match self.pace.begin_again(iterations, took, left, block.lanes) {
+                Some(iterations) => (KernelKind::NonResumable, asked(iterations, 1)),
+                None => (KernelKind::Resumable, asked(self.pace.iterations, 1)),
             },
-            ShaderPass::Resumable => {
+            KernelKind::Resumable => {
                 self.pace.learn(took);
-                (ShaderPass::Resumable, asked(self.pace.rounds, self.pace.dispatches))
+                (KernelKind::Resumable, asked(self.pace.iterations, self.pace.dispatches))
             }
         }
     }
@@ -387,14 +394,14 @@ impl<'a> Batch<'a, '_> {
 /// Translates the final status words.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     // The common case, which is quick to check.
-    if statuses.iter().all(|status| *status == status::ARRIVED) {
-        return Ok(vec![LaneStatus::Arrived; statuses.len()]);
+    if statuses.iter().all(|status| *status == status::FINISHED) {
+        return Ok(vec![LaneStatus::Finished; statuses.len()]);
     }
     let ended = |(lane, status): (usize, &u32)| match *status {
-        status::ARRIVED => Ok(LaneStatus::Arrived),
+        status::FINISHED => Ok(LaneStatus::Finished),
         status::FAILED => Ok(LaneStatus::Failed),
-        status::OVER => Ok(LaneStatus::Over),
-        status::BEGINS | status::UNDERWAY => {
+        status::OUT_OF_STEPS => Ok(LaneStatus::OutOfSteps),
+        status::BEGINS | status::SUSPENDED => {
             Err(BatchError::Device(format!("lane {lane} isn't counted, but hasn't ended")))
         }
         status => Err(BatchError::Device(format!("lane {lane} has the status {status}, which isn't one"))),

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use crate::shader::ShaderPass;
+use crate::shader::KernelKind;
 
 /// Upper target for the time of one submission: driver watchdogs and interrupts wait for a whole submission.
 const LONG: Duration = Duration::from_millis(100);
 /// Lower target; below this, more work is submitted at once.
 const SHORT: Duration = Duration::from_millis(20);
 /// Iterations of a lane in its first dispatch, when its length is unknown.
-const ROUNDS_AT_FIRST: u32 = 256;
+const ITERATIONS_AT_FIRST: u32 = 256;
 /// Upper bound on the growth factor of iterations in the next non-resumable pass, which repeats the work of the
 /// previous one.
 const MOST_GROWTH: u32 = 16;
@@ -21,51 +21,61 @@ const MOST_DISPATCHES: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
     /// Permitted iterations of each lane in each dispatch.
-    pub rounds: u32,
+    pub iterations: u32,
     /// Dispatches before the device is waited for.
     pub dispatches: u32,
     /// True if all lanes of the previous block ended in its first submission.
     pub ends_at_once: bool,
-    most_rounds: u32,
+    most_iterations: u32,
     /// The number of lanes that this was measured for.
     lanes: usize,
     /// Iterations of each lane in a non-resumable pass; None if blocks begin with the resumable kernel.
     single: Option<u32>,
-    has_single: bool,
+    has_non_resumable: bool,
 }
 
 impl Pace {
-    /// Returns the initial pace. `most_rounds` bounds the iterations of a lane in one dispatch. `has_single` is true if
+    /// Returns the initial pace. `most_iterations` bounds the iterations of a lane in one dispatch. `has_non_resumable` is true if
     /// the shader has a non-resumable kernel.
-    pub fn new(most_rounds: u32, has_single: bool) -> Self {
-        let rounds = ROUNDS_AT_FIRST.min(most_rounds);
-        let single = Self::most_of_single(most_rounds).filter(|_| has_single).map(|most| rounds.min(most));
-        Self { rounds, dispatches: 1, ends_at_once: true, most_rounds, lanes: 0, single, has_single }
+    pub fn new(most_iterations: u32, has_non_resumable: bool) -> Self {
+        let iterations = ITERATIONS_AT_FIRST.min(most_iterations);
+        let single = Self::most_non_resumable(most_iterations)
+            .filter(|_| has_non_resumable)
+            .map(|most| iterations.min(most));
+        Self {
+            iterations,
+            dispatches: 1,
+            ends_at_once: true,
+            most_iterations,
+            lanes: 0,
+            single,
+            has_non_resumable,
+        }
     }
 
     /// Returns the upper bound on iterations in a non-resumable pass. It is one less than with the resumable kernel,
     /// because a lane that exhausts its iterations still executes the code after its loops.
-    fn most_of_single(most_rounds: u32) -> Option<u32> {
-        most_rounds.checked_sub(1).filter(|&most| most > 0)
+    fn most_non_resumable(most_iterations: u32) -> Option<u32> {
+        most_iterations.checked_sub(1).filter(|&most| most > 0)
     }
 
     /// Returns the pass with which a block begins, and its iterations for each lane.
-    pub fn begin(&self) -> (ShaderPass, u32) {
+    pub fn begin(&self) -> (KernelKind, u32) {
         match self.single {
-            Some(rounds) => (ShaderPass::Single, rounds),
-            None => (ShaderPass::Resumable, self.rounds),
+            Some(iterations) => (KernelKind::NonResumable, iterations),
+            None => (KernelKind::Resumable, self.iterations),
         }
     }
 
     /// Returns the iterations of another non-resumable pass, or None if the remaining lanes should use the resumable
     /// kernel. The latter happens if the iterations are at their limit or would take too long. The previous pass had
-    /// `rounds` iterations, took time `took`, and left `left` of `lanes` unfinished.
-    pub fn begin_again(&mut self, rounds: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
-        let most = Self::most_of_single(self.most_rounds)?;
+    /// `iterations` iterations, took time `took`, and left `left` of `lanes` unfinished.
+    pub fn begin_again(&mut self, iterations: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
+        let most = Self::most_non_resumable(self.most_iterations)?;
         let growth = LONG.as_micros() / took.as_micros().max(1);
         let growth = u32::try_from(growth).unwrap_or(MOST_GROWTH).min(MOST_GROWTH);
-        if growth >= 2 && rounds < most {
-            let more = rounds.saturating_mul(growth).min(most);
+        if growth >= 2 && iterations < most {
+            let more = iterations.saturating_mul(growth).min(most);
             // Another block may have reached an even larger number.
             self.single = self.single.map(|single| single.max(more));
             return Some(more);
@@ -81,7 +91,7 @@ impl Pace {
     /// Adapts the pace to a batch of this many lanes. Measurements for few lanes don't hold for many.
     pub fn for_lanes(self, lanes: usize) -> Self {
         if lanes > self.lanes.saturating_mul(2) {
-            let new = Self::new(self.most_rounds, self.has_single);
+            let new = Self::new(self.most_iterations, self.has_non_resumable);
             return Self { lanes, ends_at_once: self.ends_at_once, ..new };
         }
         Self { lanes: lanes.max(self.lanes), dispatches: 1, ..self }
@@ -89,14 +99,14 @@ impl Pace {
 
     /// Adapts to the time of a submission that left lanes unfinished.
     pub fn learn(&mut self, took: Duration) {
-        if took < SHORT && self.rounds < self.most_rounds {
-            self.rounds = self.rounds.saturating_mul(4).min(self.most_rounds);
+        if took < SHORT && self.iterations < self.most_iterations {
+            self.iterations = self.iterations.saturating_mul(4).min(self.most_iterations);
         } else if took < SHORT {
             self.dispatches = (self.dispatches * 2).min(MOST_DISPATCHES);
         } else if took > LONG && self.dispatches > 1 {
             self.dispatches /= 2;
         } else if took > LONG {
-            self.rounds = (self.rounds / 2).max(1);
+            self.iterations = (self.iterations / 2).max(1);
         }
     }
 }
@@ -111,43 +121,43 @@ mod tests {
         for _ in 0..20 {
             pace.learn(Duration::from_millis(1));
         }
-        assert_eq!((pace.rounds, pace.dispatches), (8000, MOST_DISPATCHES));
+        assert_eq!((pace.iterations, pace.dispatches), (8000, MOST_DISPATCHES));
         for _ in 0..30 {
             pace.learn(Duration::from_secs(1));
         }
-        assert_eq!((pace.rounds, pace.dispatches), (1, 1));
+        assert_eq!((pace.iterations, pace.dispatches), (1, 1));
         pace.learn(Duration::from_millis(50));
-        assert_eq!((pace.rounds, pace.dispatches), (1, 1));
+        assert_eq!((pace.iterations, pace.dispatches), (1, 1));
     }
 
     #[test]
     fn more_lanes_begin_anew() {
         let mut pace = Pace::new(8000, false).for_lanes(100);
         pace.learn(Duration::ZERO);
-        assert_eq!(pace.for_lanes(150).rounds, 1024);
-        assert_eq!(pace.for_lanes(1000).rounds, ROUNDS_AT_FIRST);
-        assert_eq!(Pace::new(7, false).for_lanes(1).rounds, 7);
+        assert_eq!(pace.for_lanes(150).iterations, 1024);
+        assert_eq!(pace.for_lanes(1000).iterations, ITERATIONS_AT_FIRST);
+        assert_eq!(Pace::new(7, false).for_lanes(1).iterations, 7);
     }
 
     #[test]
     fn a_single_pass_is_tried_again_while_that_is_quick() {
         let mut pace = Pace::new(8000, true);
-        assert_eq!(pace.begin(), (ShaderPass::Single, ROUNDS_AT_FIRST));
+        assert_eq!(pace.begin(), (KernelKind::NonResumable, ITERATIONS_AT_FIRST));
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin_again(1280, Duration::ZERO, 100, 100), Some(7999));
-        assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
+        assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
         // A pass that began with fewer iterations is judged by its own time.
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
-        assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
+        assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
         // A minority of longer lanes doesn't end non-resumable passes for the others.
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 50, 100), None);
-        assert_eq!(pace.begin(), (ShaderPass::Single, 7999));
+        assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 51, 100), None);
-        assert_eq!(pace.begin(), (ShaderPass::Resumable, ROUNDS_AT_FIRST));
-        assert_eq!(pace.for_lanes(1000).begin(), (ShaderPass::Single, ROUNDS_AT_FIRST));
+        assert_eq!(pace.begin(), (KernelKind::Resumable, ITERATIONS_AT_FIRST));
+        assert_eq!(pace.for_lanes(1000).begin(), (KernelKind::NonResumable, ITERATIONS_AT_FIRST));
         let mut slow = Pace::new(8000, true);
         assert_eq!(slow.begin_again(256, Duration::from_millis(60), 1, 100), None);
-        assert_eq!(Pace::new(8000, false).begin(), (ShaderPass::Resumable, ROUNDS_AT_FIRST));
-        assert_eq!(Pace::new(1, true).begin(), (ShaderPass::Resumable, 1));
+        assert_eq!(Pace::new(8000, false).begin(), (KernelKind::Resumable, ITERATIONS_AT_FIRST));
+        assert_eq!(Pace::new(1, true).begin(), (KernelKind::Resumable, 1));
     }
 }

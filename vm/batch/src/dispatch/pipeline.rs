@@ -2,7 +2,7 @@
 
 use wgpu::util::DeviceExt;
 
-use crate::code::ShaderForm;
+use crate::code::ShaderSource;
 use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::passthrough::{ENTRY, passed_module};
@@ -34,14 +34,14 @@ impl Pipeline {
     /// Passes on errors of the device. Some drivers compile only before the first dispatch.
     pub fn new(
         device: &BatchDevice,
-        form: &ShaderForm,
+        form: &ShaderSource,
         bindings: &ShaderBindings,
     ) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
             let module = match form {
-                ShaderForm::Spirv(spirv) => passed_module(wgpu, spirv),
-                ShaderForm::Wgsl(text) => wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
+                ShaderSource::Spirv(spirv) => passed_module(wgpu, spirv),
+                ShaderSource::Wgsl(text) => wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some("lanes"),
                     source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
                 }),

@@ -43,13 +43,13 @@ const ENDLESS: u64 = 1 << 60;
 fn shader_of_rounds() -> LaneShader {
     LaneShader {
         wgsl: with_main(ROUNDS),
-        single_pass: None,
+        non_resumable: None,
         constants: vec![0],
         given: 1,
         found: 1,
         kept: 2,
-        tells_steps: true,
-        helper_rounds: 64,
+        reports_steps: true,
+        helper_iterations: 64,
     }
 }
 
@@ -57,7 +57,7 @@ fn series(state: u64, n: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n)
 }
 
-fn state_behind(goal: u64) -> u64 {
+fn state_after(goal: u64) -> u64 {
     (1..=goal).fold(0, series)
 }
 
@@ -72,14 +72,14 @@ fn run(shader: &DeviceShader, given: &[u64], most_steps: u64) -> Result<(Vec<u64
 fn assert_rounds(shader: &DeviceShader, goals: &[u64]) {
     let (found, run) = run(shader, goals, u64::MAX).unwrap();
     assert_eq!(run.steps, goals);
-    assert!(run.statuses.iter().all(|status| *status == LaneStatus::Arrived));
+    assert!(run.statuses.iter().all(|status| *status == LaneStatus::Finished));
     for (goal, found) in goals.iter().zip(found) {
-        assert_eq!(found, state_behind(*goal), "{goal} rounds");
+        assert_eq!(found, state_after(*goal), "{goal} rounds");
     }
 }
 
 #[test]
-fn a_long_lane_goes_on_beside_short_ones() {
+fn a_long_lane_continues_with_short_ones() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     let mut goals = vec![1; 200];
@@ -129,7 +129,7 @@ const TURNS: &str = "
 ";
 
 #[test]
-fn lanes_that_take_turns_make_all_their_rounds() {
+fn lanes_that_diverge_execute_all_iterations() {
     let Some(device) = device() else { return };
     let text = LaneShader { wgsl: with_main(TURNS), ..shader_of_rounds() };
     let shader = DeviceShader::new(&device, &text).unwrap();
@@ -151,10 +151,10 @@ fn lanes_fail_and_run_out_of_steps_by_themselves() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     let (found, run) = run(&shader, &[3, FAILS, 1001, 1000, ENDLESS], 1000).unwrap();
-    use LaneStatus::{Arrived, Failed, Over};
-    assert_eq!(run.statuses, [Arrived, Failed, Over, Arrived, Over]);
+    use LaneStatus::{Failed, Finished, OutOfSteps};
+    assert_eq!(run.statuses, [Finished, Failed, OutOfSteps, Finished, OutOfSteps]);
     assert_eq!(run.steps, [3, 0, 1000, 1000, 1000]);
-    assert_eq!((found[0], found[3]), (state_behind(3), state_behind(1000)));
+    assert_eq!((found[0], found[3]), (state_after(3), state_after(1000)));
 }
 
 #[test]
@@ -166,13 +166,13 @@ fn most_steps_have_64_bits() {
     ";
     let text = LaneShader {
         wgsl: with_main(body),
-        single_pass: None,
+        non_resumable: None,
         constants: vec![0],
         given: 0,
         found: 1,
         kept: 0,
-        tells_steps: true,
-        helper_rounds: 64,
+        reports_steps: true,
+        helper_iterations: 64,
     };
     let shader = DeviceShader::new(&device, &text).unwrap();
     let mut found = [0; 3];
@@ -181,7 +181,7 @@ fn most_steps_have_64_bits() {
 }
 
 #[test]
-fn words_come_back_as_they_were_sent() {
+fn words_are_returned_unchanged() {
     let Some(device) = device() else { return };
     let copies = ["given[lane]", "given[stride + lane]", "given[2u * stride + lane] + constants[1]"];
     let shader = lane_shader(3, "", &copies.map(str::to_owned), vec![0, 7]);
@@ -196,7 +196,7 @@ fn words_come_back_as_they_were_sent() {
 }
 
 #[test]
-fn floats_come_back_whatever_they_are() {
+fn all_floats_are_returned_unchanged() {
     let Some(device) = device() else { return };
     if !device.info().has_f64 {
         return;
@@ -260,7 +260,7 @@ fn two_threads_have_a_shader_in_common() {
 }
 
 #[test]
-fn whoever_asks_ends_a_batch() {
+fn an_interrupt_ends_a_batch() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     let stop = AtomicBool::new(false);
@@ -340,13 +340,13 @@ fn texts_that_are_no_shaders_are_refused() {
     let Some(device) = device() else { return };
     let with = |wgsl: String, kept| LaneShader {
         wgsl,
-        single_pass: None,
+        non_resumable: None,
         constants: vec![0],
         given: 0,
         found: 0,
         kept,
-        tells_steps: true,
-        helper_rounds: 64,
+        reports_steps: true,
+        helper_iterations: 64,
     };
     let refused = |shader: LaneShader| DeviceShader::new(&device, &shader).err();
     assert!(
@@ -368,13 +368,13 @@ fn statuses_that_mean_nothing_are_the_devices_fault() {
     for body in ["", "atomicStore(&statuses[lane], 1u);", "atomicStore(&statuses[lane], 9u);"] {
         let text = LaneShader {
             wgsl: with_main(body),
-            single_pass: None,
+            non_resumable: None,
             constants: vec![0],
             given: 0,
             found: 0,
             kept: 0,
-            tells_steps: true,
-            helper_rounds: 64,
+            reports_steps: true,
+            helper_iterations: 64,
         };
         let shader = DeviceShader::new(&device, &text).unwrap();
         let result = shader.run(&[], &mut [], 5, 1, &AtomicBool::new(false));

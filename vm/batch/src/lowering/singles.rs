@@ -99,7 +99,7 @@ impl LoweredSingles {
     }
 
     /// Returns the upper bound on the iterations of a loop in its helper functions.
-    pub(crate) fn rounds(self) -> u32 {
+    pub(crate) fn iterations(self) -> u32 {
         match self {
             LoweredSingles::Native => 0,
             LoweredSingles::Compared | LoweredSingles::Fused | LoweredSingles::Whole => 26,
@@ -318,8 +318,8 @@ mod tests {
     fn root(x: f32, units: i32) -> f32 {
         let inverse = away((1.0 / f64::from(x).sqrt()) as f32, units);
         let near = x * inverse;
-        let mended = (-near).mul_add(0.5 * inverse, 0.5).mul_add(near, near);
-        let root = f32::from_bits(mended.to_bits().clamp(0x3f80_0000, 0x3fff_ffff));
+        let recomputed = (-near).mul_add(0.5 * inverse, 0.5).mul_add(near, near);
+        let root = f32::from_bits(recomputed.to_bits().clamp(0x3f80_0000, 0x3fff_ffff));
         let rest = (-root).mul_add(root, x);
         let unit = root * f32::EPSILON;
         away(root, i32::from(rest > unit) - i32::from(rest <= -unit))
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_nearest_whatever_the_device_approximates() {
+    fn quotients_are_nearest_for_any_device_approximation() {
         for a in fractions().step_by(7) {
             // Divisors with all fraction bits set are excluded, because they use integer arithmetic.
             for b in fractions().filter(|b| b.to_bits() & 0x7f_ffff != 0x7f_ffff) {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_nearest_whatever_the_device_approximates() {
+    fn roots_are_nearest_for_any_device_approximation() {
         for x in fractions().flat_map(|x| [x, 2.0 * x]) {
             for units in -2..=2 {
                 assert_eq!(root(x, units), x.sqrt(), "{x}, {units}");

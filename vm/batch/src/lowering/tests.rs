@@ -51,7 +51,7 @@ fn statements_keep_their_order() {
 }
 
 #[test]
-fn only_what_is_called_is_written() {
+fn only_called_functions_are_written() {
     let pairs = ALL[0];
     let made = lower(&with("found[0] = constants[0] % constants[1];"), pairs).unwrap();
     assert!(made.contains("fn pair_divided") && made.contains("fn pair_shl"));
@@ -84,7 +84,7 @@ fn the_text_stays_where_nothing_is_lowered() {
 }
 
 #[test]
-fn what_has_no_lowering_is_refused_in_words() {
+fn constructs_without_lowering_are_refused_with_a_description() {
     let refused = [
         ("found[0] = bitcast<u64>(bitcast<f64>(constants[1]) + 1.0lf);", "F64(1.0)"),
         ("found[0] = reverseBits(constants[1]);", "ReverseBits"),

@@ -6,10 +6,10 @@ use reviver_isa::arith::Elementary;
 use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, special, trig, wide};
 
 use super::function::RealFunction;
+use super::shader_function::ShaderTerm;
 use super::tables::Tables;
 use super::wide::WORD;
-use super::wide_reading::{Rounds, ShaderWords};
-use super::written::WrittenTerm;
+use super::wide_evaluation::{LoopTranslation, ShaderWords};
 
 /// Returns the text of the function with this name.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
@@ -23,7 +23,7 @@ pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
 }
 
 /// Returns the upper bound on the iterations of a function's loops; drivers may permit a lane only few.
-pub(super) fn rounds(function: RealFunction) -> u32 {
+pub(super) fn iterations(function: RealFunction) -> u32 {
     match function {
         // The number of terms of a series; term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
         RealFunction::Elementary(Elementary::Erf) => 256,
@@ -48,7 +48,7 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
         RealFunction::Turn { .. } => &["x", "y", "angle"],
         RealFunction::Hypot => return None,
     };
-    let terms: Vec<WrittenTerm> = parameters.iter().map(|name| s.number(name)).collect();
+    let terms: Vec<ShaderTerm> = parameters.iter().map(|name| s.number(name)).collect();
     let [value, fault] = match (function, terms.as_slice()) {
         (RealFunction::Elementary(function), &[x]) => elementary(&s, function, x, frac)?,
         (RealFunction::Pow, &[a, b]) => power::pow(&s, a, b, frac),
@@ -81,11 +81,11 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
 }
 
 /// Returns a value that never fails, with the fault 0.
-fn surely(s: &ShaderWords, value: WrittenTerm) -> [WrittenTerm; 2] {
+fn surely(s: &ShaderWords, value: ShaderTerm) -> [ShaderTerm; 2] {
     [value, s.argument(&super::wide::literal(0))]
 }
 
-fn elementary(s: &ShaderWords, function: Elementary, x: WrittenTerm, frac: u32) -> Option<[WrittenTerm; 2]> {
+fn elementary(s: &ShaderWords, function: Elementary, x: ShaderTerm, frac: u32) -> Option<[ShaderTerm; 2]> {
     Some(match function {
         // These have no series.
         Elementary::Sqrt | Elementary::Round | Elementary::Floor => return None,
@@ -113,14 +113,14 @@ fn elementary(s: &ShaderWords, function: Elementary, x: WrittenTerm, frac: u32) 
 
 /// Generates the helper functions that are shared by the elementary functions.
 fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
-    let (read, parameters): (fn(&ShaderWords<'t>, WrittenTerm, WrittenTerm) -> WrittenTerm, _) = match name {
+    let (read, parameters): (fn(&ShaderWords<'t>, ShaderTerm, ShaderTerm) -> ShaderTerm, _) = match name {
         "rv_wide_mul_high" => (wide::mul_high, ["a", "b"]),
         "rv_wide_fraction" => (wide::fraction, ["n", "d"]),
         "rv_wide_round_shift" => (wide::round_shift, ["value", "shift"]),
         _ => return None,
     };
     // The estimates of its quotients are at most 2 too large.
-    let s = ShaderWords::called(tables, Rounds::AtMost(2));
+    let s = ShaderWords::called(tables, LoopTranslation::AtMost(2));
     let [a, b] = parameters.map(|name| s.argument(name));
     let made = read(&s, a, b);
     let (body, gives) = s.body(&[made]);

@@ -7,11 +7,11 @@ use reviver_isa::number::elementary::{
     FloatOps, Format, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
 };
 
-use super::float_reading::ShaderFloats;
+use super::float_evaluation::ShaderFloats;
 use super::function::RealFunction;
-use super::spelling::{DOUBLE, FloatType, SINGLE};
+use super::number_types::{DOUBLE, FloatType, SINGLE};
+use super::shader_function::ShaderTerm;
 use super::tables::Tables;
-use super::written::WrittenTerm;
 
 /// Returns the text of the function with this name.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
@@ -50,7 +50,7 @@ fn read<'t, F: Format, const N: usize>(
     stem: &str,
     parameters: [&str; N],
     tables: &'t Tables,
-    function: impl FnOnce(&ShaderFloats<'t, F>, [WrittenTerm; N]) -> WrittenTerm,
+    function: impl FnOnce(&ShaderFloats<'t, F>, [ShaderTerm; N]) -> ShaderTerm,
 ) -> String {
     let s = ShaderFloats::<F>::new(float, tables);
     let arguments = parameters.map(|parameter| s.argument(parameter));
@@ -62,7 +62,7 @@ fn read<'t, F: Format, const N: usize>(
 }
 
 fn elementary<'t, F: Format>(float: FloatType, function: Elementary, tables: &'t Tables) -> Option<String> {
-    let function_of: fn(&ShaderFloats<'t, F>, WrittenTerm) -> WrittenTerm = match function {
+    let function_of: fn(&ShaderFloats<'t, F>, ShaderTerm) -> ShaderTerm = match function {
         // These have no series.
         Elementary::Sqrt | Elementary::Floor | Elementary::Round => return None,
         Elementary::Exp => exp::exp,

@@ -1,6 +1,6 @@
 //! Operations on floats that are built-ins of WGSL, or a few built-ins each. Contains no elementary function.
 
-use super::spelling::{DOUBLE, FloatType, SINGLE};
+use super::number_types::{DOUBLE, FloatType, SINGLE};
 
 /// 2⁶³, the first float beyond the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;

@@ -4,8 +4,8 @@ use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
 use reviver_isa::module::Word;
 
-use super::operation_text::Written;
-use super::spelling::IntegerType;
+use super::number_types::IntegerType;
+use super::operation_text::OperationText;
 
 /// Writer of a program's integer operations.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct IntegerTexts {
 
 impl IntegerTexts {
     /// Writes an operation on integers, or a selection.
-    pub fn written(self, kind: OpKind, operands: &[&str]) -> Option<Written> {
+    pub fn written(self, kind: OpKind, operands: &[&str]) -> Option<OperationText> {
         let call = |stem, a: &str, b: &str| format!("{}({a}, {b})", self.function_name(stem));
         let text = match (kind, operands) {
             (OpKind::IntAdd, [a, b]) => self.wrapped(&format!("({a} + {b})")),
@@ -28,7 +28,7 @@ impl IntegerTexts {
             (OpKind::IntRem, [a, b]) => return Some(failing(call("rem", a, b), self.is_zero(b))),
             (OpKind::IntPow, [a, b]) => {
                 let written = failing(call("pow", a, b), format!("({b} < {})", self.of.literal(0)));
-                return Some(Written { rounds: POWER_ROUNDS, ..written });
+                return Some(OperationText { iterations: POWER_ITERATIONS, ..written });
             }
             (OpKind::IntAnd, [a, b]) => format!("({a} & {b})"),
             (OpKind::IntOr, [a, b]) => format!("({a} | {b})"),
@@ -45,7 +45,7 @@ impl IntegerTexts {
             }
             _ => return None,
         };
-        Some(Written::surely(text))
+        Some(OperationText::surely(text))
     }
 
     /// Returns a test for 0.
@@ -79,8 +79,8 @@ impl IntegerTexts {
     }
 }
 
-fn failing(text: String, fails: String) -> Written {
-    Written { fails: Some(fails), ..Written::surely(text) }
+fn failing(text: String, fails: String) -> OperationText {
+    OperationText { fails: Some(fails), ..OperationText::surely(text) }
 }
 
 /// Returns a comparison. For NaN only `!=` holds. It is written as a negated `==`, because `!=` itself is false for NaN
@@ -191,4 +191,4 @@ impl IntegerFunction<'_> {
 }
 
 /// Upper bound on the iterations of a power's loop.
-const POWER_ROUNDS: u32 = 16;
+const POWER_ITERATIONS: u32 = 16;

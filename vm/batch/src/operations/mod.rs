@@ -9,33 +9,33 @@
 
 mod fixed;
 mod fixed_functions;
+mod float_evaluation;
 mod float_functions;
-mod float_reading;
 mod floats;
 mod function;
 mod integers;
 mod library;
+mod number_types;
 mod operation_text;
 mod reals;
-mod spelling;
+mod shader_function;
 mod tables;
 mod wide;
-mod wide_reading;
-mod written;
+mod wide_evaluation;
 
 #[cfg(test)]
 mod tests;
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_compile::op::OpKind;
 use reviver_isa::instruction::Class;
 
 use self::integers::IntegerTexts;
 use self::library::Library;
-pub(crate) use self::operation_text::Written;
+use self::number_types::NumberTypes;
+pub(crate) use self::number_types::{FloatType, IntegerType, ZERO};
+pub(crate) use self::operation_text::OperationText;
 use self::reals::RealTexts;
-use self::spelling::NumberTypes;
-pub(crate) use self::spelling::{FloatType, IntegerType, ZERO};
 
 /// The operations of a shader.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Operations {
     /// Writes an operation on values. Its operands must be names, literals, or in parentheses, because they may be
     /// written several times. Names declared by its lines begin with `name`. Returns None if the operation involves
     /// more than values.
-    pub fn value(&mut self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    pub fn value(&mut self, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         let written = self.written(kind, name, operands)?;
         let texts = written.lines.iter().chain([&written.text]).chain(&written.fails);
         texts.for_each(|text| self.library.need(text));
@@ -125,10 +125,10 @@ impl Operations {
         RealTexts { numbers: self.numbers, integers: self.integer_texts() }
     }
 
-    fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         match kind {
-            OpKind::Int(value) => Some(Written::surely(self.integers().literal(value))),
-            OpKind::Real(bits) => Some(Written::surely(self.literal(Class::Real, bits))),
+            OpKind::Int(value) => Some(OperationText::surely(self.integers().literal(value))),
+            OpKind::Real(bits) => Some(OperationText::surely(self.literal(Class::Real, bits))),
             OpKind::IntAdd
             | OpKind::IntSub
             | OpKind::IntNeg

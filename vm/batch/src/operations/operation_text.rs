@@ -2,7 +2,7 @@
 
 /// The text of an operation that returns a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct OperationText {
     /// Statements that come first.
     pub lines: Vec<String>,
     /// The value: an expression that needs no parentheses. Undefined if the operation fails.
@@ -10,11 +10,11 @@ pub(crate) struct Written {
     /// An expression of type `bool` that is true if the operation fails; None if it can't fail.
     pub fails: Option<String>,
     /// Upper bound on the iterations of its loops.
-    pub rounds: u32,
+    pub iterations: u32,
 }
 
-impl Written {
-    pub fn surely(text: String) -> Written {
-        Written { text, ..Written::default() }
+impl OperationText {
+    pub fn surely(text: String) -> OperationText {
+        OperationText { text, ..OperationText::default() }
     }
 }

@@ -1,15 +1,15 @@
 //! Operations on reals, in floats or in fixed point. Selects the WGSL function of each operation; independent of the
 //! functions' implementation.
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::{RealSystem, Word};
 
 use super::function::RealFunction;
 use super::integers::{IntegerTexts, holds};
-use super::operation_text::Written;
-use super::spelling::{FloatType, ZERO};
+use super::number_types::{FloatType, ZERO};
+use super::operation_text::OperationText;
 use super::{fixed_functions, floats};
 
 /// Writer of a program's real operations.
@@ -19,9 +19,9 @@ pub(super) struct RealTexts {
 }
 
 impl RealTexts {
-    pub fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    pub fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         if let (OpKind::Test(order), [a, b]) = (kind, operands) {
-            return Some(Written::surely(self.integers.bit(&self.holds(order, a, b))));
+            return Some(OperationText::surely(self.integers.bit(&self.holds(order, a, b))));
         }
         // Integer arguments of functions have 64 bits.
         let widened = |n: usize| operands.get(n).map(|operand| self.integers.of.widened(operand));
@@ -54,7 +54,13 @@ impl RealTexts {
         }
     }
 
-    fn of_float(&self, float: FloatType, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    fn of_float(
+        &self,
+        float: FloatType,
+        kind: OpKind,
+        name: &str,
+        operands: &[&str],
+    ) -> Option<OperationText> {
         let of = float.name;
         let text = match (kind, operands) {
             (OpKind::Add, [a, b]) => format!("({a} + {b})"),
@@ -76,11 +82,11 @@ impl RealTexts {
                 format!("{}_{of}({})", function.name(), operands.join(", "))
             }
         };
-        Some(Written::surely(text))
+        Some(OperationText::surely(text))
     }
 
     /// Converts a 64-bit integer to a word; fails if it exceeds the range of a word.
-    fn within_word(&self, made: String, name: &str, fails: String) -> Written {
+    fn within_word(&self, made: String, name: &str, fails: String) -> OperationText {
         let (line, whole) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
         let fails = match (self.numbers.word, fails.as_str()) {
             (Word::W64, "") => None,
@@ -90,10 +96,10 @@ impl RealTexts {
                 Some(if fails.is_empty() { is_no_word } else { format!("({fails} | {is_no_word})") })
             }
         };
-        Written { lines: vec![line], text: self.integers.of.of_wide(&whole), fails, rounds: 0 }
+        OperationText { lines: vec![line], text: self.integers.of.of_wide(&whole), fails, iterations: 0 }
     }
 
-    fn of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    fn of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         let call = match (kind, operands) {
             (OpKind::Add, [a, b]) => format!("rv_fixed_add({a}, {b})"),
             (OpKind::Sub, [a, b]) => format!("rv_fixed_sub({a}, {b})"),
@@ -105,13 +111,13 @@ impl RealTexts {
             (OpKind::Elementary(Elementary::Round), [a]) => format!("rv_fixed_round({a}, {fraction}u)"),
             (OpKind::RealOf, [a]) => format!("rv_fixed_of_integer({a}, {fraction}u)"),
             (OpKind::Elementary(Elementary::Floor), [a]) => {
-                return Some(Written::surely(format!("rv_fixed_floor({a}, {fraction}u)")));
+                return Some(OperationText::surely(format!("rv_fixed_floor({a}, {fraction}u)")));
             }
             (OpKind::Magnitude, [a]) => {
                 let fails = Some(format!("({a} == i64(0x8000000000000000lu))"));
-                return Some(Written {
+                return Some(OperationText {
                     fails,
-                    ..Written::surely(format!("select({a}, (0li - {a}), ({a} < 0li))"))
+                    ..OperationText::surely(format!("select({a}, (0li - {a}), ({a} < 0li))"))
                 });
             }
             (OpKind::IntOf, [a]) => {
@@ -123,10 +129,16 @@ impl RealTexts {
         Some(outcome(call, name, 0))
     }
 
-    fn series_of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+    fn series_of_fixed(
+        &self,
+        fraction: u8,
+        kind: OpKind,
+        name: &str,
+        operands: &[&str],
+    ) -> Option<OperationText> {
         let function = RealFunction::all().find(|function| function.kind() == kind)?;
         let call = format!("{}_fixed{fraction}({})", function.name(), operands.join(", "));
-        Some(outcome(call, name, fixed_functions::rounds(function)))
+        Some(outcome(call, name, fixed_functions::iterations(function)))
     }
 
     /// Returns a condition that is true if a real must not be stored in a cell; None in fixed point.
@@ -147,11 +159,11 @@ impl RealTexts {
 }
 
 /// Writes a call of a function that returns a value and a failure flag.
-fn outcome(call: String, name: &str, rounds: u32) -> Written {
-    Written {
+fn outcome(call: String, name: &str, iterations: u32) -> OperationText {
+    OperationText {
         lines: vec![format!("let {name}_outcome = {call};")],
         text: format!("{name}_outcome.value"),
         fails: Some(format!("{name}_outcome.fails")),
-        rounds,
+        iterations,
     }
 }

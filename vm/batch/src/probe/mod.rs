@@ -7,9 +7,9 @@
 //! | `text` | the shaders of the tests |
 //! | `ask` | executing the tests, and comparing with the CPU |
 
-mod ask;
 mod operands;
 mod questions;
+mod run;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
@@ -29,8 +29,8 @@ pub struct Probe {
     /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
     /// The number of iterations after which the device silently ends the loops of lanes in lockstep;
-    /// [`Probe::MOST_ROUNDS`] if the probe found no such limit.
-    pub rounds: u32,
+    /// [`Probe::MOST_ITERATIONS`] if the probe found no such limit.
+    pub iterations: u32,
     /// The number of lanes that share this number of iterations.
     pub lanes_together: u32,
     /// The names of the device and its driver.
@@ -46,16 +46,16 @@ const VERSION: &str = "reviver probe 3";
 
 impl Probe {
     /// The largest number of loop iterations that the probe tests.
-    pub const MOST_ROUNDS: u32 = 100_000;
+    pub const MOST_ITERATIONS: u32 = 100_000;
 
     /// Returns the initial probe of an untested device: no number type counts as exact. It suffices for running the
     /// tests.
-    pub(crate) fn unasked(info: &DeviceInfo, lowering: Lowering) -> Self {
+    pub(crate) fn untested(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
             f64_is_exact: false,
             f32_is_exact: false,
             i64_is_exact: false,
-            rounds: Self::MOST_ROUNDS,
+            iterations: Self::MOST_ITERATIONS,
             lanes_together: info.lanes_together,
             of: info.with_driver(),
             lowering,
@@ -72,12 +72,12 @@ impl Probe {
 
     /// Returns the iterations that a lane may execute in one dispatch, if the shader executes up to `uncounted` ones
     /// between two counted ones. Returns None if that is less than one.
-    pub(crate) fn rounds_of_a_lane(&self, uncounted: u32) -> Option<u32> {
-        if self.rounds >= Self::MOST_ROUNDS {
-            return Some(Self::MOST_ROUNDS);
+    pub(crate) fn iterations_of_a_lane(&self, uncounted: u32) -> Option<u32> {
+        if self.iterations >= Self::MOST_ITERATIONS {
+            return Some(Self::MOST_ITERATIONS);
         }
         // Lanes in lockstep may execute their iterations one after the other.
-        let counted = self.rounds / uncounted.saturating_add(1);
+        let counted = self.iterations / uncounted.saturating_add(1);
         let of_a_lane = counted.saturating_sub(1) / self.lanes_together.max(1);
         if of_a_lane == 0 { None } else { Some(of_a_lane) }
     }
@@ -107,11 +107,13 @@ impl Probe {
             .into_iter()
             .map(|(numbers, is_exact)| (format!("{numbers} is exact"), self.exactness(numbers, is_exact)))
             .collect();
-        let rounds = match self.rounds {
-            Self::MOST_ROUNDS.. => format!("at least {}", Self::MOST_ROUNDS),
-            rounds => format!("{rounds}, of {} lanes together; longer ones are resumed", self.lanes_together),
+        let iterations = match self.iterations {
+            Self::MOST_ITERATIONS.. => format!("at least {}", Self::MOST_ITERATIONS),
+            iterations => {
+                format!("{iterations}, of {} lanes together; longer ones are resumed", self.lanes_together)
+            }
         };
-        all.push(("rounds of loops".to_owned(), rounds));
+        all.push(("rounds of loops".to_owned(), iterations));
         all
     }
 
@@ -135,7 +137,7 @@ impl Probe {
             exact[0],
             exact[1],
             exact[2],
-            self.rounds,
+            self.iterations,
             self.lanes_together
         );
         for (numbers, what) in &self.wrong {
@@ -155,8 +157,9 @@ impl Probe {
         let by = lines.next()?.strip_prefix("by ")?;
         let lowering = Lowering::all().find(|lowering| way(*lowering) == by)?;
         let exact = numbers(lines.next()?.strip_prefix("exact ")?)?;
-        let rounds = numbers(lines.next()?.strip_prefix("rounds ")?)?;
-        let (&[f64s, f32s, i64s], &[rounds, lanes_together]) = (exact.as_slice(), rounds.as_slice()) else {
+        let iterations = numbers(lines.next()?.strip_prefix("rounds ")?)?;
+        let (&[f64s, f32s, i64s], &[iterations, lanes_together]) = (exact.as_slice(), iterations.as_slice())
+        else {
             return None;
         };
         let pair = |line: &str| {
@@ -165,7 +168,16 @@ impl Probe {
         };
         let wrong = lines.map(pair).collect::<Option<_>>()?;
         let (f64_is_exact, f32_is_exact, i64_is_exact) = (f64s == 1, f32s == 1, i64s == 1);
-        Some(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, lanes_together, of, lowering, wrong })
+        Some(Self {
+            f64_is_exact,
+            f32_is_exact,
+            i64_is_exact,
+            iterations,
+            lanes_together,
+            of,
+            lowering,
+            wrong,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ fn probe() -> Probe {
         f64_is_exact: true,
         f32_is_exact: false,
         i64_is_exact: true,
-        rounds: 65_535,
+        iterations: 65_535,
         lanes_together: 8,
         of: "a device; its driver 1.2".to_owned(),
         lowering: Lowering::PLAIN,
@@ -17,7 +17,7 @@ fn probe() -> Probe {
 }
 
 #[test]
-fn texts_come_back() {
+fn texts_round_trip() {
     let text = probe().to_text();
     assert_eq!(Probe::from_text(&text), Some(probe()));
     for end in 0..text.len() {
@@ -32,11 +32,11 @@ fn texts_come_back() {
 #[test]
 fn rounds_are_shared_by_lanes_and_helpers() {
     let probe = probe();
-    assert_eq!(probe.rounds_of_a_lane(0), Some(8191));
-    assert_eq!(probe.rounds_of_a_lane(65), Some(123));
-    assert_eq!(probe.rounds_of_a_lane(10_000), None);
-    let unlimited = Probe { rounds: Probe::MOST_ROUNDS, ..probe };
-    assert_eq!(unlimited.rounds_of_a_lane(10_000), Some(Probe::MOST_ROUNDS));
+    assert_eq!(probe.iterations_of_a_lane(0), Some(8191));
+    assert_eq!(probe.iterations_of_a_lane(65), Some(123));
+    assert_eq!(probe.iterations_of_a_lane(10_000), None);
+    let unlimited = Probe { iterations: Probe::MOST_ITERATIONS, ..probe };
+    assert_eq!(unlimited.iterations_of_a_lane(10_000), Some(Probe::MOST_ITERATIONS));
 }
 
 #[test]

@@ -29,13 +29,13 @@ pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: 
     let body = format!("{lines}\n{stores}    atomicStore(&statuses[lane], 2u);\n");
     LaneShader {
         wgsl: with_main(&body),
-        single_pass: None,
+        non_resumable: None,
         constants,
         given,
         found,
         kept: 0,
-        tells_steps: false,
-        helper_rounds: 0,
+        reports_steps: false,
+        helper_iterations: 0,
     }
 }
 

@@ -21,11 +21,11 @@ pub struct Ran {
 /// Upper bounds on the iterations of a lane in one dispatch, and on its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    pub rounds: u32,
+    pub iterations: u32,
     pub most_steps: u64,
 }
 
-pub const PLENTY: Budget = Budget { rounds: 8000, most_steps: u64::MAX >> 1 };
+pub const PLENTY: Budget = Budget { iterations: 8000, most_steps: u64::MAX >> 1 };
 
 /// Length in bytes above which a shader is tested with the device's own lowering only, except in a campaign. A software
 /// driver takes ten times as long to compile pairs of words.
@@ -35,9 +35,9 @@ const SHORT: usize = 6 << 10;
 /// iterations.
 pub fn compiled(shader: &LaneShader) {
     for lowering in lowerings(&shader.wgsl) {
-        let texts = [&shader.wgsl].into_iter().chain(&shader.single_pass);
-        let rounds: Vec<u32> = texts.map(|text| code(text, lowering).uncounted_rounds).collect();
-        assert!(rounds.iter().all(|own| *own == rounds[0]), "{rounds:?}\n{}", shader.wgsl);
+        let texts = [&shader.wgsl].into_iter().chain(&shader.non_resumable);
+        let iterations: Vec<u32> = texts.map(|text| code(text, lowering).uncounted_iterations).collect();
+        assert!(iterations.iter().all(|own| *own == iterations[0]), "{iterations:?}\n{}", shader.wgsl);
     }
 }
 
@@ -68,8 +68,8 @@ impl TrialPipeline {
     }
 
     /// Compiles a shader with one lowering only.
-    pub fn in_form(shader: &LaneShader, form: Lowering) -> Option<TrialPipeline> {
-        let shaders = vec![DeviceShader::new(&device_with(form)?, shader).unwrap()];
+    pub fn with_lowering(shader: &LaneShader, lowering: Lowering) -> Option<TrialPipeline> {
+        let shaders = vec![DeviceShader::new(&device_with(lowering)?, shader).unwrap()];
         Some(TrialPipeline { shaders, found: shader.found as usize })
     }
 
@@ -79,7 +79,7 @@ impl TrialPipeline {
         let begin = Instant::now();
         let ran = self.run(lanes, budget);
         let taken = begin.elapsed();
-        assert!(ran.statuses.contains(&LaneStatus::Arrived));
+        assert!(ran.statuses.contains(&LaneStatus::Finished));
         taken
     }
 
@@ -91,7 +91,7 @@ impl TrialPipeline {
         for other in all {
             assert_eq!(other.statuses, first.statuses);
             for (lane, status) in first.statuses.iter().enumerate() {
-                if *status == LaneStatus::Arrived {
+                if *status == LaneStatus::Finished {
                     let (other, first) = (&other, &first);
                     assert_eq!(other.steps[lane], first.steps[lane], "lane {lane}");
                     assert_eq!(other.found[lane], first.found[lane], "lane {lane}");
@@ -102,7 +102,7 @@ impl TrialPipeline {
     }
 
     fn run_one(&self, shader: &DeviceShader, lanes: &[Vec<u64>], budget: Budget) -> Ran {
-        shader.limit_rounds(budget.rounds);
+        shader.limit_iterations(budget.iterations);
         let words = lanes.first().map_or(0, Vec::len);
         let given: Vec<Vec<u64>> =
             (0..words).map(|word| lanes.iter().map(|lane| lane[word]).collect()).collect();

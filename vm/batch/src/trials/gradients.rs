@@ -36,15 +36,15 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
     };
     let found = match differentiate::gradient(&subject, &variable(program, loss)) {
         Ok(found) => found,
-        Err(DifferentiateError::StepLimit { .. }) => return ExpectedOutcome::Over,
+        Err(DifferentiateError::StepLimit { .. }) => return ExpectedOutcome::OutOfSteps,
         Err(_) => return ExpectedOutcome::Fails,
     };
-    if found.trust.mended.is_some() || !found.trust.reports.is_empty() {
+    if found.verification_report.recomputed.is_some() || !found.verification_report.reports.is_empty() {
         return ExpectedOutcome::Fails;
     }
     let reals = inputs.iter().filter(|cell| cell.space == Space::Reals);
     let adjoints = reals.map(|cell| found.adjoints.cells.get(cell.address).copied().unwrap_or(0));
-    ExpectedOutcome::Arrived { words: adjoints.chain(found.values).collect(), steps: found.steps }
+    ExpectedOutcome::Finished { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
 /// Returns how many lanes arrived, and how many should have.
@@ -62,16 +62,15 @@ pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -
     let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, CheckLevel::Checked);
-    let is_short =
-        |outcome: &ExpectedOutcome| matches!(outcome, ExpectedOutcome::Arrived { steps, .. } if *steps < 300);
+    let is_short = |outcome: &ExpectedOutcome| matches!(outcome, ExpectedOutcome::Finished { steps, .. } if *steps < 300);
     if expected.iter().all(is_short) {
-        for rounds in [1, 3] {
-            let again = pipeline.run(&lanes, Budget { rounds, ..PLENTY });
-            assert_eq!(again.statuses, ran.statuses, "{what}, {rounds} rounds");
+        for iterations in [1, 3] {
+            let again = pipeline.run(&lanes, Budget { iterations, ..PLENTY });
+            assert_eq!(again.statuses, ran.statuses, "{what}, {iterations} rounds");
             assert_eq!(arrived(what, &again, &expected, CheckLevel::Checked), found);
         }
     }
-    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Arrived { .. })).count();
+    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Finished { .. })).count();
     [found, due]
 }
 
@@ -146,21 +145,21 @@ fn rows_are_gradients(
     }
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start(program, Travel::Forward).state(), &inputs, count);
-    let ran = |shader: &LaneShader, rounds| {
+    let ran = |shader: &LaneShader, iterations| {
         let pipeline = TrialPipeline::new(shader)?;
-        Some(pipeline.run(&lanes, Budget { rounds, most_steps: MOST }))
+        Some(pipeline.run(&lanes, Budget { iterations, most_steps: MOST }))
     };
-    let alone: Option<Vec<Ran>> = alone.iter().map(|shader| ran(shader, PLENTY.rounds)).collect();
+    let alone: Option<Vec<Ran>> = alone.iter().map(|shader| ran(shader, PLENTY.iterations)).collect();
     let Some(alone) = alone else { return 0 };
     let mut arrived = 0;
-    for rounds in [PLENTY.rounds, 2] {
-        let Some(together) = ran(&rows, rounds) else { return 0 };
+    for iterations in [PLENTY.iterations, 2] {
+        let Some(together) = ran(&rows, iterations) else { return 0 };
         for lane in 0..lanes.len() {
-            let all = alone.iter().all(|ran| ran.statuses[lane] == LaneStatus::Arrived);
-            assert_eq!(together.statuses[lane] == LaneStatus::Arrived, all, "{what}, lane {lane}");
+            let all = alone.iter().all(|ran| ran.statuses[lane] == LaneStatus::Finished);
+            assert_eq!(together.statuses[lane] == LaneStatus::Finished, all, "{what}, lane {lane}");
             if all {
                 let words: Vec<u64> = alone.iter().flat_map(|ran| ran.found[lane].clone()).collect();
-                assert_eq!(together.found[lane], words, "{what}, lane {lane}, {rounds} rounds");
+                assert_eq!(together.found[lane], words, "{what}, lane {lane}, {iterations} rounds");
                 arrived += 1;
             }
         }

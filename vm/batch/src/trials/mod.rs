@@ -2,9 +2,9 @@
 
 mod device;
 mod gradients;
+mod irreducible_loops;
 mod programs;
 mod recursions;
 mod runs;
 mod speed;
-mod switched;
 mod walks;

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::op::Space;
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use reviver_lab::generate::Profile;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark, Travel};
 
 use super::device::compiled;
-use crate::lanes::{AskedNumber, LaneWay, LanesRequest, ShaderCell, lane_shader};
+use crate::emitter::EmittedShader;
+use crate::lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell, lane_shader};
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
-use crate::text::WrittenLanes;
 
 /// Length in bytes above which a driver's compiler takes many seconds.
 pub const LONGEST: usize = 48 << 10;
 
 /// Returns the initial state of a run, with defaults for all inputs that may be omitted.
-pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
+pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),
@@ -32,7 +32,7 @@ pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
     for (n, _) in program.assumed(&[], travel) {
         program.give_default(&mut state, n).unwrap();
     }
-    RouteStart::new(program, state).unwrap()
+    RunStart::new(program, state).unwrap()
 }
 
 /// Returns the cells of globals with certain roles.
@@ -52,18 +52,18 @@ pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Resul
 }
 
 /// Returns the same shader with its statistics.
-pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<WrittenLanes, NoShader> {
+pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<EmittedShader, NoShader> {
     let takes = |role| program.takes(role, travel);
     let gives = |role: Role| match travel {
         Travel::Forward => role.is_result(),
         Travel::Backward => role.is_given(),
     };
     let request = LanesRequest {
-        way: LaneWay::Whole(travel),
+        run_kind: LaneRunKind::Whole(travel),
         level,
         given: cells(program, takes),
-        asked: cells(program, gives).into_iter().map(AskedNumber::Cell).collect(),
-        asks_steps: true,
+        asked: cells(program, gives).into_iter().map(RequestedNumber::Cell).collect(),
+        reports_steps: true,
     };
     lane_shader(program, &start(program, travel), &request)
 }
@@ -82,16 +82,16 @@ pub fn gradients(
     let given = cells(program, |role| program.takes(role, Travel::Forward));
     let reals = || given.iter().filter(|cell| cell.space == Space::Reals);
     let asked = (0..losses.len()).flat_map(|row| {
-        let adjoints = reals().map(move |cell| AskedNumber::Adjoint { row, real: cell.address });
-        adjoints.chain([AskedNumber::Loss { row }])
+        let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
+        adjoints.chain([RequestedNumber::Loss { row }])
     });
     let asked = asked.collect();
     let request = LanesRequest {
-        way: LaneWay::Gradient { losses: losses.to_vec() },
+        run_kind: LaneRunKind::Gradient { losses: losses.to_vec() },
         level,
         given,
         asked,
-        asks_steps: true,
+        reports_steps: true,
     };
     Ok(lane_shader(program, &start(program, Travel::Forward), &request)?.shader)
 }

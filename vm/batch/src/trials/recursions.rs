@@ -38,7 +38,7 @@ fn one(name: &str) -> Arc<Program> {
 }
 
 #[test]
-fn recursions_come_to_what_the_interpreter_does() {
+fn recursions_agree_with_the_interpreter() {
     if std::env::var_os("REVIVER_SHADER").is_some() {
         return;
     }
@@ -69,7 +69,7 @@ fn recursions_come_to_what_the_interpreter_does() {
 }
 
 #[test]
-fn a_gradient_goes_through_a_recursion() {
+fn a_recursion_has_a_gradient() {
     let program = program(POWERS);
     let loss = losses(&program).into_iter().last().unwrap();
     assert!(gradient(&program, loss, CheckLevel::Checked).is_ok());
@@ -78,7 +78,7 @@ fn a_gradient_goes_through_a_recursion() {
 }
 
 #[test]
-fn a_lane_that_opens_more_calls_than_there_is_room_for_has_failed() {
+fn a_lane_with_too_many_open_calls_fails() {
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let shader = whole(&program(SUM), Travel::Forward, level).unwrap();
         if let Some(pipeline) = TrialPipeline::new(&shader) {
@@ -91,14 +91,14 @@ fn a_lane_that_opens_more_calls_than_there_is_room_for_has_failed() {
 fn opens_so_many_calls(pipeline: &TrialPipeline) {
     let depths = [0, 1, 2, 60, 200, 5_000, 99_000, 3];
     let lanes: Vec<Vec<u64>> = depths.iter().map(|&depth| vec![depth]).collect();
-    for rounds in [7, 8000] {
-        let ran = pipeline.run(&lanes, Budget { rounds, ..PLENTY });
+    for iterations in [7, 8000] {
+        let ran = pipeline.run(&lanes, Budget { iterations, ..PLENTY });
         for (lane, depth) in depths.iter().enumerate() {
             if *depth > 1000 {
-                assert_eq!(ran.statuses[lane], LaneStatus::Failed, "{depth} calls, {rounds} rounds");
+                assert_eq!(ran.statuses[lane], LaneStatus::Failed, "{depth} calls, {iterations} rounds");
                 continue;
             }
-            assert_eq!(ran.statuses[lane], LaneStatus::Arrived, "{depth} calls, {rounds} rounds");
+            assert_eq!(ran.statuses[lane], LaneStatus::Finished, "{depth} calls, {iterations} rounds");
             assert!(ran.found[lane].contains(&(depth * (depth + 1) / 2)), "{:?}", ran.found[lane]);
         }
     }
@@ -111,7 +111,7 @@ fn the_program_s_limit_of_open_calls_holds_on_a_device() {
     if let Some(pipeline) = TrialPipeline::new(&shader) {
         // Each lane opens one call more than its number.
         let ran = pipeline.run(&(0..6).map(|n| vec![n]).collect::<Vec<_>>(), PLENTY);
-        let (arrived, failed) = (LaneStatus::Arrived, LaneStatus::Failed);
+        let (arrived, failed) = (LaneStatus::Finished, LaneStatus::Failed);
         assert_eq!(ran.statuses, [arrived, arrived, arrived, arrived, failed, failed]);
     }
     let in_place = program(

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use reviver_compile::compiled_run::{CompiledRun, RunBuffers, RunEnd};
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::op::Space;
-use reviver_compile::route::{Route, RouteEnd, RouteRoom};
-use reviver_compile::start::RouteStart;
+use reviver_compile::start::RunStart;
 use reviver_isa::number::literal_bits;
 use reviver_lab::rng::Rng;
 use reviver_vm::state::State;
@@ -21,14 +21,14 @@ use crate::testing::device;
 /// The result of the interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedOutcome {
-    Arrived {
+    Finished {
         words: Vec<u64>,
         steps: u64,
     },
     /// The program traps, or leaves garbage.
     Fails,
     /// The step limit is exceeded.
-    Over,
+    OutOfSteps,
 }
 
 /// Returns a copy of a state, with a lane's inputs in their cells.
@@ -79,7 +79,7 @@ fn interpreted(
             Ok(Stop::Budget) if machine.state().position == bound && machine.state().calls.is_empty() => {
                 break;
             }
-            Ok(Stop::Budget) => return ExpectedOutcome::Over,
+            Ok(Stop::Budget) => return ExpectedOutcome::OutOfSteps,
             Ok(Stop::Shown { .. } | Stop::Interrupted) => {}
             Err(_) => return ExpectedOutcome::Fails,
         }
@@ -88,7 +88,7 @@ fn interpreted(
     if !program.garbage(state, travel).is_empty() {
         return ExpectedOutcome::Fails;
     }
-    ExpectedOutcome::Arrived {
+    ExpectedOutcome::Finished {
         words: asked.iter().map(|cell| word(state, cell)).collect(),
         steps: state.step.unsigned_abs(),
     }
@@ -97,14 +97,14 @@ fn interpreted(
 /// Runs a compiled route; its code restores cells instead of uncomputing them.
 fn elided(
     program: &Arc<Program>,
-    route: Option<&Route>,
+    compiled_run: Option<&CompiledRun>,
     state: State,
     asked: &[ShaderCell],
 ) -> Option<Vec<u64>> {
     let mut machine = Machine::resume(program.clone(), state.try_clone().ok()?, None);
-    let start = RouteStart::new(program, state)?;
-    let end = route?.run_from(&start, &mut machine, &mut RouteRoom::default(), MOST).ok()?;
-    assert_eq!(end, RouteEnd::Arrived);
+    let start = RunStart::new(program, state)?;
+    let end = compiled_run?.run_from(&start, &mut machine, &mut RunBuffers::default(), MOST).ok()?;
+    assert_eq!(end, RunEnd::Finished);
     Some(asked.iter().map(|cell| word(machine.state(), cell)).collect())
 }
 
@@ -121,11 +121,11 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
         match (ran.statuses[lane], expected) {
-            (LaneStatus::Arrived, ExpectedOutcome::Arrived { words, steps }) => {
+            (LaneStatus::Finished, ExpectedOutcome::Finished { words, steps }) => {
                 assert_eq!((&ran.found[lane], ran.steps[lane]), (words, *steps), "{what}, lane {lane}");
                 arrived += 1;
             }
-            (LaneStatus::Over, ExpectedOutcome::Over) | (LaneStatus::Failed, _) => {}
+            (LaneStatus::OutOfSteps, ExpectedOutcome::OutOfSteps) | (LaneStatus::Failed, _) => {}
             (_, ExpectedOutcome::Fails) if !level.is_checked() => {}
             (found, expected) => panic!("{what}, lane {lane}: {found:?}, and {expected:?} was expected"),
         }
@@ -161,10 +161,10 @@ pub fn compared(
     if !level.is_checked() && !program.module().real.is_exact() {
         // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
         // that of CPU code.
-        let route = Route::new(program, &Evaluator, travel, level);
+        let compiled_run = CompiledRun::new(program, &Evaluator, travel, level);
         for (words, expected) in lanes.iter().zip(&mut expected) {
-            if let ExpectedOutcome::Arrived { words: found, .. } = expected {
-                *found = elided(program, route.as_ref(), state(words), &asked).unwrap_or_default();
+            if let ExpectedOutcome::Finished { words: found, .. } = expected {
+                *found = elided(program, compiled_run.as_ref(), state(words), &asked).unwrap_or_default();
             }
         }
     }
@@ -173,22 +173,22 @@ pub fn compared(
     let found = arrived(what, &ran, &expected, level);
     // A lane that is suspended again and again has the same results.
     let steps = |outcome: &ExpectedOutcome| match outcome {
-        ExpectedOutcome::Arrived { steps, .. } => *steps,
-        ExpectedOutcome::Fails | ExpectedOutcome::Over => MOST,
+        ExpectedOutcome::Finished { steps, .. } => *steps,
+        ExpectedOutcome::Fails | ExpectedOutcome::OutOfSteps => MOST,
     };
     if expected.iter().map(steps).max().unwrap_or(0) < 300 {
-        for rounds in [1, 3] {
-            let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
-            assert_eq!(again.statuses, ran.statuses, "{what}, {rounds} rounds");
+        for iterations in [1, 3] {
+            let again = pipeline.run(&lanes, Budget { iterations, most_steps: MOST });
+            assert_eq!(again.statuses, ran.statuses, "{what}, {iterations} rounds");
             // The steps of a failed lane are undefined.
             let has_steps = |lane: &usize| ran.statuses[*lane] != LaneStatus::Failed;
             for lane in (0..lanes.len()).filter(has_steps) {
-                assert_eq!(again.steps[lane], ran.steps[lane], "{what}, {rounds} rounds, lane {lane}");
+                assert_eq!(again.steps[lane], ran.steps[lane], "{what}, {iterations} rounds, lane {lane}");
             }
             assert_eq!(arrived(what, &again, &expected, level), found);
         }
     }
-    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Arrived { .. })).count();
+    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Finished { .. })).count();
     [found, due]
 }
 
@@ -209,22 +209,22 @@ fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usiz
 }
 
 #[test]
-fn lanes_of_shipped_programs_come_to_what_the_interpreter_does() {
+fn lanes_of_shipped_programs_agree_with_the_interpreter() {
     shipped_programs_go(Travel::Forward, CheckLevel::Checked, None);
 }
 
 #[test]
-fn lanes_of_shipped_programs_come_to_what_the_interpreter_does_without_checks() {
+fn unchecked_lanes_of_shipped_programs_agree_with_the_interpreter() {
     shipped_programs_go(Travel::Forward, CheckLevel::Unchecked, Some(0));
 }
 
 #[test]
-fn lanes_of_shipped_programs_lead_back_as_the_interpreter_does() {
+fn backward_lanes_of_shipped_programs_agree_with_the_interpreter() {
     shipped_programs_go(Travel::Backward, CheckLevel::Checked, Some(1));
 }
 
 #[test]
-fn lanes_of_random_programs_come_to_what_the_interpreter_does() {
+fn lanes_of_random_programs_agree_with_the_interpreter() {
     let mut all = [0, 0];
     for seed in 0..reviver_lab::campaign::programs(200) {
         let Some(program) = random(seed) else { continue };
@@ -241,7 +241,7 @@ fn lanes_of_random_programs_come_to_what_the_interpreter_does() {
 const ROUNDS: &str = ".inout n\n.out sum\nfor i in 0..n\n    add sum, i\n    xor sum, 5\nrof\n";
 
 #[test]
-fn a_lane_of_a_million_rounds_stands_beside_lanes_of_one() {
+fn a_lane_of_a_million_iterations_runs_with_lanes_of_one() {
     let program = program(ROUNDS);
     let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
     let Some(pipeline) = TrialPipeline::new(&shader) else { return };
@@ -250,7 +250,7 @@ fn a_lane_of_a_million_rounds_stands_beside_lanes_of_one() {
     let ran = pipeline.run(&lanes, PLENTY);
     let sum = |n: u64| (0..n).fold(0_u64, |sum, i| sum.wrapping_add(i) ^ 5);
     for (lane, words) in lanes.iter().enumerate() {
-        assert_eq!(ran.statuses[lane], LaneStatus::Arrived);
+        assert_eq!(ran.statuses[lane], LaneStatus::Finished);
         assert!(ran.found[lane].contains(&sum(words[0])), "lane {lane}: {:?}", ran.found[lane]);
     }
 }
@@ -263,17 +263,17 @@ fn a_lane_whose_steps_just_last_arrives_and_one_more_is_over() {
     let lanes = vec![vec![0], vec![1], vec![10], vec![100]];
     let steps = pipeline.run(&lanes, PLENTY).steps;
     for (lane, &most_steps) in steps.iter().enumerate() {
-        for rounds in [1, 7, 8000] {
-            let ran = pipeline.run(&lanes, Budget { rounds, most_steps });
-            assert_eq!(ran.statuses[lane], LaneStatus::Arrived);
-            let ran = pipeline.run(&lanes, Budget { rounds, most_steps: most_steps - 1 });
-            assert_eq!(ran.statuses[lane], LaneStatus::Over);
+        for iterations in [1, 7, 8000] {
+            let ran = pipeline.run(&lanes, Budget { iterations, most_steps });
+            assert_eq!(ran.statuses[lane], LaneStatus::Finished);
+            let ran = pipeline.run(&lanes, Budget { iterations, most_steps: most_steps - 1 });
+            assert_eq!(ran.statuses[lane], LaneStatus::OutOfSteps);
         }
     }
 }
 
 #[test]
-fn lanes_go_their_own_ways() {
+fn lanes_diverge() {
     let program = program(
         ".inout n, k\n.out a, b\nfor i in 0..n\n if i > k\n  for j in 0..i\n   add a, j\n  rof\n else\n  \
          add b, 3\n  if b > 20\n   add b, i\n  fi b > 20\n fi i > k\nrof\n",

@@ -55,22 +55,23 @@ fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering,
     let shader = whole(program, Travel::Forward, level).unwrap();
     let takes = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start(program, Travel::Forward).state(), &takes, LANES);
-    let forms = lowerings(&shader.wgsl);
+    let lowerings = lowerings(&shader.wgsl);
     let pipelines: Vec<TrialPipeline> =
-        forms.iter().filter_map(|&form| TrialPipeline::in_form(&shader, form)).collect();
+        lowerings.iter().filter_map(|&lowering| TrialPipeline::with_lowering(&shader, lowering)).collect();
     let mut best = vec![Duration::MAX; pipelines.len()];
     for _ in 0..ROUNDS {
         for (best, pipeline) in best.iter_mut().zip(&pipelines) {
             *best = pipeline.time(&lanes, PLENTY).min(*best);
         }
     }
-    forms.into_iter().zip(best).collect()
+    lowerings.into_iter().zip(best).collect()
 }
 
 /// Returns the ratio of a lowering's run time to that of the identity lowering.
-fn ratio(times: &[(Lowering, Duration)], form: Lowering) -> f64 {
-    let of = |wanted: Lowering| times.iter().find(|(form, _)| *form == wanted).unwrap().1.as_secs_f64();
-    of(form) / of(Lowering::PLAIN)
+fn ratio(times: &[(Lowering, Duration)], lowering: Lowering) -> f64 {
+    let of =
+        |wanted: Lowering| times.iter().find(|(lowering, _)| *lowering == wanted).unwrap().1.as_secs_f64();
+    of(lowering) / of(Lowering::PLAIN)
 }
 
 #[test]
@@ -87,12 +88,12 @@ fn integers_on_pairs_take_as_long_as_promised() {
         ("floats of 64 bits", program(&FLOATS.replace("SYSTEM", "f64")), opaque, None),
     ];
     let mut slow = Vec::new();
-    for (name, program, form, most) in programs {
+    for (name, program, lowering, most) in programs {
         let times = times(&program, CheckLevel::Checked);
         if times.is_empty() {
             return;
         }
-        let ratio = ratio(&times, form);
+        let ratio = ratio(&times, lowering);
         println!("{name}: {ratio:.2}, {times:?}");
         slow.extend(
             most.filter(|&most| ratio > most)

@@ -2,10 +2,10 @@
 //! lane is suspended and resumed. A lane with exhausted iterations reaches an end.
 
 use crate::graph::BlockGraph;
-use crate::shader::ShaderPass;
-use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements, StatementLabel};
+use crate::irreducible_loops::ReducibleGraph;
+use crate::shader::KernelKind;
+use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements, StatementLabel};
 use crate::structure::structured;
-use crate::switches::ReducibleGraph;
 
 /// A walk through a graph; the number of visited blocks determines each branch.
 struct GraphWalk<'g> {
@@ -15,7 +15,7 @@ struct GraphWalk<'g> {
     trace: Vec<u32>,
     lead: StatementLabel,
     /// The number of loop iterations so far.
-    rounds: u32,
+    iterations: u32,
     /// The behaviour at loop iterations.
     at_rounds: AtRounds,
     /// True if the lane has exhausted its iterations, so that it takes any path to its end.
@@ -27,7 +27,7 @@ struct GraphWalk<'g> {
 
 /// The way in which a list of statements ends.
 #[derive(PartialEq)]
-enum WalkedWay {
+enum WalkEnd {
     On,
     Broken,
     Continued,
@@ -67,7 +67,7 @@ impl<'g> GraphWalk<'g> {
             seed,
             trace: Vec::new(),
             lead: 0,
-            rounds: 0,
+            iterations: 0,
             at_rounds: AtRounds::GoesOn,
             is_spent: false,
             arm: 0,
@@ -90,26 +90,26 @@ impl<'g> GraphWalk<'g> {
         self.trace
     }
 
-    fn asked(&self, asked: &AskedLabels) -> bool {
+    fn asked(&self, asked: &FlowCondition) -> bool {
         match asked {
-            AskedLabels::Condition(of) => {
+            FlowCondition::Condition(of) => {
                 assert_eq!(self.lead, 0);
                 self.is_first_arm(*of)
             }
-            AskedLabels::Flows => self.lead == 0,
-            AskedLabels::Enters(range) => self.lead == 0 || range.contains(&self.lead),
-            AskedLabels::Branches { of, entered } => match self.lead {
+            FlowCondition::Flows => self.lead == 0,
+            FlowCondition::Enters(range) => self.lead == 0 || range.contains(&self.lead),
+            FlowCondition::Branches { of, entered } => match self.lead {
                 0 => self.is_first_arm(*of),
                 lead => entered.as_ref().is_some_and(|range| range.contains(&lead)),
             },
-            AskedLabels::LeadsTo(label) => self.lead == *label,
-            AskedLabels::LeadsPast(label) => self.lead != 0 && self.lead != *label,
+            FlowCondition::LeadsTo(label) => self.lead == *label,
+            FlowCondition::LeadsPast(label) => self.lead != 0 && self.lead != *label,
         }
     }
 
     /// Returns true if a block branches to its first arm; the block must be the last one visited.
     fn is_first_arm(&self, of: u32) -> bool {
-        match self.reducible.switches.get(&of) {
+        match self.reducible.dispatch_nodes.get(&of) {
             Some(switch) => {
                 assert!(self.is_spent || self.chosen.is_some(), "an entry was chosen");
                 self.chosen.unwrap_or_default() < switch.below
@@ -121,10 +121,10 @@ impl<'g> GraphWalk<'g> {
         }
     }
 
-    fn carry_out(&mut self, statements: &[ShaderStatement]) -> WalkedWay {
+    fn execute(&mut self, statements: &[ShaderStatement]) -> WalkEnd {
         for (n, statement) in statements.iter().enumerate() {
             let way = self.one(statement);
-            if way != WalkedWay::On {
+            if way != WalkEnd::On {
                 let is_last = n + 1 == statements.len();
                 let is_plain = match statement {
                     ShaderStatement::Break | ShaderStatement::Continue => true,
@@ -137,14 +137,14 @@ impl<'g> GraphWalk<'g> {
                 return way;
             }
         }
-        WalkedWay::On
+        WalkEnd::On
     }
 
-    fn one(&mut self, statement: &ShaderStatement) -> WalkedWay {
+    fn one(&mut self, statement: &ShaderStatement) -> WalkEnd {
         match statement {
-            ShaderStatement::Block(block) if self.reducible.switches.contains_key(block) => {
+            ShaderStatement::Block(block) if self.reducible.dispatch_nodes.contains_key(block) => {
                 assert_eq!(self.lead, 0);
-                WalkedWay::On
+                WalkEnd::On
             }
             ShaderStatement::Block(block) => {
                 assert_eq!(self.lead, 0);
@@ -152,55 +152,55 @@ impl<'g> GraphWalk<'g> {
                 self.arm = self.arm_at(self.trace.len());
                 let is_last = self.graph.successors[*block as usize].is_empty();
                 if is_last || (self.trace.len() >= LONGEST && !self.is_spent) {
-                    WalkedWay::Over
+                    WalkEnd::Over
                 } else {
-                    WalkedWay::On
+                    WalkEnd::On
                 }
             }
             ShaderStatement::Pass { from, arm } => {
                 assert_eq!(self.lead, 0);
-                if !self.reducible.switches.contains_key(from) && !self.is_spent {
+                if !self.reducible.dispatch_nodes.contains_key(from) && !self.is_spent {
                     assert_eq!(self.trace.last(), Some(from));
                     assert!(self.graph.successors[*from as usize].len() == 1 || *arm == self.arm);
                 }
                 if let Some(&chosen) = self.reducible.chosen.get(&(*from, *arm)) {
                     self.chosen = Some(chosen);
                 }
-                WalkedWay::On
+                WalkEnd::On
             }
             ShaderStatement::If { asked, yes, no } => {
                 let chosen = if self.asked(asked) { yes } else { no };
-                self.carry_out(chosen)
+                self.execute(chosen)
             }
             ShaderStatement::Loop(body) => loop {
-                match self.carry_out(body) {
-                    WalkedWay::On | WalkedWay::Continued => {}
-                    WalkedWay::Broken => return WalkedWay::On,
+                match self.execute(body) {
+                    WalkEnd::On | WalkEnd::Continued => {}
+                    WalkEnd::Broken => return WalkEnd::On,
                     other => return other,
                 }
             },
             ShaderStatement::Round { label, .. } => {
                 assert_eq!(self.lead, 0);
-                self.rounds += 1;
-                let is_now = mixed(self.seed ^ u64::from(self.rounds)).is_multiple_of(3);
+                self.iterations += 1;
+                let is_now = mixed(self.seed ^ u64::from(self.iterations)).is_multiple_of(3);
                 match self.at_rounds {
                     AtRounds::Kept if is_now => {
                         self.lead = *label;
-                        WalkedWay::Kept
+                        WalkEnd::Kept
                     }
                     AtRounds::Spent if is_now || self.is_spent => {
                         self.is_spent = true;
-                        WalkedWay::Broken
+                        WalkEnd::Broken
                     }
-                    AtRounds::GoesOn | AtRounds::Kept | AtRounds::Spent => WalkedWay::On,
+                    AtRounds::GoesOn | AtRounds::Kept | AtRounds::Spent => WalkEnd::On,
                 }
             }
             ShaderStatement::Lead(label) => {
                 self.lead = *label;
-                WalkedWay::On
+                WalkEnd::On
             }
-            ShaderStatement::Break => WalkedWay::Broken,
-            ShaderStatement::Continue => WalkedWay::Continued,
+            ShaderStatement::Break => WalkEnd::Broken,
+            ShaderStatement::Continue => WalkEnd::Continued,
         }
     }
 }
@@ -211,30 +211,30 @@ fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());
     let pieces = structured(&reducible);
     let [single, resumable] =
-        [ShaderPass::Single, ShaderPass::Resumable].map(|pass| ShaderStatements::of(&pieces, pass));
+        [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&pieces, pass));
     for seed in 0..walks {
         let new = || GraphWalk::new(graph, &reducible, mixed(seed + 1));
         let expected = new().plainly();
         let whole = |statements: &ShaderStatements, at_rounds| {
             let mut walk = GraphWalk { at_rounds, ..new() };
-            let mut way = walk.carry_out(&statements.all);
-            while way == WalkedWay::Kept {
+            let mut way = walk.execute(&statements.all);
+            while way == WalkEnd::Kept {
                 assert!(statements.heads.contains_key(&walk.lead));
-                way = walk.carry_out(&statements.all);
+                way = walk.execute(&statements.all);
             }
             if walk.is_spent {
-                let has_end = way == WalkedWay::Over || (way == WalkedWay::On && statements.is_open);
+                let has_end = way == WalkEnd::Over || (way == WalkEnd::On && statements.is_open);
                 assert!(has_end, "{graph:?}\n{statements:#?}\n{:?}", walk.trace);
             } else {
                 assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-                assert!(way == WalkedWay::Over);
+                assert!(way == WalkEnd::Over);
             }
         };
         whole(&single, AtRounds::GoesOn);
         whole(&single, AtRounds::Spent);
         whole(&resumable, AtRounds::Kept);
     }
-    !reducible.switches.is_empty()
+    !reducible.dispatch_nodes.is_empty()
 }
 
 /// Returns all possible lists of successors among some blocks.
@@ -247,17 +247,17 @@ fn ends(count: u32) -> Vec<Vec<u32>> {
 #[test]
 fn small_graphs_and_their_statements_have_the_same_walks() {
     let ends = ends(4);
-    let mut switched = 0;
+    let mut irreducible_loops = 0;
     for code in 0..ends.len().pow(4) {
         let successors = (0..4).map(|n| ends[code / ends.len().pow(n) % ends.len()].clone()).collect();
-        switched += u32::from(walks_agree(&BlockGraph { successors }, 3));
+        irreducible_loops += u32::from(walks_agree(&BlockGraph { successors }, 3));
     }
-    assert!(switched > 500, "{switched}");
+    assert!(irreducible_loops > 500, "{irreducible_loops}");
 }
 
 #[test]
 fn random_graphs_and_their_statements_have_the_same_walks() {
-    let (mut switched, mut seed) = (0, 7);
+    let (mut irreducible_loops, mut seed) = (0, 7);
     for round in 0..60_000_u32 {
         let count = 5 + round % 8;
         let mut random = |below: u32| {
@@ -274,7 +274,7 @@ fn random_graphs_and_their_statements_have_the_same_walks() {
             _ if near(n) % 2 == 0 => vec![near(n)],
             _ => vec![near(n), near(n)],
         });
-        switched += u32::from(walks_agree(&BlockGraph { successors: successors.collect() }, 3));
+        irreducible_loops += u32::from(walks_agree(&BlockGraph { successors: successors.collect() }, 3));
     }
-    assert!(switched > 5_000, "{switched}");
+    assert!(irreducible_loops > 5_000, "{irreducible_loops}");
 }

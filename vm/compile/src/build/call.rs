@@ -5,50 +5,50 @@ use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::activation::{Called, FunctionCall};
 use super::draft::CellVariable;
 use super::frame::{FrameSegment, segments};
+use super::inlining::{CallEdge, FunctionCall};
 use super::writer::{OperandHome, ReferenceValues, StepWriter};
-use crate::form::REFERENCE_WORDS;
+use crate::function::REFERENCE_WORDS;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Enters an inlined activation.
+    /// Enters an inlined frame.
     pub fn open(self, callee: u32) {
-        let called = self.activations.get(callee).and_then(|activation| activation.called);
+        let called = self.inlined_frames.get(callee).and_then(|inlined_frame| inlined_frame.called);
         let Some(called) = called else { return };
         for (n, reference) in (0..).zip(self.pass(called)) {
             self.draft.pass(callee, n, reference);
         }
-        StepWriter { activation: callee, ..self }.begin_frame();
+        StepWriter { inlined_frame: callee, ..self }.begin_frame();
     }
 
     /// Computes the arguments of a call and checks them for aliasing. This is the step of the call.
-    fn pass(self, called: Called) -> Vec<ReferenceValues> {
-        let Some(passes) = self.activations.call(called) else { return Vec::new() };
+    fn pass(self, called: CallEdge) -> Vec<ReferenceValues> {
+        let Some(passes) = self.inlined_frames.call(called) else { return Vec::new() };
         let passed: Vec<ReferenceValues> =
             passes.arguments.iter().map(|passed| self.reference(passed)).collect();
-        for (first, second) in self.activations.to_tell_apart(passes) {
+        for (first, second) in self.inlined_frames.alias_checks(passes) {
             self.tell_apart(passes, &passed, first, second);
         }
         self.draft.count_call();
         passed
     }
 
-    /// Zeroes the variables of the activation's frame. In memory, all cells after the open frames are already 0.
+    /// Zeroes the variables of the inlined frame. In memory, all cells after the open frames are already 0.
     pub fn begin_frame(self) {
-        for segment in segments(self.activations, self.storages, self.activation) {
+        for segment in segments(self.inlined_frames, self.storages, self.inlined_frame) {
             for (anchor, class) in self.variables_of(segment) {
                 self.begin_with_zero(class, anchor);
             }
         }
     }
 
-    /// Iterates over the SSA variables in a segment of the activation's frame.
+    /// Iterates over the SSA variables in a segment of the inlined frame.
     fn variables_of(self, segment: FrameSegment) -> impl Iterator<Item = (Anchor, Class)> {
         let FrameSegment { class, first, count, .. } = segment;
         let anchors = (first..first + count)
-            .map(move |offset| self.activations.frame_cell(self.activation, class, offset));
+            .map(move |offset| self.inlined_frames.frame_cell(self.inlined_frame, class, offset));
         anchors
             .filter(move |&anchor| self.storage().is_variable(class, anchor))
             .map(move |anchor| (anchor, class))
@@ -68,20 +68,22 @@ impl StepWriter<'_> {
             }
             draft.pass(callee, n, reference);
         }
-        for (activation, place) in self.activations.kept(FunctionCall { called, callee }) {
-            for (word, value) in (place..).zip(self.all_passed(activation)) {
+        for (inlined_frame, place) in self.inlined_frames.kept(FunctionCall { called, callee }) {
+            for (word, value) in (place..).zip(self.all_passed(inlined_frame)) {
                 store(word, value);
             }
         }
     }
 
-    /// Returns all words passed to an activation.
-    pub fn all_passed(self, activation: u32) -> Vec<SsaValue> {
-        (0..self.activations.arguments(activation)).flat_map(|n| self.passed(activation, n)).collect()
+    /// Returns all words passed to an inlined frame.
+    pub fn all_passed(self, inlined_frame: u32) -> Vec<SsaValue> {
+        (0..self.inlined_frames.arguments(inlined_frame))
+            .flat_map(|n| self.passed(inlined_frame, n))
+            .collect()
     }
 
     /// Continues after an out-of-line call has returned. Requires that its arguments still refer to the same cells.
-    pub fn behind_function(self, FunctionCall { called, .. }: FunctionCall) {
+    pub fn after_call(self, FunctionCall { called, .. }: FunctionCall) {
         let word = |n: u32, word: u32| {
             let address = self.draft.record_word(i64::from(1 + n * REFERENCE_WORDS + word));
             self.draft.op(OpKind::Load(Space::References), [address])
@@ -95,16 +97,18 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns from the scope's activation to its caller. `loops` has, for each loop over cells, the repeated block
+    /// Returns from the scope's inlined frame to its caller. `loops` has, for each loop over cells, the repeated block
     /// and the block after it.
     pub fn close(self, loops: &[(u32, u32)]) {
-        if let Some(called) = self.activations.get(self.activation).and_then(|activation| activation.called) {
-            let caller = StepWriter { activation: called.by, ..self };
-            caller.require_same_references(called, |n| self.passed(self.activation, n));
+        if let Some(called) =
+            self.inlined_frames.get(self.inlined_frame).and_then(|inlined_frame| inlined_frame.called)
+        {
+            let caller = StepWriter { inlined_frame: called.by, ..self };
+            caller.require_same_references(called, |n| self.passed(self.inlined_frame, n));
         }
         self.draft.count_call();
         let mut loops = loops.iter();
-        for segment in segments(self.activations, self.storages, self.activation) {
+        for segment in segments(self.inlined_frames, self.storages, self.inlined_frame) {
             match loops.as_slice() {
                 &[(repeated, behind), ..] if segment.is_loop => {
                     loops.next();
@@ -112,7 +116,7 @@ impl StepWriter<'_> {
                 }
                 _ => (0..segment.count).for_each(|n| self.free_named(segment.class, segment.first + n)),
             }
-            if self.activations.is_in_memory(self.activation) {
+            if self.inlined_frames.is_in_memory(self.inlined_frame) {
                 self.variables_of(segment).for_each(|(anchor, class)| self.store_zero(class, anchor));
             }
         }
@@ -139,7 +143,7 @@ impl StepWriter<'_> {
 
     /// Frees one cell of the frame, given by its offset.
     fn free_named(self, class: Class, offset: u32) {
-        let cell = self.activations.frame_cell(self.activation, class, offset);
+        let cell = self.inlined_frames.frame_cell(self.inlined_frame, class, offset);
         match class {
             Class::Int => self.free_int(self.own_cell(Space::Ints, cell)),
             Class::Real => {
@@ -151,7 +155,7 @@ impl StepWriter<'_> {
     /// Frees adjacent memory cells of the frame in a loop.
     fn free_in_loop(self, segment: FrameSegment, repeated: u32, behind: u32) {
         let FrameSegment { class, first, count, .. } = segment;
-        let first = self.draft.address(self.activations.frame_cell(self.activation, class, first));
+        let first = self.draft.address(self.inlined_frames.frame_cell(self.inlined_frame, class, first));
         let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
         let cell = OperandHome::Memory(self.draft.place(first, number, one));
         match class {
@@ -159,8 +163,8 @@ impl StepWriter<'_> {
             Class::Real => self.free(cell, cell),
         }
         let next = self.draft.place(number, one, one);
-        let goes_on = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
-        self.draft.end_loop(repeated, next, goes_on);
+        let continues = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
+        self.draft.end_loop(repeated, next, continues);
         self.draft.enter(behind);
     }
 
@@ -233,10 +237,10 @@ impl StepWriter<'_> {
     }
 
     /// Requires that the arguments of a call, computed again after it, are the references that the callee received.
-    fn require_same_references(self, called: Called, was: impl Fn(u32) -> ReferenceValues) {
-        let Some(passes) = self.activations.call(called) else { return };
+    fn require_same_references(self, called: CallEdge, was: impl Fn(u32) -> ReferenceValues) {
+        let Some(passes) = self.inlined_frames.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
-            if self.activations.reads_cells(passed) {
+            if self.inlined_frames.reads_cells(passed) {
                 for (now, was) in self.reference(passed).into_iter().zip(was(n)) {
                     self.require_equal(now, was);
                 }
@@ -274,12 +278,12 @@ impl StepWriter<'_> {
     /// Returns the first and the last cell of a reference, and a condition that it is empty.
     fn extent(self, passes: &CallSite, n: usize, [base, length, stride]: ReferenceValues) -> [SsaValue; 3] {
         let draft = self.draft;
-        let (length, stride) = match self.activations.is_matrix(passes, n) {
+        let (length, stride) = match self.inlined_frames.is_matrix(passes, n) {
             true => (draft.place(draft.int(0), length, stride), draft.int(1)),
             false => (length, stride),
         };
-        let further = draft.place(length, draft.int(-1), draft.int(1));
+        let frame_offset = draft.place(length, draft.int(-1), draft.int(1));
         let is_none = draft.op(OpKind::IntTest(Order::Le), [length, draft.int(0)]);
-        [base, draft.place(base, further, stride), is_none]
+        [base, draft.place(base, frame_offset, stride), is_none]
     }
 }

@@ -5,14 +5,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 use reviver_flow::{Flow, StepLink};
 
 /// Set of possible states of a cell, as a bit mask.
-type Fates = u8;
-const UNTOUCHED: Fates = 1;
-const CLEARED: Fates = 2;
-const USED: Fates = 4;
+type CellStates = u8;
+const UNTOUCHED: CellStates = 1;
+const CLEARED: CellStates = 2;
+const USED: CellStates = 4;
 
 /// Effect of a step on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +26,20 @@ pub(super) enum CellUse {
 /// Returns true if on every path, in both directions, the steps either don't touch a cell or find it vacant and leave
 /// it vacant. No branch may lead into the steps or out of them.
 pub(super) fn leave_clear(flow: &Flow, steps: Range<u32>, uses: impl Fn(u32) -> CellUse) -> bool {
-    [Way::Along, Way::Against].into_iter().all(|way| is_left_clear(flow, &steps, way, &uses))
+    [CodeDirection::Forward, CodeDirection::Backward]
+        .into_iter()
+        .all(|direction| is_left_clear(flow, &steps, direction, &uses))
 }
 
-fn is_left_clear(flow: &Flow, steps: &Range<u32>, way: Way, uses: &impl Fn(u32) -> CellUse) -> bool {
+fn is_left_clear(
+    flow: &Flow,
+    steps: &Range<u32>,
+    direction: CodeDirection,
+    uses: &impl Fn(u32) -> CellUse,
+) -> bool {
     // Possible states of the cell before each step that is next.
-    let mut known: HashMap<u32, Fates> = HashMap::new();
-    let first = if way == Way::Along { steps.start } else { steps.end.wrapping_sub(1) };
+    let mut known: HashMap<u32, CellStates> = HashMap::new();
+    let first = if direction == CodeDirection::Forward { steps.start } else { steps.end.wrapping_sub(1) };
     let mut open = vec![(first, UNTOUCHED)];
     while let Some((at, fates)) = open.pop() {
         if !steps.contains(&at) {
@@ -53,7 +60,7 @@ fn is_left_clear(flow: &Flow, steps: &Range<u32>, way: Way, uses: &impl Fn(u32) 
             CellUse::Uses if *before & UNTOUCHED != 0 => return false,
             CellUse::Uses => USED,
         };
-        let behind = |at: u32| if way == Way::Along { at + 1 } else { at.wrapping_sub(1) };
+        let behind = |at: u32| if direction == CodeDirection::Forward { at + 1 } else { at.wrapping_sub(1) };
         open.push((behind(at), after));
         if let StepLink::Partner(partner) = step.link {
             open.push((behind(partner), after));

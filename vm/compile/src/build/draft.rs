@@ -11,9 +11,10 @@ use std::ops::Range;
 use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
-use crate::error::Outside;
-use crate::form::{
-    Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version,
+use crate::error::BuildError;
+use crate::function::{
+    Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, Specialization, SsaBlock, SsaEnd,
+    SsaFunction,
 };
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
@@ -46,7 +47,7 @@ impl ZeroCells {
 
 /// Known state at entry.
 #[derive(Clone, Debug)]
-pub(super) struct Beginning {
+pub(super) struct EntryState {
     /// Cells that hold 0.
     pub zeros: ZeroCells,
     /// Operation that gives the end of the call records at entry.
@@ -60,7 +61,8 @@ pub(super) struct Beginning {
 enum DraftName {
     /// Cell, as named by the procedure body of this number.
     Cell(u32, CellVariable),
-    /// Word of the reference passed for a parameter: the number of the activation, of the parameter, and of the word.
+    /// Word of the reference passed for a parameter: the number of the inlined frame, of the parameter, and of the
+    /// word.
     Passed(u32, u32, u32),
     /// Start of the current frame's cells of a class.
     Frame(Class),
@@ -72,12 +74,12 @@ enum DraftName {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedBlock {
     pub end: SsaEnd,
-    /// Number of the procedure body that contains the block: the version's own, or an out-of-line callee.
+    /// Number of the procedure body that contains the block: the specialization's own, or an out-of-line callee.
     pub function: u32,
     /// True if all cells are in memory at the start of the block, so that no variable has a value: at the
     /// entry of an out-of-line callee, and after its return.
     pub reloads_cells: bool,
-    /// Activations with their arguments in memory here, each with the offset in words from the end of the call
+    /// Inlined frames with their arguments in memory here, each with the offset in words from the end of the call
     /// records.
     pub reloads_passed: Vec<(u32, i64)>,
 }
@@ -100,7 +102,7 @@ struct Inner {
     functions: Vec<u32>,
     reloads_cells: Vec<bool>,
     reloads_passed: Vec<Vec<(u32, i64)>>,
-    beginning: Beginning,
+    beginning: EntryState,
     /// Block to which operations are appended.
     current: u32,
     /// Instruction for which operations are made.
@@ -132,7 +134,7 @@ impl Draft {
     pub fn new(
         numbers: NumberKinds,
         planned: Vec<PlannedBlock>,
-        beginning: Beginning,
+        beginning: EntryState,
         most_work: usize,
     ) -> Draft {
         let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); planned.len()];
@@ -185,7 +187,7 @@ impl Draft {
     }
 
     /// Sets the instruction for which the next operations of the current block are made.
-    pub fn make_for(&self, at: Option<u32>) {
+    pub fn set_instruction(&self, at: Option<u32>) {
         self.inner.borrow_mut().at = at;
     }
 
@@ -218,9 +220,9 @@ impl Draft {
         number
     }
 
-    /// Ends an iteration of a generated loop: repeats the block with counter `next` if `goes_on` isn't 0.
-    pub fn end_loop(&self, block: u32, next: SsaValue, goes_on: SsaValue) {
-        self.set_condition(goes_on);
+    /// Ends an iteration of a generated loop: repeats the block with counter `next` if `continues` isn't 0.
+    pub fn end_loop(&self, block: u32, next: SsaValue, continues: SsaValue) {
+        self.set_condition(continues);
         self.inner.borrow_mut().hand_over(block, block, next);
     }
 
@@ -245,7 +247,7 @@ impl Draft {
     /// Sets the number of steps that the safepoint at the end of the current block skips.
     pub fn set_skipped(&self, value: SsaValue) {
         let inner = &mut *self.inner.borrow_mut();
-        if let Some(SsaBlock { end: SsaEnd::Pause { skipped, .. }, .. }) =
+        if let Some(SsaBlock { end: SsaEnd::Safepoint { skipped, .. }, .. }) =
             inner.blocks.get_mut(inner.current as usize)
         {
             *skipped = Some(value);
@@ -301,15 +303,15 @@ impl Draft {
         self.named(DraftName::Records)
     }
 
-    /// Returns a word of the reference passed to an activation for a parameter.
-    pub fn passed(&self, activation: u32, n: u32, word: u32) -> SsaValue {
-        self.named(DraftName::Passed(activation, n, word))
+    /// Returns a word of the reference passed to an inlined frame for a parameter.
+    pub fn passed(&self, inlined_frame: u32, n: u32, word: u32) -> SsaValue {
+        self.named(DraftName::Passed(inlined_frame, n, word))
     }
 
-    /// Sets the reference passed to an activation for a parameter.
-    pub fn pass(&self, activation: u32, n: u32, reference: [SsaValue; 3]) {
+    /// Sets the reference passed to an inlined frame for a parameter.
+    pub fn pass(&self, inlined_frame: u32, n: u32, reference: [SsaValue; 3]) {
         for (word, value) in (0..).zip(reference) {
-            self.inner.borrow_mut().set(DraftName::Passed(activation, n, word), value);
+            self.inner.borrow_mut().set(DraftName::Passed(inlined_frame, n, word), value);
         }
     }
 
@@ -335,11 +337,11 @@ impl Draft {
     }
 
     /// Makes the current block the return point of an out-of-line call: removes the call record, and moves the frame
-    /// back by `further` cells.
-    pub fn leave_function(&self, further: [u32; 2]) {
+    /// back by `frame_offset` cells.
+    pub fn leave_function(&self, frame_offset: [u32; 2]) {
         let record = self.inner.borrow().beginning.record;
         let names = [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)];
-        for (name, back) in names.into_iter().zip([record, further[0], further[1]]) {
+        for (name, back) in names.into_iter().zip([record, frame_offset[0], frame_offset[1]]) {
             let (number, given) = {
                 let inner = &mut *self.inner.borrow_mut();
                 let number = inner.number(name);
@@ -401,7 +403,7 @@ impl Draft {
     }
 
     /// Completes block arguments and returns the SSA function.
-    pub fn finish(self, version: Version) -> Result<SsaForm, Outside> {
+    pub fn finish(self, specialization: Specialization) -> Result<SsaFunction, BuildError> {
         let mut inner = self.inner.into_inner();
         let mut next = 0;
         while let Some(&(block, name)) = inner.open.get(next).filter(|_| inner.work <= inner.most_work) {
@@ -409,11 +411,11 @@ impl Draft {
             next += 1;
         }
         if inner.work > inner.most_work {
-            return Err(Outside::TooLarge);
+            return Err(BuildError::TooLarge);
         }
         let Inner { definitions, instructions, blocks, .. } = inner;
-        Ok(SsaForm {
-            version,
+        Ok(SsaFunction {
+            specialization,
             numbers: self.numbers,
             cells: FixedCells::default(),
             definitions,
@@ -480,13 +482,13 @@ impl Inner {
         }
         let number = self.number(DraftName::Frame(class));
         let start = self.held_at_end(block, number);
-        let value = self.further(block, start, offset.into());
+        let value = self.frame_offset(block, start, offset.into());
         self.of_frame.insert((block, class, offset), value);
         value
     }
 
     /// Returns the address that is `cells` cells after `start`.
-    fn further(&mut self, block: u32, start: SsaValue, cells: i64) -> SsaValue {
+    fn frame_offset(&mut self, block: u32, start: SsaValue, cells: i64) -> SsaValue {
         let literal = self.literal(start);
         match literal {
             _ if cells == 0 => start,
@@ -520,12 +522,12 @@ impl Inner {
     /// Returns the value of a variable at the end of a block, in its present state of construction. At a merge of
     /// edges this may be a new block parameter; at the entry, and where cells are reloaded, it is a load.
     fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
-        let (mut at, mut way) = (block, Vec::new());
+        let (mut at, mut direction) = (block, Vec::new());
         let value = loop {
             if let Some(&value) = self.held.get(&(at, name)) {
                 break value;
             }
-            way.push(at);
+            direction.push(at);
             match self.predecessors[at as usize].as_slice() {
                 [] => break self.loaded(at, name),
                 _ if self.is_reloaded(at, name) => break self.loaded(at, name),
@@ -533,8 +535,8 @@ impl Inner {
                 _ => break self.parameter(at, name),
             }
         };
-        self.work += way.len();
-        for block in way {
+        self.work += direction.len();
+        for block in direction {
             self.held.insert((block, name), value);
         }
         value
@@ -543,27 +545,27 @@ impl Inner {
     fn is_reloaded(&self, block: u32, name: u32) -> bool {
         match self.all_names[name as usize] {
             DraftName::Cell(..) => self.reloads_cells[block as usize],
-            DraftName::Passed(activation, ..) => self.record_place(block, activation).is_some(),
+            DraftName::Passed(inlined_frame, ..) => self.record_place(block, inlined_frame).is_some(),
             DraftName::Frame(_) | DraftName::Records => false,
         }
     }
 
-    /// Returns where the arguments of an activation are in memory, as an offset from the end of the call records.
-    fn record_place(&self, block: u32, activation: u32) -> Option<i64> {
+    /// Returns where the arguments of an inlined frame are in memory, as an offset from the end of the call records.
+    fn record_place(&self, block: u32, inlined_frame: u32) -> Option<i64> {
         let known = self.reloads_passed[block as usize].iter();
-        known.filter(|(own, _)| *own == activation).map(|(_, place)| *place).next()
+        known.filter(|(own, _)| *own == inlined_frame).map(|(_, place)| *place).next()
     }
 
     fn loaded(&mut self, block: u32, name: u32) -> SsaValue {
         match self.all_names[name as usize] {
             DraftName::Frame(class) => self.known(OpKind::Input(Input::Frame(class))),
             DraftName::Records => self.known(self.beginning.records),
-            DraftName::Passed(activation, n, word) => {
+            DraftName::Passed(inlined_frame, n, word) => {
                 let own = i64::from(n * REFERENCE_WORDS + word);
-                let place = self.record_place(block, activation).unwrap_or(0) + own;
+                let place = self.record_place(block, inlined_frame).unwrap_or(0) + own;
                 let records = self.number(DraftName::Records);
                 let records = self.held_at_end(block, records);
-                let address = self.further(block, records, place);
+                let address = self.frame_offset(block, records, place);
                 self.put(block, OpKind::Load(Space::References), [address], None)
             }
             DraftName::Cell(_, held) => self.loaded_cell(block, held),

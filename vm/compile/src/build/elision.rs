@@ -5,15 +5,15 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 use reviver_flow::{Anchor, Flow, Region};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 
-use super::activation::{Activation, Activations};
+use super::inlining::{InlinedFrame, InlinedFrames};
 use super::pairs::{ComputePair, TouchedCells, begins_with_zeros, pairs};
 use super::storage::AddressedCells;
-use crate::form::{StopPlace, Version};
+use crate::function::{Specialization, StopPlace};
 
 /// Upper bound on saved array elements that don't hold 0 at the start of a pair. Named cells need no bound: they are
 /// at most as many as the steps that name them.
@@ -53,7 +53,7 @@ pub(super) struct ClearedCells {
     pub count: u32,
 }
 
-/// Pair of an activation with an `uncompute` that is skipped.
+/// Pair of an inlined frame with an `uncompute` that is skipped.
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPair {
     /// Positions, in the direction of execution: where the pair is entered, where its first part ends, and the skipped
@@ -68,11 +68,11 @@ pub(super) struct SkippedPair {
 }
 
 impl SkippedPair {
-    fn of(pair: &ComputePair, way: Way, cells: Vec<RestoredCells>) -> SkippedPair {
+    fn of(pair: &ComputePair, direction: CodeDirection, cells: Vec<RestoredCells>) -> SkippedPair {
         let steps = pair.computed.steps;
-        let [enter, middle, from, to] = match way {
-            Way::Along => [pair.compute, pair.apply, pair.uncompute, pair.end],
-            Way::Against => [pair.end, pair.uncompute, pair.apply, pair.compute],
+        let [enter, middle, from, to] = match direction {
+            CodeDirection::Forward => [pair.compute, pair.apply, pair.uncompute, pair.end],
+            CodeDirection::Backward => [pair.end, pair.uncompute, pair.apply, pair.compute],
         };
         SkippedPair { enter, middle, from, to, steps, cells }
     }
@@ -111,59 +111,64 @@ fn cleared(cells: &RestoredCells, storage: &AddressedCells) -> Vec<ClearedCells>
 pub(super) struct Elisions<'f> {
     module: &'f Module,
     flow: &'f Flow,
-    version: &'f Version,
+    specialization: &'f Specialization,
     pairs: Vec<ComputePair>,
-    /// Elided pairs by activation.
+    /// Elided pairs by inlined frame.
     skipped: HashMap<u32, Vec<SkippedPair>>,
     /// Cache of [`begins_with_zeros`], by the pair's start and the index of the changed cells.
     zeros: RefCell<HashMap<(u32, usize), bool>>,
 }
 
 impl<'f> Elisions<'f> {
-    pub fn of(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
+    pub fn of(module: &'f Module, flow: &'f Flow, specialization: &'f Specialization) -> Elisions<'f> {
         // In gradient mode adjoints propagate through `uncompute`, so it can't be skipped.
-        let is_asked = !version.level.is_checked() && !version.gradient;
+        let is_asked = !specialization.level.is_checked() && !specialization.gradient;
         let pairs = if is_asked { pairs(module, flow) } else { Vec::new() };
-        Elisions { pairs, ..Elisions::none(module, flow, version) }
+        Elisions { pairs, ..Elisions::none(module, flow, specialization) }
     }
 
     /// Returns an instance that elides no pair.
-    pub fn none(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
+    pub fn none(module: &'f Module, flow: &'f Flow, specialization: &'f Specialization) -> Elisions<'f> {
         let (pairs, skipped) = (Vec::new(), HashMap::new());
-        Elisions { module, flow, version, pairs, skipped, zeros: RefCell::default() }
+        Elisions { module, flow, specialization, pairs, skipped, zeros: RefCell::default() }
     }
 
-    /// Selects the pairs of an activation that are elided.
-    pub fn find(&mut self, activations: &Activations, number: u32) {
+    /// Selects the pairs of an inlined frame that are elided.
+    pub fn find(&mut self, inlined_frames: &InlinedFrames, number: u32) {
         if self.skipped.contains_key(&number) {
             return;
         }
-        let found = self.pairs.iter().filter_map(|pair| self.skipped(activations, number, pair)).collect();
+        let found = self.pairs.iter().filter_map(|pair| self.skipped(inlined_frames, number, pair)).collect();
         self.skipped.insert(number, found);
     }
 
-    /// Returns the elided pairs of an activation, after [`Elisions::find`].
-    pub fn get(&self, activation: u32) -> &[SkippedPair] {
-        self.skipped.get(&activation).map_or(&[], Vec::as_slice)
+    /// Returns the elided pairs of an inlined frame, after [`Elisions::find`].
+    pub fn get(&self, inlined_frame: u32) -> &[SkippedPair] {
+        self.skipped.get(&inlined_frame).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the pair with an `uncompute` that begins at a position of an activation.
-    pub fn from(&self, activation: u32, position: u32) -> Option<&SkippedPair> {
-        self.get(activation).iter().find(|pair| pair.from == position)
+    /// Returns the pair with an `uncompute` that begins at a position of an inlined frame.
+    pub fn from(&self, inlined_frame: u32, position: u32) -> Option<&SkippedPair> {
+        self.get(inlined_frame).iter().find(|pair| pair.from == position)
     }
 
     /// Returns true if steps are skipped from a position, and their number is known only at run time.
-    pub fn skips_unknown(&self, activation: u32, position: u32) -> bool {
-        self.from(activation, position).is_some_and(|pair| pair.steps.is_none())
+    pub fn skips_unknown(&self, inlined_frame: u32, position: u32) -> bool {
+        self.from(inlined_frame, position).is_some_and(|pair| pair.steps.is_none())
     }
 
-    fn skipped(&self, activations: &Activations, number: u32, pair: &ComputePair) -> Option<SkippedPair> {
-        let own = activations.get(number).filter(|own| own.procedure == pair.procedure)?;
+    fn skipped(
+        &self,
+        inlined_frames: &InlinedFrames,
+        number: u32,
+        pair: &ComputePair,
+    ) -> Option<SkippedPair> {
+        let own = inlined_frames.get(number).filter(|own| own.procedure == pair.procedure)?;
         if self.begins_inside(own, pair) || self.stops_inside(own, pair) {
             return None;
         }
         let seen = |touched: &TouchedCells| {
-            let region = activations.region(number, touched.region);
+            let region = inlined_frames.region(number, touched.region);
             TouchedCells { class: touched.class, region }
         };
         let [read, written, applied] = [&pair.computed.read, &pair.computed.written, &pair.applied]
@@ -186,37 +191,37 @@ impl<'f> Elisions<'f> {
             }
             cells.push(RestoredCells { class, region, begin_with_zeros });
         }
-        (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.way, cells))
+        (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.direction, cells))
     }
 
     /// Returns true if the entry is inside a pair: the cells' contents before it are unknown then.
-    fn begins_inside(&self, own: &Activation, pair: &ComputePair) -> bool {
-        own.called.is_none() && pair.encloses(self.version.position)
+    fn begins_inside(&self, own: &InlinedFrame, pair: &ComputePair) -> bool {
+        own.called.is_none() && pair.encloses(self.specialization.position)
     }
 
     /// Returns true if a stop place is inside the steps that would be skipped.
-    fn stops_inside(&self, own: &Activation, pair: &ComputePair) -> bool {
-        let skipped = match own.way {
-            Way::Along => pair.uncompute..=pair.end,
-            Way::Against => pair.compute..=pair.apply,
+    fn stops_inside(&self, own: &InlinedFrame, pair: &ComputePair) -> bool {
+        let skipped = match own.direction {
+            CodeDirection::Forward => pair.uncompute..=pair.end,
+            CodeDirection::Backward => pair.compute..=pair.apply,
         };
         let callees =
             || pair.computed.procedures.iter().filter_map(|&n| self.module.procedures.get(n as usize));
-        self.version.stops.iter().any(|StopPlace { position, .. }| {
+        self.specialization.stops.iter().any(|StopPlace { position, .. }| {
             skipped.contains(&position)
                 || callees().any(|callee| (callee.entry..=callee.exit + 1).contains(&position))
         })
     }
 
     /// Returns true if the changed cells of this index hold 0 at the start of the pair, because their frame is fresh.
-    fn are_zero(&self, own: &Activation, pair: &ComputePair, n: usize) -> bool {
+    fn are_zero(&self, own: &InlinedFrame, pair: &ComputePair, n: usize) -> bool {
         let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);
         let is_fresh = match cells.region.anchor {
             Anchor::Frame(..) => own.called.is_some(),
             Anchor::Fixed(first) => {
                 let is_of_main = main.contains(&first) && first + cells.region.length <= main.end;
-                pair.procedure == 0 && is_of_main && self.version.zeros.cells
+                pair.procedure == 0 && is_of_main && self.specialization.zeros.cells
             }
             Anchor::Constant(_) | Anchor::Parameter(_) => false,
         };

@@ -2,100 +2,109 @@
 //! no step.
 
 use reviver_flow::Anchor;
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 use reviver_isa::instruction::Class;
 
-use super::activation::{Activations, Called, FunctionCall};
 use super::draft::CellVariable;
+use super::inlining::{CallEdge, FunctionCall, InlinedFrames};
 use super::writer::StepWriter;
-use crate::form::{Demands, FormCall, FormExit, LevelDemands, OpenedCall, REFERENCE_WORDS, SsaEnd, TOP_WORD};
+use crate::function::{
+    Demands, LevelDemands, OpenedCall, OutOfLineCall, REFERENCE_WORDS, SsaEnd, SsaExit, TOP_WORD,
+};
 use crate::op::{OpKind, Space};
 
 /// Exits of an SSA function under construction.
 pub(super) struct Exits<'a, 'f> {
-    activations: &'a Activations<'f>,
-    pub all: Vec<FormExit>,
+    inlined_frames: &'a InlinedFrames<'f>,
+    pub all: Vec<SsaExit>,
 }
 
 impl<'a, 'f> Exits<'a, 'f> {
-    pub fn of(activations: &'a Activations<'f>) -> Exits<'a, 'f> {
-        Exits { activations, all: Vec::new() }
+    pub fn of(inlined_frames: &'a InlinedFrames<'f>) -> Exits<'a, 'f> {
+        Exits { inlined_frames, all: Vec::new() }
     }
 
-    /// Adds an exit at a position of an activation.
-    pub fn to(&mut self, activation: u32, position: u32) -> SsaEnd {
-        self.exit(activation, position, false)
+    /// Adds an exit at a position of an inlined frame.
+    pub fn to(&mut self, inlined_frame: u32, position: u32) -> SsaEnd {
+        self.exit(inlined_frame, position, false)
     }
 
     /// Adds the exit that is taken if there is no space for a call.
-    pub fn full(&mut self, activation: u32, position: u32) -> SsaEnd {
-        self.exit(activation, position, true)
+    pub fn full(&mut self, inlined_frame: u32, position: u32) -> SsaEnd {
+        self.exit(inlined_frame, position, true)
     }
 
-    fn exit(&mut self, activation: u32, position: u32, is_full: bool) -> SsaEnd {
-        let calls = in_place(self.activations, activation);
-        let way = self.activations.get(activation).map_or(Way::Along, |activation| activation.way);
-        self.all.push(FormExit { position, way, calls, is_full });
+    fn exit(&mut self, inlined_frame: u32, position: u32, is_full: bool) -> SsaEnd {
+        let calls = inlined_calls(self.inlined_frames, inlined_frame);
+        let direction = self
+            .inlined_frames
+            .get(inlined_frame)
+            .map_or(CodeDirection::Forward, |inlined_frame| inlined_frame.direction);
+        self.all.push(SsaExit { position, direction, calls, is_full });
         SsaEnd::Exit { exit: self.all.len() as u32 - 1 }
     }
 }
 
-/// Returns the inlined calls that are open in an activation.
-fn in_place(activations: &Activations, number: u32) -> Vec<OpenedCall> {
-    let open = activations.open(number).into_iter();
-    open.filter_map(|number| Some(opened(activations, activations.get(number)?.called?, number))).collect()
+/// Returns the inlined calls that are open in an inlined frame.
+fn inlined_calls(inlined_frames: &InlinedFrames, number: u32) -> Vec<OpenedCall> {
+    let open = inlined_frames.open(number).into_iter();
+    open.filter_map(|number| Some(opened(inlined_frames, inlined_frames.get(number)?.called?, number)))
+        .collect()
 }
 
 /// Returns the properties of an inlined or out-of-line call at an exit.
-fn opened(activations: &Activations, called: Called, callee: u32) -> OpenedCall {
+fn opened(inlined_frames: &InlinedFrames, called: CallEdge, callee: u32) -> OpenedCall {
     OpenedCall {
         site: called.site,
         turns: called.turns,
-        references: activations.arguments(callee),
-        frame_ints: activations.frame_cells(callee, Class::Int),
-        frame_reals: activations.frame_cells(callee, Class::Real),
+        references: inlined_frames.arguments(callee),
+        frame_ints: inlined_frames.frame_cells(callee, Class::Int),
+        frame_reals: inlined_frames.frame_cells(callee, Class::Real),
     }
 }
 
 /// Returns all out-of-line calls.
-pub(super) fn function_calls(activations: &Activations) -> Vec<FormCall> {
+pub(super) fn function_calls(inlined_frames: &InlinedFrames) -> Vec<OutOfLineCall> {
     let call = |&call: &FunctionCall| {
         let FunctionCall { called, callee } = call;
-        let mut all = in_place(activations, called.by);
-        all.push(opened(activations, called, callee));
-        FormCall {
-            by: activations.function(called.by),
+        let mut all = inlined_calls(inlined_frames, called.by);
+        all.push(opened(inlined_frames, called, callee));
+        OutOfLineCall {
+            by: inlined_frames.function(called.by),
             callee,
             opened: all,
-            further_ints: activations.further(call, Class::Int),
-            further_reals: activations.further(call, Class::Real),
+            int_offset: inlined_frames.frame_offset(call, Class::Int),
+            real_offset: inlined_frames.frame_offset(call, Class::Real),
         }
     };
-    activations.calls().iter().map(call).collect()
+    inlined_frames.calls().iter().map(call).collect()
 }
 
 /// Returns the number of words of a call record: the largest that any call needs.
-pub(super) fn record_words(activations: &Activations) -> u32 {
+pub(super) fn record_words(inlined_frames: &InlinedFrames) -> u32 {
     let words = |references: u32| 1 + REFERENCE_WORDS * references;
-    let own = (!activations.begin_in_main()).then(|| words(activations.arguments(0)));
+    let own = (!inlined_frames.begin_in_main()).then(|| words(inlined_frames.arguments(0)));
     let call = |call: &FunctionCall| {
-        let in_place = activations.open(call.called.by).into_iter().skip(1);
-        words(activations.arguments(call.callee) + in_place.map(|n| activations.arguments(n)).sum::<u32>())
+        let inlined_calls = inlined_frames.open(call.called.by).into_iter().skip(1);
+        words(
+            inlined_frames.arguments(call.callee)
+                + inlined_calls.map(|n| inlined_frames.arguments(n)).sum::<u32>(),
+        )
     };
-    activations.calls().iter().map(call).chain(own).max().unwrap_or(0)
+    inlined_frames.calls().iter().map(call).chain(own).max().unwrap_or(0)
 }
 
 /// Returns the demands of a function with these exits and out-of-line calls; `record` is the number of words of a
 /// call record.
 pub(super) fn demands(
-    activations: &Activations,
-    exits: &[FormExit],
-    calls: &[FormCall],
+    inlined_frames: &InlinedFrames,
+    exits: &[SsaExit],
+    calls: &[OutOfLineCall],
     record: u32,
 ) -> Demands {
     let mut demands = Demands { record, ..Demands::default() };
-    for number in 0..activations.count() {
-        let [ints, reals, depth] = taken(&in_place(activations, number));
+    for number in 0..inlined_frames.count() {
+        let [ints, reals, depth] = taken(&inlined_calls(inlined_frames, number));
         demands.frame_ints = demands.frame_ints.max(ints);
         demands.frame_reals = demands.frame_reals.max(reals);
         demands.depth = demands.depth.max(depth);
@@ -106,7 +115,7 @@ pub(super) fn demands(
         demands.level =
             LevelDemands { ints: most_ints.max(ints), reals: most_reals.max(reals), depth: most.max(depth) };
     }
-    let references = |exit: &FormExit| exit.calls.iter().map(|call| call.references).sum::<u32>();
+    let references = |exit: &SsaExit| exit.calls.iter().map(|call| call.references).sum::<u32>();
     demands.references = REFERENCE_WORDS * exits.iter().map(references).max().unwrap_or(0);
     demands
 }
@@ -124,7 +133,7 @@ impl StepWriter<'_> {
     pub fn store_cells(self, block: u32) {
         self.draft.enter(block);
         let ends =
-            [Class::Int, Class::Real].map(|class| self.activations.behind_frame(self.activation, class));
+            [Class::Int, Class::Real].map(|class| self.inlined_frames.after_frame(self.inlined_frame, class));
         let is_alive =
             |variable: CellVariable| match (variable.anchor, ends[variable.space.class() as usize]) {
                 (Anchor::Fixed(cell), Anchor::Fixed(end))
@@ -148,7 +157,7 @@ impl StepWriter<'_> {
         if self.record > 0 {
             store(draft.int(TOP_WORD.into()), draft.records());
         }
-        let opened = self.activations.open(self.activation).into_iter().skip(1);
+        let opened = self.inlined_frames.open(self.inlined_frame).into_iter().skip(1);
         let words: Vec<_> = opened.flat_map(|number| self.all_passed(number)).collect();
         for (word, value) in (0..).zip(words) {
             store(draft.record_word(word), value);

@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 
-use super::activation::Activations;
+use super::inlining::InlinedFrames;
 use super::storage::FunctionStorage;
 
 /// Cells of one class that are freed in the same way, as offsets in the frame.
@@ -19,18 +19,18 @@ pub(super) struct FrameSegment {
 /// Least number of adjacent cells that are freed by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// Returns the segments of an activation's frame: all integers, then all reals.
+/// Returns the segments of an inlined frame: all integers, then all reals.
 pub(super) fn segments(
-    activations: &Activations,
+    inlined_frames: &InlinedFrames,
     storages: &FunctionStorage,
-    activation: u32,
+    inlined_frame: u32,
 ) -> Vec<FrameSegment> {
-    let storage = storages.of(activations.function(activation));
+    let storage = storages.of(inlined_frames.function(inlined_frame));
     let mut segments: Vec<FrameSegment> = Vec::new();
     for class in [Class::Int, Class::Real] {
-        let cells = 0..activations.frame_cells(activation, class);
+        let cells = 0..inlined_frames.frame_cells(inlined_frame, class);
         let is_in_memory =
-            |offset| !storage.is_variable(class, activations.frame_cell(activation, class, offset));
+            |offset| !storage.is_variable(class, inlined_frames.frame_cell(inlined_frame, class, offset));
         let mut next = cells.start;
         while next < cells.end {
             let count = (next..cells.end).take_while(|&offset| is_in_memory(offset)).count() as u32;

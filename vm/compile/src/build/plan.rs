@@ -3,21 +3,21 @@
 
 use std::collections::HashMap;
 
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 
-use super::activation::{Activations, FunctionCall};
+use super::control_flow::{StepBlock, StepBlockEnd, StepGraph};
 use super::draft::PlannedBlock;
 use super::elision::Elisions;
 use super::exits::Exits;
 use super::frame::segments;
-use super::paths::{Stretch, StretchEnd, Stretches};
+use super::inlining::{FunctionCall, InlinedFrames};
 use super::storage::FunctionStorage;
-use crate::form::{FormExit, Jump, SsaEnd};
+use crate::function::{Jump, SsaEnd, SsaExit};
 use crate::op::SsaValue;
 
-/// SSA blocks of a stretch.
+/// SSA blocks of a step block.
 #[derive(Clone, Debug)]
-pub(super) struct StretchBlocks {
+pub(super) struct StepBlockPlan {
     /// Safepoint block and its exit block, for a loop header or where an unknown number of steps is skipped.
     pub head: Option<(u32, u32)>,
     pub body: u32,
@@ -57,40 +57,40 @@ pub(super) struct LeavingBlocks {
 /// Blocks of an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionBlocks {
-    /// Activation that contains the callee's entry.
-    pub activation: u32,
+    /// Inlined frame that contains the callee's entry.
+    pub inlined_frame: u32,
     pub entry: u32,
     /// Return points after its calls.
-    pub calls: Vec<BehindCall>,
+    pub calls: Vec<ReturnPoint>,
 }
 
 /// Blocks of all out-of-line callees.
 #[derive(Default)]
 struct CalledFunctions {
     all: Vec<FunctionBlocks>,
-    /// Index in `all`, by the activation that begins the callee.
+    /// Index in `all`, by the inlined frame that begins the callee.
     numbers: HashMap<u32, usize>,
 }
 
 impl CalledFunctions {
     fn add(&mut self, function: FunctionBlocks) {
-        self.numbers.insert(function.activation, self.all.len());
+        self.numbers.insert(function.inlined_frame, self.all.len());
         self.all.push(function);
     }
 
-    /// Returns the callee that an activation begins, if there is a call of it.
-    fn begun(&self, activation: u32) -> Option<&FunctionBlocks> {
-        self.all.get(*self.numbers.get(&activation)?)
+    /// Returns the callee that an inlined frame begins, if there is a call of it.
+    fn begun(&self, inlined_frame: u32) -> Option<&FunctionBlocks> {
+        self.all.get(*self.numbers.get(&inlined_frame)?)
     }
 
-    fn begun_mut(&mut self, activation: u32) -> Option<&mut FunctionBlocks> {
-        self.all.get_mut(*self.numbers.get(&activation)?)
+    fn begun_mut(&mut self, inlined_frame: u32) -> Option<&mut FunctionBlocks> {
+        self.all.get_mut(*self.numbers.get(&inlined_frame)?)
     }
 }
 
 /// Blocks at the return point of an out-of-line call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BehindCall {
+pub(super) struct ReturnPoint {
     /// Number of the call.
     pub call: usize,
     /// Block in which the frame and the records become the caller's again.
@@ -100,11 +100,11 @@ pub(super) struct BehindCall {
 }
 
 /// Layout of an SSA function: blocks and exits.
-pub(super) struct FormPlan {
-    pub places: Vec<StretchBlocks>,
+pub(super) struct FunctionPlan {
+    pub places: Vec<StepBlockPlan>,
     pub functions: Vec<FunctionBlocks>,
     pub blocks: Vec<PlannedBlock>,
-    pub exits: Vec<FormExit>,
+    pub exits: Vec<SsaExit>,
 }
 
 fn to(block: u32) -> Jump {
@@ -116,58 +116,59 @@ fn branch(yes: u32, no: u32) -> SsaEnd {
     SsaEnd::Branch { condition: SsaValue(0), yes: to(yes), no: to(no) }
 }
 
-impl StretchBlocks {
+impl StepBlockPlan {
     /// Returns the block that predecessors jump to.
     fn first(&self) -> u32 {
         self.head.map_or(self.body, |(head, _)| head)
     }
 }
 
-impl FormPlan {
+impl FunctionPlan {
     pub fn of(
-        stretches: &Stretches,
-        activations: &Activations,
+        step_graph: &StepGraph,
+        inlined_frames: &InlinedFrames,
         elisions: &Elisions,
         storages: &FunctionStorage,
         record: u32,
-    ) -> FormPlan {
-        let (blocks, exits) = (Vec::new(), Exits::of(activations));
+    ) -> FunctionPlan {
+        let (blocks, exits) = (Vec::new(), Exits::of(inlined_frames));
         let mut planner =
-            Planner { activations, elisions, storages, in_record: 1 - i64::from(record), blocks, exits };
-        // The entry block belongs to no stretch.
+            Planner { inlined_frames, elisions, storages, in_record: 1 - i64::from(record), blocks, exits };
+        // The entry block belongs to no step block.
         let entry = planner.block(0);
         let called = planner.functions();
-        let places: Vec<StretchBlocks> =
-            stretches.all.iter().map(|stretch| planner.place(stretch, &called)).collect();
-        let first = |number: usize| places.get(number).map_or(entry, StretchBlocks::first);
-        planner.end(entry, SsaEnd::Go(to(first(0))));
-        if let (false, Some(block)) = (activations.begin_in_main(), planner.blocks.get_mut(entry as usize)) {
+        let places: Vec<StepBlockPlan> =
+            step_graph.all.iter().map(|step_block| planner.place(step_block, &called)).collect();
+        let first = |number: usize| places.get(number).map_or(entry, StepBlockPlan::first);
+        planner.end(entry, SsaEnd::Jump(to(first(0))));
+        if let (false, Some(block)) = (inlined_frames.begin_in_main(), planner.blocks.get_mut(entry as usize))
+        {
             block.reloads_passed.push((0, planner.in_record));
         }
         let mut begins = HashMap::new();
-        for (stretch, place) in stretches.all.iter().zip(&places) {
-            if activations.begin(stretch.activation) == Some(stretch.position) {
-                begins.entry(stretch.activation).or_insert(place.first());
+        for (step_block, place) in step_graph.all.iter().zip(&places) {
+            if inlined_frames.begin(step_block.inlined_frame) == Some(step_block.position) {
+                begins.entry(step_block.inlined_frame).or_insert(place.first());
             }
         }
         for function in &called.all {
-            let begin = begins.get(&function.activation).copied().unwrap_or(entry);
-            planner.end(function.entry, SsaEnd::Go(to(begin)));
+            let begin = begins.get(&function.inlined_frame).copied().unwrap_or(entry);
+            planner.end(function.entry, SsaEnd::Jump(to(begin)));
             for back in &function.calls {
-                planner.end(back.landing, SsaEnd::Go(to(back.same)));
-                let behind = stretches.behind.get(back.call).map_or(entry, |&behind| first(behind));
-                planner.end(back.same, SsaEnd::Go(to(behind)));
+                planner.end(back.landing, SsaEnd::Jump(to(back.same)));
+                let behind = step_graph.after_calls.get(back.call).map_or(entry, |&behind| first(behind));
+                planner.end(back.same, SsaEnd::Jump(to(behind)));
             }
         }
-        for (stretch, place) in stretches.all.iter().zip(&places) {
-            planner.lead(stretch, place, &called, &first);
+        for (step_block, place) in step_graph.all.iter().zip(&places) {
+            planner.lead(step_block, place, &called, &first);
         }
-        FormPlan { places, functions: called.all, blocks: planner.blocks, exits: planner.exits.all }
+        FunctionPlan { places, functions: called.all, blocks: planner.blocks, exits: planner.exits.all }
     }
 }
 
 struct Planner<'a, 'f> {
-    activations: &'a Activations<'f>,
+    inlined_frames: &'a InlinedFrames<'f>,
     elisions: &'a Elisions<'f>,
     storages: &'a FunctionStorage,
     /// Offset of the callee's arguments in its call record, from the end of the records.
@@ -207,15 +208,15 @@ impl Planner<'_, '_> {
     /// Adds the blocks of all out-of-line callees.
     fn functions(&mut self) -> CalledFunctions {
         let mut functions = CalledFunctions::default();
-        for (number, call) in self.activations.calls().iter().enumerate() {
+        for (number, call) in self.inlined_frames.calls().iter().enumerate() {
             let landing = self.landing(*call);
-            let same = self.block(self.activations.function(call.called.by));
-            let behind = BehindCall { call: number, landing, same };
+            let same = self.block(self.inlined_frames.function(call.called.by));
+            let behind = ReturnPoint { call: number, landing, same };
             match functions.begun_mut(call.callee) {
                 Some(function) => function.calls.push(behind),
                 None => {
                     let entry = self.reloading(call.callee, Vec::new());
-                    functions.add(FunctionBlocks { activation: call.callee, entry, calls: vec![behind] });
+                    functions.add(FunctionBlocks { inlined_frame: call.callee, entry, calls: vec![behind] });
                 }
             }
         }
@@ -223,49 +224,51 @@ impl Planner<'_, '_> {
     }
 
     fn landing(&mut self, call: FunctionCall) -> u32 {
-        let function = self.activations.function(call.called.by);
+        let function = self.inlined_frames.function(call.called.by);
         // After the return, the call's record is directly after the end of the records, and the last record is the
         // calling procedure body's own.
-        let kept = self.activations.kept(call).into_iter().map(|(number, place)| (number, place.into()));
+        let kept = self.inlined_frames.kept(call).into_iter().map(|(number, place)| (number, place.into()));
         let own = (function, self.in_record);
         self.reloading(function, kept.chain([own]).collect())
     }
 
-    fn place(&mut self, stretch: &Stretch, functions: &CalledFunctions) -> StretchBlocks {
-        let function = self.activations.function(stretch.activation);
-        let pauses = stretch.is_head || self.elisions.skips_unknown(stretch.activation, stretch.position);
+    fn place(&mut self, step_block: &StepBlock, functions: &CalledFunctions) -> StepBlockPlan {
+        let function = self.inlined_frames.function(step_block.inlined_frame);
+        let pauses =
+            step_block.is_head || self.elisions.skips_unknown(step_block.inlined_frame, step_block.position);
         let head = pauses.then(|| (self.block(function), self.block(function)));
         let body = self.block(function);
-        let is_called = functions.begun(stretch.activation).is_some();
+        let is_called = functions.begun(step_block.inlined_frame).is_some();
         let (mut taken, mut loops, mut entering, mut leaving) = (None, Vec::new(), None, None);
-        match stretch.end {
-            StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.block(function)),
-            StretchEnd::Return { .. } => loops = self.loops(stretch),
-            StretchEnd::Skip { .. } => loops = self.put_back(stretch),
-            StretchEnd::Enter { .. } => {
+        match step_block.end {
+            StepBlockEnd::Branch { .. } | StepBlockEnd::Jump { .. } => taken = Some(self.block(function)),
+            StepBlockEnd::Return { .. } => loops = self.loops(step_block),
+            StepBlockEnd::Skip { .. } => loops = self.restore(step_block),
+            StepBlockEnd::Enter { .. } => {
                 let [made, through, full] = [(); 3].map(|()| self.block(function));
                 entering = Some(EnteringBlocks { made, through, full });
             }
-            StretchEnd::Leave { .. } if is_called => {
-                loops = self.loops(stretch);
-                let bottom = (!self.activations.begin_in_main()).then(|| self.block(function));
+            StepBlockEnd::Leave { .. } if is_called => {
+                loops = self.loops(step_block);
+                let bottom = (!self.inlined_frames.begin_in_main()).then(|| self.block(function));
                 let [made, last] = [(); 2].map(|()| self.block(function));
                 leaving = Some(LeavingBlocks { bottom, made, last, chosen: Vec::new() });
             }
-            StretchEnd::Fall { .. }
-            | StretchEnd::Pass { .. }
-            | StretchEnd::Call { .. }
-            | StretchEnd::Leave { .. }
-            | StretchEnd::Cut { .. }
-            | StretchEnd::Exit { .. } => {}
+            StepBlockEnd::Fall { .. }
+            | StepBlockEnd::Pass { .. }
+            | StepBlockEnd::Call { .. }
+            | StepBlockEnd::Leave { .. }
+            | StepBlockEnd::Cut { .. }
+            | StepBlockEnd::Exit { .. } => {}
         }
         if let Some(leaving) = &mut leaving {
-            let landings = functions.begun(stretch.activation).into_iter().flat_map(|known| &known.calls);
+            let landings =
+                functions.begun(step_block.inlined_frame).into_iter().flat_map(|known| &known.calls);
             let landings: Vec<(i64, u32)> =
                 landings.map(|back| (back.call as i64 + 1, back.landing)).collect();
             self.choose(leaving.last, function, &landings, &mut leaving.chosen);
         }
-        StretchBlocks { head, body, taken, loops, entering, leaving }
+        StepBlockPlan { head, body, taken, loops, entering, leaving }
     }
 
     /// Ends a block with a binary search for a number among the return points, which are sorted by number.
@@ -273,7 +276,7 @@ impl Planner<'_, '_> {
         let (below, others) = landings.split_at(landings.len() / 2);
         let Some(&(number, only)) = others.first() else { return };
         if below.is_empty() {
-            return self.end(block, SsaEnd::Go(to(only)));
+            return self.end(block, SsaEnd::Jump(to(only)));
         }
         let ways = [below, others].map(|landings| match landings {
             &[(_, only)] => only,
@@ -288,60 +291,63 @@ impl Planner<'_, '_> {
     }
 
     /// Adds the blocks of each loop that frees cells of a frame.
-    fn loops(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
-        let function = self.activations.function(stretch.activation);
-        let segments = segments(self.activations, self.storages, stretch.activation);
+    fn loops(&mut self, step_block: &StepBlock) -> Vec<(u32, u32)> {
+        let function = self.inlined_frames.function(step_block.inlined_frame);
+        let segments = segments(self.inlined_frames, self.storages, step_block.inlined_frame);
         let loops = segments.iter().filter(|segment| segment.is_loop);
         loops.map(|_| (self.block(function), self.block(function))).collect()
     }
 
     /// Adds the blocks of each loop that clears cells of an elided pair.
-    fn put_back(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
-        let function = self.activations.function(stretch.activation);
-        let pair = self.elisions.from(stretch.activation, stretch.position);
+    fn restore(&mut self, step_block: &StepBlock) -> Vec<(u32, u32)> {
+        let function = self.inlined_frames.function(step_block.inlined_frame);
+        let pair = self.elisions.from(step_block.inlined_frame, step_block.position);
         let loops = pair.map_or(0, |pair| pair.loops(self.storages.of(function)).len());
         (0..loops).map(|_| (self.block(function), self.block(function))).collect()
     }
 
-    /// Sets the terminators of a stretch's blocks.
+    /// Sets the terminators of a step block's blocks.
     fn lead(
         &mut self,
-        stretch: &Stretch,
-        place: &StretchBlocks,
+        step_block: &StepBlock,
+        place: &StepBlockPlan,
         functions: &CalledFunctions,
         first: &impl Fn(usize) -> u32,
     ) {
         if let Some((head, stop)) = place.head {
-            self.end(head, SsaEnd::Pause { steps: 0, skipped: None, next: to(place.body), stop: to(stop) });
-            let exit = self.exits.to(stretch.activation, stretch.position);
+            self.end(
+                head,
+                SsaEnd::Safepoint { steps: 0, skipped: None, next: to(place.body), stop: to(stop) },
+            );
+            let exit = self.exits.to(step_block.inlined_frame, step_block.position);
             self.end(stop, exit);
         }
-        let end = match stretch.end {
-            StretchEnd::Branch { taken: (taken, _), next, .. } => {
+        let end = match step_block.end {
+            StepBlockEnd::Branch { taken: (taken, _), next, .. } => {
                 branch(self.through(place, first(taken)), first(next))
             }
-            StretchEnd::Jump { to: number, .. } => SsaEnd::Go(to(self.through(place, first(number)))),
-            StretchEnd::Fall { to: number, .. }
-            | StretchEnd::Pass { to: number }
-            | StretchEnd::Cut { to: number }
-            | StretchEnd::Call { to: number, .. } => SsaEnd::Go(to(first(number))),
-            StretchEnd::Return { to: caller, .. } => {
-                self.through_loops(&place.loops, SsaEnd::Go(to(first(caller))))
+            StepBlockEnd::Jump { to: number, .. } => SsaEnd::Jump(to(self.through(place, first(number)))),
+            StepBlockEnd::Fall { to: number, .. }
+            | StepBlockEnd::Pass { to: number }
+            | StepBlockEnd::Cut { to: number }
+            | StepBlockEnd::Call { to: number, .. } => SsaEnd::Jump(to(first(number))),
+            StepBlockEnd::Return { to: caller, .. } => {
+                self.through_loops(&place.loops, SsaEnd::Jump(to(first(caller))))
             }
-            StretchEnd::Skip { to: number } => {
-                self.through_loops(&place.loops, SsaEnd::Go(to(first(number))))
+            StepBlockEnd::Skip { to: number } => {
+                self.through_loops(&place.loops, SsaEnd::Jump(to(first(number))))
             }
-            StretchEnd::Enter { call, at, .. } => self.enter(stretch, place, functions, (call, at)),
-            StretchEnd::Leave { at } => self.leave(stretch, place, at),
-            StretchEnd::Exit { position } => self.exits.to(stretch.activation, position),
+            StepBlockEnd::Enter { call, at, .. } => self.enter(step_block, place, functions, (call, at)),
+            StepBlockEnd::Leave { at } => self.leave(step_block, place, at),
+            StepBlockEnd::Exit { position } => self.exits.to(step_block.inlined_frame, position),
         };
         self.end(place.body, end);
     }
 
     /// Returns the target of a taken branch, by way of the block that checks the join if there is one.
-    fn through(&mut self, place: &StretchBlocks, block: u32) -> u32 {
+    fn through(&mut self, place: &StepBlockPlan, block: u32) -> u32 {
         let Some(taken) = place.taken else { return block };
-        self.end(taken, SsaEnd::Go(to(block)));
+        self.end(taken, SsaEnd::Jump(to(block)));
         taken
     }
 
@@ -350,46 +356,48 @@ impl Planner<'_, '_> {
         loops.iter().rev().fold(end, |end, &(repeated, behind)| {
             self.end(behind, end);
             self.end(repeated, branch(repeated, behind));
-            SsaEnd::Go(to(repeated))
+            SsaEnd::Jump(to(repeated))
         })
     }
 
     /// Returns the terminator of a body that enters an out-of-line callee if there is space.
     fn enter(
         &mut self,
-        stretch: &Stretch,
-        place: &StretchBlocks,
+        step_block: &StepBlock,
+        place: &StepBlockPlan,
         functions: &CalledFunctions,
         (call, at): (usize, u32),
     ) -> SsaEnd {
-        let exit = self.exits.full(stretch.activation, self.before(stretch, at));
-        let callee = self.activations.calls().get(call).and_then(|call| functions.begun(call.callee));
-        let (Some(way), Some(callee)) = (place.entering, callee) else {
+        let exit = self.exits.full(step_block.inlined_frame, self.before(step_block, at));
+        let callee = self.inlined_frames.calls().get(call).and_then(|call| functions.begun(call.callee));
+        let (Some(direction), Some(callee)) = (place.entering, callee) else {
             return exit;
         };
-        self.end(way.made, SsaEnd::Go(to(way.through)));
-        self.end(way.through, SsaEnd::Go(to(callee.entry)));
-        self.end(way.full, exit);
-        branch(way.made, way.full)
+        self.end(direction.made, SsaEnd::Jump(to(direction.through)));
+        self.end(direction.through, SsaEnd::Jump(to(callee.entry)));
+        self.end(direction.full, exit);
+        branch(direction.made, direction.full)
     }
 
     /// Returns the terminator of a body that returns from an out-of-line callee.
-    fn leave(&mut self, stretch: &Stretch, place: &StretchBlocks, at: u32) -> SsaEnd {
-        let position = self.before(stretch, at);
-        let Some(way) = &place.leaving else { return self.exits.to(stretch.activation, position) };
-        let through = self.through_loops(&place.loops, SsaEnd::Go(to(way.last)));
-        self.end(way.made, through);
-        let Some(bottom) = way.bottom else { return SsaEnd::Go(to(way.made)) };
-        let exit = self.exits.to(stretch.activation, position);
+    fn leave(&mut self, step_block: &StepBlock, place: &StepBlockPlan, at: u32) -> SsaEnd {
+        let position = self.before(step_block, at);
+        let Some(direction) = &place.leaving else {
+            return self.exits.to(step_block.inlined_frame, position);
+        };
+        let through = self.through_loops(&place.loops, SsaEnd::Jump(to(direction.last)));
+        self.end(direction.made, through);
+        let Some(bottom) = direction.bottom else { return SsaEnd::Jump(to(direction.made)) };
+        let exit = self.exits.to(step_block.inlined_frame, position);
         self.end(bottom, exit);
-        branch(way.made, bottom)
+        branch(direction.made, bottom)
     }
 
-    /// Returns the position before a step, in the stretch's direction.
-    fn before(&self, stretch: &Stretch, at: u32) -> u32 {
-        match self.activations.get(stretch.activation).map(|activation| activation.way) {
-            Some(Way::Against) => at + 1,
-            Some(Way::Along) | None => at,
+    /// Returns the position before a step, in the step block's direction.
+    fn before(&self, step_block: &StepBlock, at: u32) -> u32 {
+        match self.inlined_frames.get(step_block.inlined_frame).map(|inlined_frame| inlined_frame.direction) {
+            Some(CodeDirection::Backward) => at + 1,
+            Some(CodeDirection::Forward) | None => at,
         }
     }
 }

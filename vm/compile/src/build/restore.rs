@@ -5,7 +5,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use super::elision::{ClearedCells, SkippedPair};
-use super::kept::KeptPair;
+use super::saved::SavedPair;
 use super::writer::{OperandHome, StepWriter};
 use crate::op::{OpKind, Space, SsaValue};
 
@@ -21,17 +21,17 @@ impl StepWriter<'_> {
     /// there.
     pub fn keep(self, pairs: &[SkippedPair], position: u32) {
         for pair in pairs.iter().filter(|pair| pair.enter == position) {
-            self.kept.put(self.activation, pair.from, self.kept_of(pair));
+            self.kept.put(self.inlined_frame, pair.from, self.kept_of(pair));
         }
         for pair in pairs.iter().filter(|pair| pair.middle == position && pair.steps.is_none()) {
             let now = self.draft.op(OpKind::Clock { here: 0 }, []);
-            let kept = self.kept.get(self.activation, pair.from);
+            let kept = self.kept.get(self.inlined_frame, pair.from);
             let clock = kept.clock.map(|then| self.draft.place(now, then, self.draft.int(-1)));
-            self.kept.put(self.activation, pair.from, KeptPair { clock, ..kept });
+            self.kept.put(self.inlined_frame, pair.from, SavedPair { clock, ..kept });
         }
     }
 
-    fn kept_of(self, pair: &SkippedPair) -> KeptPair {
+    fn kept_of(self, pair: &SkippedPair) -> SavedPair {
         let mut cells = Vec::new();
         for restored in &pair.cells {
             let space = space(restored.class);
@@ -44,17 +44,17 @@ impl StepWriter<'_> {
             }
         }
         let clock = pair.steps.is_none().then(|| self.draft.op(OpKind::Clock { here: 0 }, []));
-        KeptPair { cells, clock }
+        SavedPair { cells, clock }
     }
 
     /// Returns the number of skipped steps, if it is known only at run time.
     pub fn steps_skipped(self, pair: &SkippedPair) -> Option<SsaValue> {
-        self.kept.get(self.activation, pair.from).clock
+        self.kept.get(self.inlined_frame, pair.from).clock
     }
 
     /// Restores the cells of a pair. `loops` has, for each loop over cells, the repeated block and the block after it.
-    pub fn put_back(self, pair: &SkippedPair, loops: &[(u32, u32)]) {
-        for (space, anchor, value) in self.kept.get(self.activation, pair.from).cells {
+    pub fn restore(self, pair: &SkippedPair, loops: &[(u32, u32)]) {
+        for (space, anchor, value) in self.kept.get(self.inlined_frame, pair.from).cells {
             self.set(space, &self.own_cell(space, anchor), value);
         }
         for (class, anchor) in pair.single(self.storage()) {
@@ -71,8 +71,8 @@ impl StepWriter<'_> {
         let cell = OperandHome::Memory(self.draft.place(first, number, one));
         self.set(space(class), &cell, self.zero(class));
         let next = self.draft.place(number, one, one);
-        let goes_on = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
-        self.draft.end_loop(repeated, next, goes_on);
+        let continues = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
+        self.draft.end_loop(repeated, next, continues);
         self.draft.enter(behind);
     }
 

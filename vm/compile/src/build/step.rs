@@ -12,9 +12,9 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
 use reviver_isa::update::Erasure;
 
-use super::activation::AnchorPlace;
 use super::arith::SsaNumbers;
 use super::draft::Draft;
+use super::inlining::AnchorPlace;
 use super::storage::space;
 use super::writer::{OperandHome, StepWriter};
 use crate::op::{OpKind, Space, SsaValue};
@@ -91,7 +91,7 @@ impl StepWriter<'_> {
 impl StepWriter<'_> {
     /// Returns whether the cell at an anchor may change. An argument may be a constant.
     fn is_no_constant(self, anchor: Anchor) -> Bit {
-        let n = match self.activations.place(self.activation, anchor) {
+        let n = match self.inlined_frames.place(self.inlined_frame, anchor) {
             AnchorPlace::Own(Anchor::Constant(_)) => return Bit::Known(false),
             AnchorPlace::Own(Anchor::Parameter(n)) => n,
             // A computed argument is an array element, and arrays contain no constants.
@@ -100,7 +100,7 @@ impl StepWriter<'_> {
             }
         };
         let constants = self.flow.layout().constants(Class::Real);
-        let cell = self.draft.passed(self.activations.function(self.activation), n, 0);
+        let cell = self.draft.passed(self.inlined_frames.function(self.inlined_frame), n, 0);
         let [start, end] = [constants.start, constants.end].map(|bound| self.draft.int(bound as i64));
         let before = self.draft.op(OpKind::IntTest(Order::Lt), [cell, start]);
         let behind = self.draft.op(OpKind::IntTest(Order::Ge), [cell, end]);
@@ -216,7 +216,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         Ok(value)
     }
 
-    fn is_loud(&self, adjoint: SsaValue) -> Bit {
+    fn is_nonzero(&self, adjoint: SsaValue) -> Bit {
         Bit::Value(self.draft().op(OpKind::Test(Order::Ne), [adjoint, self.draft().real(0)]))
     }
     fn receives(&self, operand: usize, cell: usize) -> Bit {

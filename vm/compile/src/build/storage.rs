@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 
 use std::collections::BTreeMap;
 
-use super::activation::{Activations, AnchorPlace};
+use super::inlining::{AnchorPlace, InlinedFrames};
 use crate::op::Space;
 
 /// Returns the address space of a slot's cell.
@@ -36,7 +36,7 @@ pub(super) struct AddressedCells {
     reals: Reached,
 }
 
-/// Addressed cells of each procedure body (the version's own, and out-of-line callees).
+/// Addressed cells of each procedure body (the specialization's own, and out-of-line callees).
 #[derive(Debug)]
 pub(super) struct FunctionStorage(BTreeMap<u32, AddressedCells>);
 
@@ -44,21 +44,24 @@ pub(super) struct FunctionStorage(BTreeMap<u32, AddressedCells>);
 static NOTHING_REACHED: AddressedCells = AddressedCells { ints: Reached::NOTHING, reals: Reached::NOTHING };
 
 impl FunctionStorage {
-    /// Collects from three sources: the slots of a specialization, each with its activation; the cells that are read
+    /// Collects from three sources: the slots of a specialization, each with its inlined frame; the cells that are read
     /// to compute call arguments; and the arguments of out-of-line calls.
     pub fn new<'s>(
         flow: &Flow,
-        activations: &Activations,
+        inlined_frames: &InlinedFrames,
         slots: impl Iterator<Item = (u32, &'s Slot)>,
     ) -> FunctionStorage {
         let mut all: BTreeMap<u32, AddressedCells> = BTreeMap::new();
-        let mut add = |activation, slot: &Slot| {
-            let own = all.entry(activations.function(activation)).or_default();
-            own.add(flow, activations, activation, slot);
+        let mut add = |inlined_frame, slot: &Slot| {
+            let own = all.entry(inlined_frames.function(inlined_frame)).or_default();
+            own.add(flow, inlined_frames, inlined_frame, slot);
         };
-        slots.for_each(|(activation, slot)| add(activation, slot));
-        activations.indices().into_iter().for_each(|(activation, cell)| add(activation, &Slot::int(cell)));
-        for (function, class, region) in activations.passed_to_functions() {
+        slots.for_each(|(inlined_frame, slot)| add(inlined_frame, slot));
+        inlined_frames
+            .indices()
+            .into_iter()
+            .for_each(|(inlined_frame, cell)| add(inlined_frame, &Slot::int(cell)));
+        for (function, class, region) in inlined_frames.passed_to_functions() {
             all.entry(function).or_default().reached_mut(class).add(region);
         }
         for reached in all.values_mut().flat_map(|own| [&mut own.ints, &mut own.reals]) {
@@ -89,20 +92,22 @@ impl Reached {
 }
 
 impl AddressedCells {
-    fn add(&mut self, flow: &Flow, activations: &Activations, activation: u32, slot: &Slot) {
+    fn add(&mut self, flow: &Flow, inlined_frames: &InlinedFrames, inlined_frame: u32, slot: &Slot) {
         let Some(locus) = flow.locus(slot) else { return };
         let named = locus.region();
         let is_computed = match locus {
-            Locus::Cell(anchor) => matches!(activations.place(activation, anchor), AnchorPlace::Computed(_)),
+            Locus::Cell(anchor) => {
+                matches!(inlined_frames.place(inlined_frame, anchor), AnchorPlace::Computed(_))
+            }
             Locus::Element(_) => true,
         };
-        let region = activations.region(activation, named);
+        let region = inlined_frames.region(inlined_frame, named);
         if is_computed || matches!(region.anchor, Anchor::Parameter(_)) {
             self.reached_mut(slot.class).add(region);
         }
         if let Locus::Element(element) = locus {
             for cell in element.subscripts().filter_map(|subscript| subscript.cell) {
-                self.add(flow, activations, activation, &Slot::int(cell));
+                self.add(flow, inlined_frames, inlined_frame, &Slot::int(cell));
             }
         }
     }

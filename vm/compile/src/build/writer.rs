@@ -2,14 +2,14 @@
 //! step's meaning.
 
 use reviver_flow::call::Array;
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 use reviver_flow::{Activity, Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slot};
 use reviver_isa::instruction::Class;
 use reviver_vm::CheckLevel;
 
-use super::activation::{Activations, AnchorPlace};
 use super::draft::{CellVariable, Draft};
-use super::kept::KeptValues;
+use super::inlining::{AnchorPlace, InlinedFrames};
+use super::saved::SavedValues;
 use super::storage::{AddressedCells, FunctionStorage, space};
 use crate::op::{OpKind, Space, SsaValue};
 
@@ -22,12 +22,12 @@ pub(super) struct StepWriter<'a> {
     pub flow: &'a Flow,
     pub draft: &'a Draft,
     pub storages: &'a FunctionStorage,
-    pub activations: &'a Activations<'a>,
-    pub kept: &'a KeptValues,
+    pub inlined_frames: &'a InlinedFrames<'a>,
+    pub kept: &'a SavedValues,
     /// Number of words of a call record.
     pub record: u32,
-    /// Activation of the step.
-    pub activation: u32,
+    /// Inlined frame of the step.
+    pub inlined_frame: u32,
     pub gradient: bool,
     pub activity: &'a Activity,
     pub level: CheckLevel,
@@ -47,14 +47,16 @@ pub(super) enum OperandHome {
 }
 
 impl<'a> StepWriter<'a> {
-    /// Returns the direction in which the activation executes.
-    pub fn way(self) -> Way {
-        self.activations.get(self.activation).map_or(Way::Along, |activation| activation.way)
+    /// Returns the direction in which the inlined frame executes.
+    pub fn direction(self) -> CodeDirection {
+        self.inlined_frames
+            .get(self.inlined_frame)
+            .map_or(CodeDirection::Forward, |inlined_frame| inlined_frame.direction)
     }
 
-    /// Returns the addressed cells of the activation's procedure body.
+    /// Returns the addressed cells of the inlined frame's procedure body.
     pub fn storage(self) -> &'a AddressedCells {
-        self.storages.of(self.activations.function(self.activation))
+        self.storages.of(self.inlined_frames.function(self.inlined_frame))
     }
 
     pub fn operand(self, slot: &Slot) -> OperandHome {
@@ -67,15 +69,15 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// Returns the cell at an anchor that the activation's code names.
+    /// Returns the cell at an anchor that the inlined frame's code names.
     pub fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
-        match self.activations.place(self.activation, anchor) {
+        match self.inlined_frames.place(self.inlined_frame, anchor) {
             AnchorPlace::Own(anchor) => self.own_cell(space, anchor),
             AnchorPlace::Computed(n) => OperandHome::Memory(self.computed(n)),
         }
     }
 
-    /// Returns the cell at an anchor of the procedure body that contains the activation.
+    /// Returns the cell at an anchor of the procedure body that contains the inlined frame.
     pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
             // A caller may have set the adjoint of a constant, so it is read from memory.
@@ -169,9 +171,9 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// Returns the address of the cell at an anchor of the activation.
+    /// Returns the address of the cell at an anchor of the inlined frame.
     pub fn anchor_address(self, anchor: Anchor) -> SsaValue {
-        match self.activations.place(self.activation, anchor) {
+        match self.inlined_frames.place(self.inlined_frame, anchor) {
             AnchorPlace::Own(anchor) => self.draft.address(anchor),
             AnchorPlace::Computed(n) => self.computed(n),
         }
@@ -179,7 +181,7 @@ impl<'a> StepWriter<'a> {
 
     /// Returns the first cell passed for a parameter, as computed by the call.
     pub fn computed(self, n: u32) -> SsaValue {
-        self.draft.passed(self.activation, n, 0)
+        self.draft.passed(self.inlined_frame, n, 0)
     }
 
     /// Returns an address for an element that doesn't exist, which only an inconsistent flow can name: the step fails.
@@ -189,15 +191,15 @@ impl<'a> StepWriter<'a> {
         zero
     }
 
-    /// Returns the reference passed to an activation for a parameter.
-    pub fn passed(self, activation: u32, n: u32) -> ReferenceValues {
-        [0, 1, 2].map(|word| self.draft.passed(activation, n, word))
+    /// Returns the reference passed to an inlined frame for a parameter.
+    pub fn passed(self, inlined_frame: u32, n: u32) -> ReferenceValues {
+        [0, 1, 2].map(|word| self.draft.passed(inlined_frame, n, word))
     }
 
     /// Returns the reference passed for an anchor, if the anchor is a parameter.
     fn passed_for(self, anchor: Anchor) -> Option<ReferenceValues> {
         let Anchor::Parameter(n) = anchor else { return None };
-        Some(self.passed(self.activation, n))
+        Some(self.passed(self.inlined_frame, n))
     }
 
     /// Returns a reference to all elements of a vector.

@@ -1,5 +1,5 @@
-//! Finiteness checks of unchecked code: only results and adjoints are checked, once, at the end of the call. An inner check stays if a jump
-//! depends on its value, because a NaN could keep a loop from ending.
+//! Finiteness checks of unchecked code: only results and adjoints are checked, once, at the end of the call. An inner
+//! check stays if a jump depends on its value, because a NaN could keep a loop from ending.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,42 +7,42 @@ use std::ops::Range;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::join::Joining;
-use crate::form::{Definition, SsaForm};
+use super::join::CallBuilder;
+use crate::function::{Definition, SsaFunction};
 use crate::op::{OpKind, Space, SsaValue};
 
 /// Drops the finiteness checks of values that no jump depends on.
-pub(super) fn drop_inner_checks(form: &mut SsaForm) {
-    if matches!(form.numbers.system, RealSystem::Fixed(_)) {
+pub(super) fn drop_inner_checks(function: &mut SsaFunction) {
+    if matches!(function.numbers.system, RealSystem::Fixed(_)) {
         return;
     }
-    let deciding = deciding(form);
-    let mut blocks = std::mem::take(&mut form.blocks);
+    let deciding = deciding(function);
+    let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {
-        block.ops.retain(|&value| match form.op(value) {
+        block.ops.retain(|&value| match function.op(value) {
             Some(op) if op.kind == OpKind::RequireAdmitted => {
                 op.operands.first().is_some_and(|checked| deciding.contains(checked))
             }
             _ => true,
         });
     }
-    form.blocks = blocks;
+    function.blocks = blocks;
 }
 
 /// Returns the values that jumps depend on: a backward slice, in which each space is one cell.
-fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
+fn deciding(function: &SsaFunction) -> HashSet<SsaValue> {
     let mut stored: HashMap<Space, Vec<SsaValue>> = HashMap::new();
     let mut passed: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
     let mut open: Vec<SsaValue> = Vec::new();
-    for block in &form.blocks {
-        for op in block.ops.iter().filter_map(|&value| form.op(value)) {
+    for block in &function.blocks {
+        for op in block.ops.iter().filter_map(|&value| function.op(value)) {
             if let (OpKind::Store(space), &[_, value]) = (op.kind, op.operands.as_slice()) {
                 stored.entry(space).or_default().push(value);
             }
         }
         open.extend(block.end.value());
         for jump in block.end.jumps() {
-            let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+            let parameters = function.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
             for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
                 passed.entry(parameter).or_default().push(argument);
             }
@@ -53,7 +53,7 @@ fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
         if !found.insert(value) {
             continue;
         }
-        match form.definition(value) {
+        match function.definition(value) {
             Some(Definition::Op(op)) => {
                 open.extend(op.operands.iter().copied().chain(op.guard));
                 if let OpKind::Load(space) = op.kind {
@@ -68,13 +68,13 @@ fn deciding(form: &SsaForm) -> HashSet<SsaValue> {
 }
 
 /// Checks the results and the adjoints in memory, after a block. Returns the last block.
-pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
-    if matches!(joining.form.numbers.system, RealSystem::Fixed(_)) {
+pub(super) fn check_at_end(builder: &mut CallBuilder, block: u32) -> u32 {
+    if matches!(builder.function.numbers.system, RealSystem::Fixed(_)) {
         return block;
     }
-    let rows = joining.place.rows;
-    let own = joining.place.memory.own(Class::Real);
-    let runs: Vec<Range<u32>> = joining.place.memory.adjoints().collect();
+    let rows = builder.place.rows;
+    let own = builder.place.memory.own(Class::Real);
+    let runs: Vec<Range<u32>> = builder.place.memory.adjoints().collect();
     // A row's own reals are followed by those of inlined calls.
     let of_row = |run: &Range<u32>, row: u32| {
         let first = rows.adjoint(row, 0);
@@ -82,25 +82,25 @@ pub(super) fn check_at_end(joining: &mut Joining, block: u32) -> u32 {
     };
     let adjoints = runs.iter().flat_map(|run| (0..rows.count).map(|row| of_row(run, row)));
     let adjoints: Vec<(Space, Range<u32>)> = adjoints.filter(|(_, cells)| !cells.is_empty()).collect();
-    let check = |joining: &mut Joining, block, (space, address)| {
-        let value = joining.put(block, OpKind::Load(space), &[address]);
-        joining.put(block, OpKind::RequireAdmitted, &[value]);
+    let check = |builder: &mut CallBuilder, block, (space, address)| {
+        let value = builder.put(block, OpKind::Load(space), &[address]);
+        builder.put(block, OpKind::RequireAdmitted, &[value]);
     };
-    let are_values = joining.results.len() == joining.seeded.len();
+    let are_values = builder.results.len() == builder.seeded.len();
     let block = if are_values {
-        for value in joining.results.clone() {
-            joining.put(block, OpKind::RequireAdmitted, &[value]);
+        for value in builder.results.clone() {
+            builder.put(block, OpKind::RequireAdmitted, &[value]);
         }
         block
     } else {
-        let results = 0..joining.seeded.len() as u32;
-        joining.each_cell(block, results, |joining, block, address| {
-            check(joining, block, (Space::Results, address));
+        let results = 0..builder.seeded.len() as u32;
+        builder.each_cell(block, results, |builder, block, address| {
+            check(builder, block, (Space::Results, address));
         })
     };
     adjoints.into_iter().fold(block, |block, (space, cells)| {
-        joining.each_in_memory(block, (space, cells), |joining, block, address| {
-            check(joining, block, (space, address));
+        builder.each_in_memory(block, (space, cells), |builder, block, address| {
+            check(builder, block, (space, address));
         })
     })
 }

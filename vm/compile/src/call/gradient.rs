@@ -5,31 +5,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::Class;
+use reviver_vm::allocation::{self, OutOfMemory};
 use reviver_vm::differentiate::SeededCell;
 use reviver_vm::differentiate::evidence::{MOST_ROWS, SweepEvidence};
 use reviver_vm::differentiate::seeds::SumSize;
-use reviver_vm::room::{self, OutOfMemory};
-use reviver_vm::travel::{Leg, Travel};
+use reviver_vm::travel::{Segment, Travel};
 use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program, State};
 
 use super::{GradientFunction, GradientTask};
 use crate::backend::{Backend, Code};
-use crate::form::{Demands, FIRST_RECORD, FrameZeros};
+use crate::compiled_run::{MOST_STEPS, RunPlan};
 use crate::frames;
+use crate::function::{Demands, FIRST_RECORD, ZerosAtEntry};
 use crate::op::Input;
-use crate::route::{MOST_STEPS, RoutePlan};
 use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
-use crate::start::RouteStart;
+use crate::start::RunStart;
 
 /// The compiled call function of one or more seeded sums.
 #[derive(Debug)]
 pub struct GradientCall {
     program: Program,
-    plan: RoutePlan,
+    plan: RunPlan,
     /// Cells that hold 0 at each start.
-    zeros: FrameZeros,
+    zeros: ZerosAtEntry,
     /// The reals that may have a seed, each with the number of its result, in ascending order.
     seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
@@ -61,21 +61,21 @@ enum CallEnd {
     NeedsMachine,
 }
 
-/// The report of a call; its [`CallRoom`] has the values and adjoints.
+/// The report of a call; its [`CallMemory`] has the values and adjoints.
 #[derive(Clone, Debug)]
 pub struct FoundGradients {
     /// Number of steps of the primal sweep.
     pub steps: u64,
     /// Number of steps of the reverse sweep.
     pub steps_back: u64,
-    /// The error bound of each row's sum ([`reviver_vm::differentiate::Trust::loss_error`]), up to the first row that isn't verified. Unchecked
-    /// code gives no bounds.
+    /// The error bound of each row's sum ([`reviver_vm::differentiate::VerificationReport::loss_error`]), up to the
+    /// first row that isn't verified. Unchecked code gives no bounds.
     pub loss_errors: ArrayVec<Option<f64>, MOST_ROWS>,
 }
 
 /// The memory of gradient calls.
 #[derive(Debug, Default)]
-pub struct CallRoom {
+pub struct CallMemory {
     ints: Vec<i64>,
     reals: Vec<u64>,
     adjoints: Vec<u64>,
@@ -93,8 +93,8 @@ pub struct CallRoom {
 }
 
 impl GradientCall {
-    /// Compiles the gradients of `rows` sums of the `seeded` reals, each listed once, with the turning point `turn`. Returns `None` if a sweep needs a
-    /// machine, or if the sums can't share the sweeps; at most [`MOST_ROWS`] can.
+    /// Compiles the gradients of `rows` sums of the `seeded` reals, each listed once, with the turning point `turn`.
+    /// Returns `None` if a sweep needs a machine, or if the sums can't share the sweeps; at most [`MOST_ROWS`] can.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -106,15 +106,15 @@ impl GradientCall {
         }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded, rows })?;
-        let GradientFunction { form, end, working, adjoints, rows, sweeps } = function;
+        let GradientFunction { function, end, working, adjoints, rows, sweeps } = function;
         // With the shorter records neither sweep opens more calls than there are frames.
         let record = sweeps.iter().map(|sweep| sweep.record).min().unwrap_or(0).max(1);
-        let (demands, first_steps) = (form.demands, form.first_steps.into());
-        let inputs = form.inputs().map(|(_, input)| input).collect();
-        let is_full = form.exits.iter().map(|exit| exit.is_full).collect();
-        let levels = AtomicU32::new(if form.demands.record == 0 { 0 } else { FEW_LEVELS });
-        let [plan, _] = RoutePlan::gradient(program, turn, level);
-        let code = backend.compile(form)?;
+        let (demands, first_steps) = (function.demands, function.first_steps.into());
+        let inputs = function.inputs().map(|(_, input)| input).collect();
+        let is_full = function.exits.iter().map(|exit| exit.is_full).collect();
+        let levels = AtomicU32::new(if function.demands.record == 0 { 0 } else { FEW_LEVELS });
+        let [plan, _] = RunPlan::gradient(program, turn, level);
+        let code = backend.compile(function)?;
         let zeros = plan.zeros(program);
         let program = program.clone();
         let mut seeded: Vec<(u32, usize)> = seeded.into_iter().zip(0..).collect();
@@ -143,9 +143,9 @@ impl GradientCall {
     /// Returns `None` if a machine has to make the call.
     pub fn run(
         &self,
-        start: &RouteStart,
+        start: &RunStart,
         seeds: &[&[SeededCell]],
-        room: &mut CallRoom,
+        room: &mut CallMemory,
         most_steps: u64,
     ) -> Option<FoundGradients> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
@@ -176,9 +176,9 @@ impl GradientCall {
     /// Makes the call with frames for `wanted` out-of-line calls, or fewer if the program's limits allow fewer.
     fn run_with(
         &self,
-        start: &RouteStart,
+        start: &RunStart,
         seeds: &[&[SeededCell]],
-        (room, wanted): (&mut CallRoom, u32),
+        (room, wanted): (&mut CallMemory, u32),
         most_steps: u64,
         found: &mut FoundGradients,
     ) -> Result<(), CallEnd> {
@@ -189,7 +189,7 @@ impl GradientCall {
             _ => frames::levels(&self.program, state, self.demands, wanted).ok_or(CallEnd::NeedsMachine)?,
         };
         if room.begin(self, (state, levels), seeds).is_err() {
-            *room = CallRoom::default();
+            *room = CallMemory::default();
             return Err(CallEnd::NeedsMachine);
         }
         // Each sweep has at most one input, the end of the call records.
@@ -199,8 +199,9 @@ impl GradientCall {
         let rounding = Rounding::of(self.program.module().real);
         let mut evidence = SweepEvidence::default();
         let mut watch = self.plan.is_watched.then(Watch::default);
-        let leg = Leg { travel: Travel::Forward, budget };
-        let mut watcher = watch.as_mut().map(|watch| Watcher::new(watch, leg, state.own_steps(), rounding));
+        let segment = Segment { travel: Travel::Forward, budget };
+        let mut watcher =
+            watch.as_mut().map(|watch| Watcher::new(watch, segment, state.own_steps(), rounding));
         let cells = room.memory(state);
         let (watcher, evidence_of_code) = (watcher.as_mut(), self.plan.is_watched.then_some(&mut evidence));
         let job = Job { inputs, cells, left: budget, watcher, evidence: evidence_of_code };
@@ -234,7 +235,7 @@ impl GradientCall {
     /// Returns the error bound of a row's sum, if the row is verified; unchecked code has no bound.
     fn verified(
         &self,
-        room: &CallRoom,
+        room: &CallMemory,
         evidence: &SweepEvidence,
         start: &State,
         (row, seeds): (usize, &[SeededCell]),
@@ -256,7 +257,7 @@ impl GradientCall {
     }
 
     /// Checks that a start meets the code's assumptions, and that it was compiled for the cells of the seeds.
-    fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
+    fn suits(&self, start: &RunStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
         is_seeded && start.begins_calls(&self.program, self.zeros, self.demands)
@@ -270,7 +271,7 @@ impl GradientCall {
     }
 }
 
-impl CallRoom {
+impl CallMemory {
     /// Copies the start to working memory, and seeds the adjoints.
     fn begin(
         &mut self,
@@ -282,13 +283,13 @@ impl CallRoom {
         let cells =
             |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
         let reals = cells(start.reals.len(), frame_reals, level.reals);
-        room::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
-        room::resize(&mut self.reals, reals)?;
+        allocation::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
+        allocation::resize(&mut self.reals, reals)?;
         let adjoints = if call.rows.count > 1 { call.rows.adjoints() } else { reals };
-        room::resize(&mut self.adjoints, adjoints)?;
-        room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
-        room::resize(&mut self.results, call.seeded.len())?;
-        room::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
+        allocation::resize(&mut self.adjoints, adjoints)?;
+        allocation::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
+        allocation::resize(&mut self.results, call.seeded.len())?;
+        allocation::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
         self.own_reals = start.reals.len();
         self.stride = call.rows.stride as usize;
         for (class, cells) in &call.working {
@@ -300,7 +301,7 @@ impl CallRoom {
         }
         for cells in &call.adjoints {
             let end = self.adjoints.len().min(cells.end as usize);
-            room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
+            allocation::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
         }
         for row in 0..call.rows.count as usize {
             for &(cell, _) in &call.seeded {
@@ -317,7 +318,7 @@ impl CallRoom {
         self.adjoints.get_mut(row * self.stride + cell).into_iter().for_each(|adjoint| *adjoint = seed);
     }
 
-    /// Copies the results to each row's values; [`CallRoom::begin`] has reserved the memory.
+    /// Copies the results to each row's values; [`CallMemory::begin`] has reserved the memory.
     fn read_values(&mut self, call: &GradientCall, seeds: &[&[SeededCell]]) {
         self.value_rows.clear();
         let mut next = 0;
@@ -369,7 +370,7 @@ pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<
     let split = cells.end.min(start.len()).max(cells.start);
     let (there, behind) = (cells.start..split, split..cells.end);
     if let (Some(own), Some(start)) = (own.get_mut(there.clone()), start.get(there)) {
-        room::copy(own, start);
+        allocation::copy(own, start);
     }
-    room::zero(own.get_mut(behind).unwrap_or_default());
+    allocation::zero(own.get_mut(behind).unwrap_or_default());
 }

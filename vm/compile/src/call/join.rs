@@ -1,4 +1,5 @@
-//! Joins the two sweeps of a gradient into one function. Cells outside of memory become values from the start to the end.
+//! Joins the two sweeps of a gradient into one function. Cells outside of memory become values from the start to the
+//! end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -10,11 +11,11 @@ use reviver_isa::number::literal_bits;
 use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
-use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::function::{Definition, Jump, SsaBlock, SsaEnd, SsaFunction, ZerosAtEntry};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::order::reached;
-use crate::passes::replacing::Replacements;
-use crate::passes::{FormPass, PASSES, range_where_it_counts};
+use crate::passes::replacements::Replacements;
+use crate::passes::{PASSES, Pass, range_at_uses};
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
@@ -26,7 +27,7 @@ const SHORTEST_LOOP: usize = 8;
 pub(super) struct Place<'p> {
     pub program: &'p Program,
     /// Cells that hold 0 at the start.
-    pub zeros: FrameZeros,
+    pub zeros: ZerosAtEntry,
     pub memory: &'p MemoryCells,
     pub rows: AdjointRows,
 }
@@ -47,13 +48,13 @@ pub enum LargestScan {
 pub struct CallNeeds<'n> {
     /// The numbers whose magnitudes verification needs.
     pub largest: LargestScan,
-    /// The loss of each row, whose adjoint is 1 at the turning point; all other adjoints are 0. In memory, the caller sets them. Without
-    /// losses, the caller sets the adjoints of all seeded cells.
+    /// The loss of each row, whose adjoint is 1 at the turning point; all other adjoints are 0. In memory, the caller
+    /// sets them. Without losses, the caller sets the adjoints of all seeded cells.
     pub unit_seeds: Option<&'n [u32]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
     /// The passes that improve the function.
-    pub passes: &'n [FormPass],
+    pub passes: &'n [Pass],
 }
 
 impl Default for CallNeeds<'_> {
@@ -63,8 +64,8 @@ impl Default for CallNeeds<'_> {
 }
 
 /// A call function under construction.
-pub(super) struct Joining<'p> {
-    pub form: SsaForm,
+pub(super) struct CallBuilder<'p> {
+    pub function: SsaFunction,
     pub place: Place<'p>,
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
@@ -89,15 +90,15 @@ pub(super) struct Joining<'p> {
     loads: Vec<(SsaValue, SsaValue)>,
 }
 
-impl<'p> Joining<'p> {
+impl<'p> CallBuilder<'p> {
     /// Begins with a primal sweep.
     pub fn new(
-        primal: SsaForm,
+        primal: SsaFunction,
         place: Place<'p>,
         (seeded, unit_seeds): (&'p [u32], Option<&'p [u32]>),
-    ) -> Joining<'p> {
-        Joining {
-            form: primal,
+    ) -> CallBuilder<'p> {
+        CallBuilder {
+            function: primal,
             place,
             seeded,
             is_seeded: seeded.iter().copied().collect(),
@@ -115,7 +116,7 @@ impl<'p> Joining<'p> {
 
     /// Replaces the cells of the primal sweep, which ends at the position `to`, by values.
     pub fn primal(&mut self, to: u32) {
-        self.lower(&reached(&self.form), to, 0);
+        self.lower(&reached(&self.function), to, 0);
     }
 
     /// Adds the turning point after the primal sweep.
@@ -147,17 +148,18 @@ impl<'p> Joining<'p> {
             self.each_in_memory(
                 block,
                 (Space::Reals, run.start..run.end.min(own)),
-                |joining, block, address| {
-                    let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
-                    joining.put(block, OpKind::Largest, &[value]);
+                |builder, block, address| {
+                    let value = builder.put(block, OpKind::Load(Space::Reals), &[address]);
+                    builder.put(block, OpKind::Largest, &[value]);
                 },
             )
         });
         self.turn = Some(last);
     }
 
-    /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so the length of an array
-    /// doesn't change that of the function. Cells with unit seeds are stored one by one, because each belongs to another row.
+    /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so
+    /// the length of an array doesn't change that of the function. Cells with unit seeds are stored one by one, because
+    /// each belongs to another row.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -171,10 +173,10 @@ impl<'p> Joining<'p> {
                     .take_while(|&(cell, &seeded)| cell == seeded && is_working(self, cell));
                 let cells = first..first + run.count() as u32;
                 next += cells.len();
-                let last = self.each_cell(turn, cells, |joining, block, address| {
-                    let value = joining.put(block, OpKind::Load(Space::Reals), &[address]);
-                    let result = joining.moved(block, address, i64::from(number) - i64::from(first));
-                    joining.put(block, OpKind::Store(Space::Results), &[result, value]);
+                let last = self.each_cell(turn, cells, |builder, block, address| {
+                    let value = builder.put(block, OpKind::Load(Space::Reals), &[address]);
+                    let result = builder.moved(block, address, i64::from(number) - i64::from(first));
+                    builder.put(block, OpKind::Store(Space::Results), &[result, value]);
                 });
                 self.turn = Some(last);
             } else {
@@ -203,12 +205,12 @@ impl<'p> Joining<'p> {
     }
 
     /// Joins the reverse sweep, which ends at the position `to`, to the turning point.
-    pub fn reverse(&mut self, reverse: SsaForm, to: u32) {
+    pub fn reverse(&mut self, reverse: SsaFunction, to: u32) {
         let order = reached(&reverse);
-        let exits = self.form.exits.len() as u32;
-        let first = self.form.append(reverse);
+        let exits = self.function.exits.len() as u32;
+        let first = self.function.append(reverse);
         if let Some(turn) = self.turn {
-            self.set_end(turn, SsaEnd::Go(Jump { to: first, arguments: Vec::new() }));
+            self.set_end(turn, SsaEnd::Jump(Jump { to: first, arguments: Vec::new() }));
         }
         let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
         self.lower(&order, to, exits);
@@ -224,25 +226,25 @@ impl<'p> Joining<'p> {
         (block, cells)
     }
 
-    /// Ends the function after a block with the stores of adjoints. `checks` adds finiteness checks of them. Also returns the number of the
-    /// exit at the end.
+    /// Ends the function after a block with the stores of adjoints. `checks` adds finiteness checks of them. Also
+    /// returns the number of the exit at the end.
     pub fn finish(
         mut self,
         (last, checks): (u32, bool),
         cells: &HashMap<SpacedCell, SsaValue>,
-    ) -> (SsaForm, u32) {
+    ) -> (SsaFunction, u32) {
         self.store_adjoints((last, checks), cells);
-        let end = self.form.exits.len() as u32;
+        let end = self.function.exits.len() as u32;
         self.set_end(last, SsaEnd::Exit { exit: end });
-        if let Some(first) = self.form.blocks.first_mut() {
+        if let Some(first) = self.function.blocks.first_mut() {
             first.ops.splice(0..0, self.entry);
         }
-        let mut replacements = Replacements::of(&self.form);
+        let mut replacements = Replacements::of(&self.function);
         for (load, value) in self.loads {
             replacements.replace(load, value);
         }
-        replacements.apply(&mut self.form);
-        (self.form, end)
+        replacements.apply(&mut self.function);
+        (self.function, end)
     }
 
     /// Stores the adjoints of the program's named reals that are values.
@@ -265,13 +267,13 @@ impl<'p> Joining<'p> {
         }
     }
 
-    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses reach get separate
-    /// operations, so that engines may hold them in variables. Returns the last block.
+    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses
+    /// reach get separate operations, so that engines may hold them in variables. Returns the last block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
         (space, cells): (Space, Range<u32>),
-        put: impl Fn(&mut Joining<'p>, u32, SsaValue),
+        put: impl Fn(&mut CallBuilder<'p>, u32, SsaValue),
     ) -> u32 {
         let parts = self.place.memory.parts(space, cells);
         parts.into_iter().fold(block, |block, (cells, is_computed)| {
@@ -286,13 +288,13 @@ impl<'p> Joining<'p> {
         })
     }
 
-    /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many. Returns the last
-    /// block.
+    /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many.
+    /// Returns the last block.
     pub fn each_cell(
         &mut self,
         block: u32,
         cells: Range<u32>,
-        put: impl Fn(&mut Joining<'p>, u32, SsaValue),
+        put: impl Fn(&mut CallBuilder<'p>, u32, SsaValue),
     ) -> u32 {
         if cells.len() < SHORTEST_LOOP {
             for cell in cells {
@@ -303,10 +305,10 @@ impl<'p> Joining<'p> {
         }
         let address = self.parameter(Class::Int);
         let last = i64::from(cells.end) - 1;
-        self.form.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
+        self.function.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
         let (body, behind) = (self.block(vec![address]), self.block(Vec::new()));
         let first = self.literal(OpKind::Int(cells.start.into()));
-        self.set_end(block, SsaEnd::Go(Jump { to: body, arguments: vec![first] }));
+        self.set_end(block, SsaEnd::Jump(Jump { to: body, arguments: vec![first] }));
         put(self, body, address);
         let (one, last) = (self.literal(OpKind::Int(1)), self.literal(OpKind::Int(last)));
         let next = self.put(body, OpKind::Place, &[one, address, one]);
@@ -330,33 +332,33 @@ impl<'p> Joining<'p> {
                 let value = stored.get(&cell).copied();
                 arguments.push(value.unwrap_or_else(|| self.at_turn(cell)));
             }
-            self.set_end(arrival, SsaEnd::Go(Jump { to: block, arguments }));
+            self.set_end(arrival, SsaEnd::Jump(Jump { to: block, arguments }));
         }
         (block, met)
     }
 
     /// Adds a block, whose end is set later.
     pub fn block(&mut self, parameters: Vec<SsaValue>) -> u32 {
-        let number = self.form.blocks.len() as u32;
+        let number = self.function.blocks.len() as u32;
         let end = SsaEnd::Exit { exit: 0 };
-        self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
+        self.function.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
         number
     }
 
     pub fn set_end(&mut self, block: u32, end: SsaEnd) {
-        self.form.blocks.get_mut(block as usize).into_iter().for_each(|block| block.end = end.clone());
+        self.function.blocks.get_mut(block as usize).into_iter().for_each(|block| block.end = end.clone());
     }
 
     pub fn parameter(&mut self, class: Class) -> SsaValue {
-        let value = SsaValue(self.form.definitions.len() as u32);
-        self.form.definitions.push(Definition::Parameter(class));
+        let value = SsaValue(self.function.definitions.len() as u32);
+        self.function.definitions.push(Definition::Parameter(class));
         value
     }
 
     /// Appends an operation to a block.
     pub fn put(&mut self, block: u32, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
-        let value = self.form.define(kind, operands);
-        self.form.blocks.get_mut(block as usize).into_iter().for_each(|block| block.ops.push(value));
+        let value = self.function.define(kind, operands);
+        self.function.blocks.get_mut(block as usize).into_iter().for_each(|block| block.ops.push(value));
         value
     }
 
@@ -365,7 +367,7 @@ impl<'p> Joining<'p> {
         if let Some(&known) = self.literals.get(&kind) {
             return known;
         }
-        let value = self.form.define(kind, &[]);
+        let value = self.function.define(kind, &[]);
         self.entry.push(value);
         self.literals.insert(kind, value);
         value
@@ -401,7 +403,7 @@ impl<'p> Joining<'p> {
             Some(bits) => self.bits(cell.0, bits),
             None => {
                 let address = self.literal(OpKind::Int(cell.1.into()));
-                let value = self.form.define(OpKind::Load(start_space(cell.0)), &[address]);
+                let value = self.function.define(OpKind::Load(start_space(cell.0)), &[address]);
                 self.entry.push(value);
                 value
             }
@@ -449,12 +451,12 @@ impl<'p> Joining<'p> {
         row < count && self.is_seeded.contains(&real)
     }
 
-    /// Replaces cells outside of memory by values in all blocks of a sweep, given in postorder. Notes the final blocks of the sweep, with the
-    /// final values of cells. Drops operations that only count.
+    /// Replaces cells outside of memory by values in all blocks of a sweep, given in postorder. Notes the final blocks
+    /// of the sweep, with the final values of cells. Drops operations that only count.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {
-            let Some(block) = self.form.blocks.get_mut(number as usize) else { continue };
+            let Some(block) = self.function.blocks.get_mut(number as usize) else { continue };
             let ops = std::mem::take(&mut block.ops);
             let exit = match block.end {
                 SsaEnd::Exit { exit } => Some(exit),
@@ -468,14 +470,14 @@ impl<'p> Joining<'p> {
                 }
             }
             let is_end = |exit: u32| {
-                let exit = self.form.exits.get(exit as usize);
+                let exit = self.function.exits.get(exit as usize);
                 exit.is_some_and(|exit| exit.position == to && exit.calls.is_empty() && !exit.is_full)
             };
             match exit {
                 Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
                 // The cells are dead at other exits, but the caller may read which calls are open.
                 Some(_) => {
-                    let is_store = |value: &SsaValue| match self.form.op(*value).map(|op| op.kind) {
+                    let is_store = |value: &SsaValue| match self.function.op(*value).map(|op| op.kind) {
                         Some(OpKind::Store(space)) => space != Space::References,
                         _ => false,
                     };
@@ -483,20 +485,20 @@ impl<'p> Joining<'p> {
                 }
                 None => {}
             }
-            if let Some(block) = self.form.blocks.get_mut(number as usize) {
+            if let Some(block) = self.function.blocks.get_mut(number as usize) {
                 block.ops = kept;
             }
         }
-        let stops: HashSet<u32> = self.form.blocks.iter().filter_map(|block| block.end.stop()).collect();
+        let stops: HashSet<u32> = self.function.blocks.iter().filter_map(|block| block.end.stop()).collect();
         arrivals.retain(|(block, _)| !stops.contains(block));
         self.arrivals = arrivals;
     }
 
     /// Returns true if an operation stays in its block. `stored` has the cells that the block has stored so far.
     fn is_kept(&mut self, value: SsaValue, stored: &mut BTreeMap<SpacedCell, SsaValue>) -> bool {
-        let Some(op) = self.form.op(value) else { return true };
+        let Some(op) = self.function.op(value) else { return true };
         let (kind, second, address) = (op.kind, op.operands.get(1).copied(), op.operands.first().copied());
-        match (kind, literal_address(&self.form, op), address) {
+        match (kind, literal_address(&self.function, op), address) {
             // Records of calls stay in memory.
             (OpKind::Load(Space::References) | OpKind::Store(Space::References), ..) => true,
             (OpKind::Load(space), Some(cell), _) => match self.place.memory.home((space, cell)) {
@@ -509,9 +511,9 @@ impl<'p> Joining<'p> {
                 }
             },
             (OpKind::Load(space), None, Some(address)) => {
-                let range = range_where_it_counts(&self.form, address);
+                let range = range_at_uses(&self.function, address);
                 if self.place.memory.home_of(space, range) == CellHome::Start {
-                    self.form.read_start(value);
+                    self.function.read_start(value);
                 }
                 true
             }

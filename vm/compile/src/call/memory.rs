@@ -1,15 +1,16 @@
-//! Assigns the cells of a call function to values and memory. Cells with computed addresses, and cells that are stored before the end of a
-//! sweep, are in memory; all others are values. Memory that no sweep changes is read from the start.
+//! Assigns the cells of a call function to values and memory. Cells with computed addresses, and cells that are stored
+//! before the end of a sweep, are in memory; all others are values. Memory that no sweep changes is read from the
+//! start.
 
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
-use crate::form::{SsaEnd, SsaForm};
+use crate::function::{SsaEnd, SsaFunction};
 use crate::op::{OpKind, Space, SsaOp};
 use crate::order::reached;
-use crate::passes::range_where_it_counts;
+use crate::passes::range_at_uses;
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
@@ -42,14 +43,15 @@ pub(super) struct MemoryCells {
     runs: Vec<MemoryRun>,
     /// The number of the program's own integers and reals.
     own: [u32; 2],
-    /// Cells that computed addresses reach, disjoint and in order. A real whose adjoint a computed address reaches counts, too.
+    /// Cells that computed addresses reach, disjoint and in order. A real whose adjoint a computed address reaches
+    /// counts, too.
     computed: Vec<MemoryRun>,
 }
 
 impl MemoryCells {
     /// Finds the cells in memory of two sweeps of a program.
     pub fn of(
-        sweeps: [&SsaForm; 2],
+        sweeps: [&SsaFunction; 2],
         program: &Program,
         (rows, frames): (AdjointRows, Option<[u32; 2]>),
     ) -> MemoryCells {
@@ -159,9 +161,10 @@ fn own_cells(program: &Program) -> [u32; 2] {
     [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Returns reals that a sweep stores before its end, if no operation of either sweep reaches them by a computed address.
+/// Returns reals that a sweep stores before its end, if no operation of either sweep reaches them by a computed
+/// address.
 pub(super) fn promotable(
-    sweeps: [&SsaForm; 2],
+    sweeps: [&SsaFunction; 2],
     program: &Program,
     bounds: (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<SpacedCell> {
@@ -178,25 +181,29 @@ pub(super) fn promotable(
     cells
 }
 
-/// Finds what two sweeps load and store, apart from loads at literal addresses. The program has `own` integers and reals.
+/// Finds what two sweeps load and store, apart from loads at literal addresses. The program has `own` integers and
+/// reals.
 fn all_accesses(
-    sweeps: [&SsaForm; 2],
+    sweeps: [&SsaFunction; 2],
     own: [u32; 2],
     (rows, frames): (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<MemoryAccess> {
     // Unless their number is bounded, out-of-line calls may open any number of frames.
-    let demanded = |of: fn(&SsaForm) -> u32| {
-        let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
+    let demanded = |of: fn(&SsaFunction) -> u32| {
+        let cells = |function: &&SsaFunction| if function.calls.is_empty() { of(function) } else { u32::MAX };
         sweeps.iter().map(cells).max().unwrap_or(0)
     };
-    let frames = frames
-        .unwrap_or([demanded(|form| form.demands.frame_ints), demanded(|form| form.demands.frame_reals)]);
+    let frames = frames.unwrap_or([
+        demanded(|function| function.demands.frame_ints),
+        demanded(|function| function.demands.frame_reals),
+    ]);
     let [ints, reals] = [0, 1].map(|class| own[class].saturating_add(frames[class]));
     let adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { reals };
-    sweeps.iter().flat_map(|form| accesses(form, [ints, reals, adjoints])).collect()
+    sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a row.
+/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a
+/// row.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =
@@ -248,12 +255,12 @@ enum AccessKind {
     LastStore,
 }
 
-fn accesses(form: &SsaForm, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAccess> {
+fn accesses(function: &SsaFunction, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAccess> {
     let mut found = Vec::new();
-    for number in reached(form) {
-        let Some(block) = form.blocks.get(number as usize) else { continue };
+    for number in reached(function) {
+        let Some(block) = function.blocks.get(number as usize) else { continue };
         let is_last = matches!(block.end, SsaEnd::Exit { .. });
-        for op in block.ops.iter().filter_map(|&value| form.op(value)) {
+        for op in block.ops.iter().filter_map(|&value| function.op(value)) {
             let (space, is_store) = match op.kind {
                 OpKind::Load(space) => (space, false),
                 OpKind::Store(space) => (space, true),
@@ -265,13 +272,13 @@ fn accesses(form: &SsaForm, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAcce
                 Space::Adjoints => adjoints,
                 Space::References | Space::StartInts | Space::StartReals | Space::Results => continue,
             };
-            let (cells, kind) = match (literal_address(form, op), op.operands.first()) {
+            let (cells, kind) = match (literal_address(function, op), op.operands.first()) {
                 (Some(_), _) if !is_store => continue,
                 (Some(cell), _) if is_last => (cell..cell.saturating_add(1), AccessKind::LastStore),
                 (Some(cell), _) => (cell..cell.saturating_add(1), AccessKind::EarlyStore),
                 (None, Some(&address)) => {
                     let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
-                    (clipped(range_where_it_counts(form, address), count), kind)
+                    (clipped(range_at_uses(function, address), count), kind)
                 }
                 (None, None) => continue,
             };
@@ -289,8 +296,8 @@ fn clipped(range: IntRange, count: u32) -> Range<u32> {
 }
 
 /// Returns the address of a load or store, if it is a literal.
-pub(super) fn literal_address(form: &SsaForm, op: &SsaOp) -> Option<u32> {
-    match form.op(*op.operands.first()?)?.kind {
+pub(super) fn literal_address(function: &SsaFunction, op: &SsaOp) -> Option<u32> {
+    match function.op(*op.operands.first()?)?.kind {
         OpKind::Int(address) => u32::try_from(address).ok(),
         _ => None,
     }

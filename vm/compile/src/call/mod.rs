@@ -9,9 +9,10 @@
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
-//! The sweeps are built apart ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends. Cells without a computed
-//! address are values from the start to the end, so the passes see both sweeps at once. *Working memory* holds the other cells that code
-//! changes. A failed check, or an exit other than the end, means that a machine has to make the call.
+//! The sweeps are built apart ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends.
+//! Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
+//! *Working memory* holds the other cells that code changes. A failed check, or an exit other than the end, means that
+//! a machine has to make the call.
 
 mod finite;
 mod gradient;
@@ -22,7 +23,7 @@ pub mod region;
 mod verify;
 
 pub(crate) use gradient::renew;
-pub use gradient::{CallRoom, FoundGradients, GradientCall};
+pub use gradient::{CallMemory, FoundGradients, GradientCall};
 pub use join::{CallNeeds, LargestScan};
 
 use std::ops::Range;
@@ -30,15 +31,18 @@ use std::ops::Range;
 use reviver_isa::instruction::Class;
 use reviver_vm::{CheckLevel, Program};
 
-use self::join::{Joining, Place};
+use self::join::{CallBuilder, Place};
 use self::memory::MemoryCells;
-use crate::form::{FixedCells, FormCall, FormExit, FrameZeros, Observed, SsaForm, Version};
+use crate::compiled_run::RunPlan;
+use crate::function::{
+    FixedCells, LiveAtExits, OutOfLineCall, Specialization, SsaExit, SsaFunction, ZerosAtEntry,
+};
 use crate::op::Input;
-use crate::passes::improved;
-use crate::route::RoutePlan;
+use crate::passes::optimized;
 use crate::rows::{AdjointRows, with_rows};
 
-/// Upper bound on the steps of a reverse sweep beyond those of the primal sweep. Steps that report lost adjoints need some.
+/// Upper bound on the steps of a reverse sweep beyond those of the primal sweep. Steps that report lost adjoints need
+/// some.
 const SLACK: u32 = 1 << 16;
 
 /// The parameters of a gradient's call function.
@@ -58,10 +62,11 @@ pub struct GradientTask<'t> {
 #[derive(Debug)]
 pub struct GradientFunction {
     /// The SSA function of both sweeps. It starts and ends at the beginning of the program.
-    pub form: SsaForm,
+    pub function: SsaFunction,
     /// The number of the exit at the function's end.
     pub end: u32,
-    /// Working memory. Before each call, the caller copies the cells of the start there, and zeroes the cells beyond the program's own.
+    /// Working memory. Before each call, the caller copies the cells of the start there, and zeroes the cells beyond
+    /// the program's own.
     pub working: Vec<(Class, Range<u32>)>,
     /// Adjoints in memory, which the caller zeroes before each call.
     pub adjoints: Vec<Range<u32>>,
@@ -77,13 +82,13 @@ pub struct SweepCalls {
     /// Words of a call record; 0 if the sweep makes no such call.
     pub record: u32,
     /// The calls. The call of number n in a record is at index n - 1.
-    pub calls: Vec<FormCall>,
+    pub calls: Vec<OutOfLineCall>,
 }
 
 impl SweepCalls {
     /// Returns the calls of a sweep.
-    pub fn of(form: &SsaForm) -> SweepCalls {
-        SweepCalls { record: form.demands.record, calls: form.calls.clone() }
+    pub fn of(function: &SsaFunction) -> SweepCalls {
+        SweepCalls { record: function.demands.record, calls: function.calls.clone() }
     }
 }
 
@@ -95,18 +100,18 @@ impl GradientFunction {
         if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
             return None;
         }
-        let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
+        let [there, back] = RunPlan::gradient(program, task.turn, task.level);
         let largest = if there.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
         GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], needs)
     }
 
-    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Returns `None` if the losses can't
-    /// share the reverse sweep.
+    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Returns
+    /// `None` if the losses can't share the reverse sweep.
     pub fn join(
         program: &Program,
         task: GradientTask,
-        [mut primal, reverse]: [SsaForm; 2],
+        [mut primal, reverse]: [SsaFunction; 2],
         needs: CallNeeds,
     ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
@@ -118,8 +123,8 @@ impl GradientFunction {
         let frame_reals = needs.frames.map_or(demands.frame_reals, |[_, reals]| reals);
         let rows = AdjointRows { count: task.rows, stride: reals.checked_add(frame_reals)? };
         let mut reverse = with_rows(reverse, rows)?;
-        // Without verification, the reverse sweep restores no real that partial derivatives don't need. As values, such reals are dead. In
-        // checked code all of them are needed, and a processor has registers for a few only.
+        // Without verification, the reverse sweep restores no real that partial derivatives don't need. As values, such
+        // reals are dead. In checked code all of them are needed, and a processor has registers for a few only.
         if !task.level.is_checked() && demands.record == 0 {
             let cells = memory::promotable([&primal, &reverse], program, (rows, needs.frames));
             promote::promote(&mut primal, &cells);
@@ -128,33 +133,38 @@ impl GradientFunction {
         let memory = MemoryCells::of([&primal, &reverse], program, (rows, needs.frames));
         let sweeps = [&primal, &reverse].map(SweepCalls::of);
         let slack = SLACK.saturating_add(reverse.first_steps);
-        let version = version(&reverse.version);
+        let specialization = specialization(&reverse.specialization);
         let mut exits = primal.exits.clone();
         exits.extend(reverse.exits.iter().cloned());
-        let zeros = primal.version.zeros;
+        let zeros = primal.specialization.zeros;
         let place = Place { program, zeros, memory: &memory, rows };
-        let mut joining = Joining::new(primal, place, (task.seeded, needs.unit_seeds));
-        joining.primal(task.turn);
-        joining.turn(slack, needs.largest);
-        joining.reverse(reverse, program.begin());
+        let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.unit_seeds));
+        builder.primal(task.turn);
+        builder.turn(slack, needs.largest);
+        builder.reverse(reverse, program.begin());
         let is_verified = task.level.is_checked();
-        let (block, cells) = joining.arrive();
+        let (block, cells) = builder.arrive();
         let last = if is_verified {
-            verify::put(&mut joining, block, &cells)
+            verify::put(&mut builder, block, &cells)
         } else {
-            finite::drop_inner_checks(&mut joining.form);
-            finite::check_at_end(&mut joining, block)
+            finite::drop_inner_checks(&mut builder.function);
+            finite::check_at_end(&mut builder, block)
         };
-        let (mut form, end) =
-            joining.finish((last, !is_verified && !program.module().real.is_exact()), &cells);
-        let at_end =
-            FormExit { position: program.begin(), way: version.way, calls: Vec::new(), is_full: false };
+        let (mut function, end) =
+            builder.finish((last, !is_verified && !program.module().real.is_exact()), &cells);
+        let at_end = SsaExit {
+            position: program.begin(),
+            direction: specialization.direction,
+            calls: Vec::new(),
+            is_full: false,
+        };
         debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
         exits.push(at_end);
-        form.cells = FixedCells::of(program.flow(), demands);
-        (form.version, form.exits, form.demands, form.first_steps) = (version, exits, demands, first_steps);
+        function.cells = FixedCells::of(program.flow(), demands);
+        (function.specialization, function.exits, function.demands, function.first_steps) =
+            (specialization, exits, demands, first_steps);
         Some(GradientFunction {
-            form: improved(form, needs.passes),
+            function: optimized(function, needs.passes),
             end,
             working: memory.working().collect(),
             adjoints: memory.adjoints().collect(),
@@ -165,15 +175,15 @@ impl GradientFunction {
 }
 
 /// Builds one sweep of a gradient, unless it needs more of a machine than cells.
-fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
-    let form = plan.form(program, Observed::Arrival)?;
+fn sweep(program: &Program, plan: &RunPlan) -> Option<SsaFunction> {
+    let function = plan.function(program, LiveAtExits::AllOnReturn)?;
     // The only input that a caller supplies is the end of the call records.
-    let is_alone = form.inputs().all(|(_, input)| input == Input::RecordsEnd);
-    is_alone.then_some(form)
+    let is_alone = function.inputs().all(|(_, input)| input == Input::RecordsEnd);
+    is_alone.then_some(function)
 }
 
 /// Returns the specialization of a call function: that of its reverse sweep, with only adjoints live at the end.
-fn version(reverse: &Version) -> Version {
-    let zeros = FrameZeros { cells: false, adjoints: false, no_adjoint_is_negative: true };
-    Version { zeros, observed: Observed::Arrival, ..reverse.clone() }
+fn specialization(reverse: &Specialization) -> Specialization {
+    let zeros = ZerosAtEntry { cells: false, adjoints: false, no_adjoint_is_negative: true };
+    Specialization { zeros, live_at_exits: LiveAtExits::AllOnReturn, ..reverse.clone() }
 }

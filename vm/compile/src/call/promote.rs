@@ -1,16 +1,17 @@
-//! Scalar promotion in one sweep of a gradient: cells of memory that only literal addresses reach become values. They are loaded where the
-//! sweep begins, and stored where it arrives, like the cells of variables. Arrays are promoted if all loops over them were unrolled.
+//! Scalar promotion in one sweep of a gradient: cells of memory that only literal addresses reach become values. They
+//! are loaded where the sweep begins, and stored where it arrives, like the cells of variables. Arrays are promoted if
+//! all loops over them were unrolled.
 //!
-//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block parameters are
-//! put where paths meet and the cell is live.
+//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
+//! block parameters are put where paths meet and the cell is live.
 
 use std::collections::HashMap;
 
 use super::memory::{SpacedCell, literal_address};
-use crate::form::{Definition, SsaForm};
+use crate::function::{Definition, SsaFunction};
 use crate::op::{OpKind, SsaValue};
 use crate::order::reached;
-use crate::passes::replacing::Replacements;
+use crate::passes::replacements::Replacements;
 
 /// Upper bound on promoted cells of a call function: one bit each of a [`CellSet`].
 pub(super) const MOST_PROMOTED: usize = 64;
@@ -19,15 +20,15 @@ pub(super) const MOST_PROMOTED: usize = 64;
 type CellSet = u64;
 
 /// Promotes cells, of which no operation of the sweep has a computed address. At most [`MOST_PROMOTED`] are.
-pub(super) fn promote(form: &mut SsaForm, cells: &[SpacedCell]) {
+pub(super) fn promote(function: &mut SsaFunction, cells: &[SpacedCell]) {
     let cells = &cells[..cells.len().min(MOST_PROMOTED)];
     if cells.is_empty() {
         return;
     }
-    let promotion = Promotion { cells, accesses: accesses(form, cells) };
-    let order: Vec<u32> = reached(form).into_iter().rev().collect();
-    let is_live = promotion.live(form, &order);
-    promotion.rewrite(form, &order, &is_live);
+    let promotion = Promotion { cells, accesses: accesses(function, cells) };
+    let order: Vec<u32> = reached(function).into_iter().rev().collect();
+    let is_live = promotion.live(function, &order);
+    promotion.rewrite(function, &order, &is_live);
 }
 
 /// An access to a promoted cell: the cell's number, and the stored value.
@@ -43,13 +44,13 @@ struct Promotion<'c> {
 }
 
 /// Finds the accesses to cells.
-fn accesses(form: &SsaForm, cells: &[SpacedCell]) -> HashMap<SsaValue, CellAccess> {
+fn accesses(function: &SsaFunction, cells: &[SpacedCell]) -> HashMap<SsaValue, CellAccess> {
     let numbers: HashMap<SpacedCell, usize> = cells.iter().copied().zip(0..).collect();
-    let all = form.blocks.iter().flat_map(|block| block.ops.iter().copied());
+    let all = function.blocks.iter().flat_map(|block| block.ops.iter().copied());
     let access = |value: SsaValue| {
-        let op = form.op(value)?;
+        let op = function.op(value)?;
         let (OpKind::Load(space) | OpKind::Store(space)) = op.kind else { return None };
-        let &cell = numbers.get(&(space, literal_address(form, op)?))?;
+        let &cell = numbers.get(&(space, literal_address(function, op)?))?;
         Some((value, CellAccess { cell, stored: op.operands.get(1).copied() }))
     };
     all.filter_map(access).collect()
@@ -62,14 +63,15 @@ impl Promotion<'_> {
         stores.fold(0, |all, access| all | 1 << access.cell)
     }
 
-    /// Returns the cells whose contents are needed at the beginning of each block. `order` has the reached blocks in reverse postorder.
-    fn live(&self, form: &SsaForm, order: &[u32]) -> Vec<CellSet> {
-        let (arrivals, changed) = (form.arrivals(), self.changed());
-        let mut live: Vec<CellSet> = vec![0; form.blocks.len()];
+    /// Returns the cells whose contents are needed at the beginning of each block. `order` has the reached blocks in
+    /// reverse postorder.
+    fn live(&self, function: &SsaFunction, order: &[u32]) -> Vec<CellSet> {
+        let (arrivals, changed) = (function.arrivals(), self.changed());
+        let mut live: Vec<CellSet> = vec![0; function.blocks.len()];
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
             for &number in order.iter().rev() {
-                let Some(block) = form.blocks.get(number as usize) else { continue };
+                let Some(block) = function.blocks.get(number as usize) else { continue };
                 let successors = block.end.jumps().map(|jump| live[jump.to as usize]);
                 let at_end = if arrivals.contains(&number) { changed } else { 0 };
                 let mut now = successors.fold(at_end, |all, live| all | live);
@@ -86,34 +88,34 @@ impl Promotion<'_> {
     }
 
     /// Replaces loads by values, drops stores, and passes values along the edges to blocks with several of them.
-    fn rewrite(&self, form: &mut SsaForm, order: &[u32], is_live: &[CellSet]) {
-        let mut edges = vec![0_u32; form.blocks.len()];
+    fn rewrite(&self, function: &mut SsaFunction, order: &[u32], is_live: &[CellSet]) {
+        let mut edges = vec![0_u32; function.blocks.len()];
         for &number in order {
-            form.blocks[number as usize].end.jumps().for_each(|jump| edges[jump.to as usize] += 1);
+            function.blocks[number as usize].end.jumps().for_each(|jump| edges[jump.to as usize] += 1);
         }
-        let (arrivals, changed) = (form.arrivals(), self.changed());
-        let mut replacements = Replacements::of(form);
-        let mut ends: Vec<HashMap<usize, SsaValue>> = vec![HashMap::new(); form.blocks.len()];
+        let (arrivals, changed) = (function.arrivals(), self.changed());
+        let mut replacements = Replacements::of(function);
+        let mut ends: Vec<HashMap<usize, SsaValue>> = vec![HashMap::new(); function.blocks.len()];
         let numbers = |set: CellSet| (0..self.cells.len()).filter(move |cell| set >> cell & 1 == 1);
         for &number in order {
             let live = is_live[number as usize];
             let mut held = std::mem::take(&mut ends[number as usize]);
-            let ops = std::mem::take(&mut form.blocks[number as usize].ops);
+            let ops = std::mem::take(&mut function.blocks[number as usize].ops);
             let mut kept = Vec::with_capacity(ops.len());
             if number == 0 {
                 for cell in numbers(live) {
                     let (space, address) = self.cells[cell];
-                    let address = form.define(OpKind::Int(address.into()), &[]);
-                    let loaded = form.define(OpKind::Load(space), &[address]);
+                    let address = function.define(OpKind::Int(address.into()), &[]);
+                    let loaded = function.define(OpKind::Load(space), &[address]);
                     kept.extend([address, loaded]);
                     held.insert(cell, loaded);
                 }
             } else if edges[number as usize] > 1 {
                 held.clear();
                 for cell in numbers(live) {
-                    let parameter = SsaValue(form.definitions.len() as u32);
-                    form.definitions.push(Definition::Parameter(self.cells[cell].0.class()));
-                    form.blocks[number as usize].parameters.push(parameter);
+                    let parameter = SsaValue(function.definitions.len() as u32);
+                    function.definitions.push(Definition::Parameter(self.cells[cell].0.class()));
+                    function.blocks[number as usize].parameters.push(parameter);
                     held.insert(cell, parameter);
                 }
             }
@@ -129,14 +131,14 @@ impl Promotion<'_> {
             if arrivals.contains(&number) {
                 for cell in numbers(changed) {
                     let (space, address) = self.cells[cell];
-                    let address = form.define(OpKind::Int(address.into()), &[]);
+                    let address = function.define(OpKind::Int(address.into()), &[]);
                     let Some(&now) = held.get(&cell) else { continue };
-                    let store = form.define(OpKind::Store(space), &[address, now]);
+                    let store = function.define(OpKind::Store(space), &[address, now]);
                     kept.extend([address, store]);
                 }
             }
-            form.blocks[number as usize].ops = kept;
-            let mut end = form.blocks[number as usize].end.clone();
+            function.blocks[number as usize].ops = kept;
+            let mut end = function.blocks[number as usize].end.clone();
             for jump in end.jumps_mut() {
                 if edges[jump.to as usize] > 1 {
                     let passed = numbers(is_live[jump.to as usize]).filter_map(|cell| held.get(&cell));
@@ -145,8 +147,8 @@ impl Promotion<'_> {
                     ends[jump.to as usize].clone_from(&held);
                 }
             }
-            form.blocks[number as usize].end = end;
+            function.blocks[number as usize].end = end;
         }
-        replacements.apply(form);
+        replacements.apply(function);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reviver_flow::graph::Way;
+use reviver_flow::graph::CodeDirection;
 
-use crate::form::SsaForm;
+use crate::function::SsaFunction;
 use crate::op::OpKind;
 
 /// The sweep that an operation belongs to.
@@ -40,33 +40,37 @@ impl Region {
 }
 
 /// Returns the region at the start of each block.
-pub fn regions(form: &SsaForm) -> HashMap<u32, Region> {
+pub fn regions(function: &SsaFunction) -> HashMap<u32, Region> {
     let marked = |marks: fn(OpKind) -> bool| {
         let is_marked = |number: &u32| {
-            let ops = form.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
-            ops.iter().filter_map(|&value| form.op(value)).any(|op| marks(op.kind))
+            let ops = function.blocks.get(*number as usize).map_or(&[][..], |block| &block.ops);
+            ops.iter().filter_map(|&value| function.op(value)).any(|op| marks(op.kind))
         };
-        (0..form.blocks.len() as u32).filter(is_marked).collect::<Vec<u32>>()
+        (0..function.blocks.len() as u32).filter(is_marked).collect::<Vec<u32>>()
     };
     let turns = marked(|kind| matches!(kind, OpKind::Turned { .. }));
     let is_run = turns.is_empty();
     let (reverse, verification) =
-        (successors(form, turns), successors(form, marked(|kind| kind == OpKind::Arrived)));
-    let of_run = if form.version.way == Way::Along { Region::Forward } else { Region::Backward };
+        (successors(function, turns), successors(function, marked(|kind| kind == OpKind::Arrived)));
+    let of_run = if function.specialization.direction == CodeDirection::Forward {
+        Region::Forward
+    } else {
+        Region::Backward
+    };
     let region = |block: u32| match block {
         _ if is_run => of_run,
         _ if verification.contains(&block) => Region::Verification,
         _ if reverse.contains(&block) => Region::Reverse,
         _ => Region::Forward,
     };
-    (0..form.blocks.len() as u32).map(|block| (block, region(block))).collect()
+    (0..function.blocks.len() as u32).map(|block| (block, region(block))).collect()
 }
 
 /// Returns the blocks that some blocks lead to, directly or indirectly.
-fn successors(form: &SsaForm, mut open: Vec<u32>) -> HashSet<u32> {
+fn successors(function: &SsaFunction, mut open: Vec<u32>) -> HashSet<u32> {
     let mut found = HashSet::new();
     while let Some(block) = open.pop() {
-        let jumps = form.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
+        let jumps = function.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
         open.extend(jumps.map(|jump| jump.to).filter(|&to| found.insert(to)));
     }
     found

@@ -4,26 +4,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::allocation::{self, OutOfMemory};
 use reviver_vm::differentiate::SeededCell;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::group::{GROUP, GroupEvidence, InGroup, sum_sizes};
-use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::{CheckLevel, Program};
 
 use crate::backend::{Backend, GroupCode, GroupJob, GroupOutcome};
 use crate::call::{GradientFunction, GradientTask, renew};
-use crate::form::Demands;
-use crate::route::{MOST_STEPS, RoutePlan};
+use crate::compiled_run::{MOST_STEPS, RunPlan};
+use crate::function::Demands;
 use crate::rows::AdjointRows;
-use crate::start::RouteStart;
+use crate::start::RunStart;
 
-use super::form::GroupForm;
+use super::divergence::GroupFunction;
 
 /// The compiled call function of a group of lanes.
 #[derive(Debug)]
 pub struct GroupCall {
     program: Program,
-    plan: RoutePlan,
+    plan: RunPlan,
     /// The seeded cells of each row.
     rows: Vec<Vec<usize>>,
     /// The cells of the lanes' inputs.
@@ -35,13 +35,13 @@ pub struct GroupCall {
     first_steps: u64,
     /// The identity of this call. A room is accepted only with the same identity, because native code relies
     /// on its sizes.
-    rooms: Arc<RoomToken>,
+    rooms: Arc<MemoryToken>,
     code: Box<dyn GroupCode>,
 }
 
 /// The identity that a call shares with the rooms that it created.
 #[derive(Debug)]
-struct RoomToken;
+struct MemoryToken;
 
 /// The outcome of a group's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum GroupEnd {
     /// All lanes have their gradients.
     Done,
     /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
-    Parted(usize),
+    Diverged(usize),
     /// The lanes have to be called one by one.
     GivenUp,
 }
@@ -72,8 +72,8 @@ impl GroupGradient<'_> {
 
 /// The memory of a group's calls.
 #[derive(Debug)]
-pub struct GroupRoom {
-    made_for: Arc<RoomToken>,
+pub struct GroupMemory {
+    made_for: Arc<MemoryToken>,
     given: Vec<(Class, usize)>,
     /// The greatest magnitude at the start of the reals that aren't inputs.
     largest: f64,
@@ -88,8 +88,8 @@ pub struct GroupRoom {
 }
 
 impl GroupCall {
-    /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for lanes with the inputs `given`.
-    /// Returns `None` if a group can't execute them.
+    /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for
+    /// lanes with the inputs `given`. Returns `None` if a group can't execute them.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -102,14 +102,14 @@ impl GroupCall {
         let seeded: Vec<u32> =
             rows.iter().flatten().map(|&cell| u32::try_from(cell).ok()).collect::<Option<_>>()?;
         let task = GradientTask { turn, level, seeded: &seeded, rows: rows.len() as u32 };
-        let GradientFunction { form, end, working, adjoints, rows: layout, .. } =
+        let GradientFunction { function, end, working, adjoints, rows: layout, .. } =
             GradientFunction::build(program, task)?;
-        let (demands, first_steps) = (form.demands, form.first_steps.into());
+        let (demands, first_steps) = (function.demands, function.first_steps.into());
         let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
-        let code = backend.compile_group(&GroupForm::new(form, end, ints)?)?;
-        let [plan, _] = RoutePlan::gradient(program, turn, level);
+        let code = backend.compile_group(&GroupFunction::new(function, end, ints)?)?;
+        let [plan, _] = RunPlan::gradient(program, turn, level);
         let (program, rows, given) = (program.clone(), rows.to_vec(), given.to_vec());
-        let rooms = Arc::new(RoomToken);
+        let rooms = Arc::new(MemoryToken);
         Some(GroupCall {
             program,
             plan,
@@ -130,27 +130,28 @@ impl GroupCall {
         self.rows.len()
     }
 
-    /// Creates a room for lanes that begin like `start` except for their inputs. `seeds` has the seeds of each row, for the cells that the call was
-    /// compiled for. Returns `None` if lanes can't begin there.
+    /// Creates memory for lanes that begin like `start` except for their inputs. `seeds` has the seeds of each row, for
+    /// the cells that the call was compiled for. Returns `None` if lanes can't begin there.
     ///
     /// # Errors
     /// There is no memory for it.
     pub fn room(
         &self,
-        start: &RouteStart,
+        start: &RunStart,
         seeds: Vec<Vec<SeededCell>>,
-    ) -> Result<Option<GroupRoom>, OutOfMemory> {
+    ) -> Result<Option<GroupMemory>, OutOfMemory> {
         let own = self.rows.iter().map(|cells| cells.iter().copied());
         let is_own = seeds.len() == self.rows.len()
             && own.zip(&seeds).all(|(cells, seeds)| cells.eq(seeds.iter().map(|seed| seed.cell)));
         let begins = start.begins_calls(&self.program, self.plan.zeros(&self.program), self.demands);
-        if is_own && begins { GroupRoom::new(self, start, seeds).map(Some) } else { Ok(None) }
+        if is_own && begins { GroupMemory::new(self, start, seeds).map(Some) } else { Ok(None) }
     }
 
-    /// Makes the call with at most `most_steps` steps of the primal sweep. `each` receives the gradient of each row, with its number.
+    /// Makes the call with at most `most_steps` steps of the primal sweep. `each` receives the gradient of each row,
+    /// with its number.
     pub fn run(
         &self,
-        room: &mut GroupRoom,
+        room: &mut GroupMemory,
         most_steps: u64,
         mut each: impl FnMut(usize, GroupGradient<'_>),
     ) -> GroupEnd {
@@ -160,9 +161,9 @@ impl GroupCall {
         }
         room.begin(self);
         match self.code.run(room.job(most_steps.min(MOST_STEPS))) {
-            GroupOutcome::Arrived { is_same_way: true } if self.is_verified(room) => {}
-            GroupOutcome::Arrived { .. } | GroupOutcome::Failed => return GroupEnd::GivenUp,
-            GroupOutcome::Parted(first) => return GroupEnd::Parted(first),
+            GroupOutcome::Finished { is_same_way: true } if self.is_verified(room) => {}
+            GroupOutcome::Finished { .. } | GroupOutcome::Failed => return GroupEnd::GivenUp,
+            GroupOutcome::Diverged(first) => return GroupEnd::Diverged(first),
         }
         for row in 0..self.rows.len() {
             each(row, GroupGradient { values: room.values(row), adjoints: self.adjoints_of(room, row) });
@@ -170,12 +171,12 @@ impl GroupCall {
         GroupEnd::Done
     }
 
-    fn adjoints_of<'r>(&self, room: &'r GroupRoom, row: usize) -> &'r [InGroup<u64>] {
+    fn adjoints_of<'r>(&self, room: &'r GroupMemory, row: usize) -> &'r [InGroup<u64>] {
         let first = row * self.layout.stride as usize;
         room.adjoints.get(first..first + room.start_reals.len()).unwrap_or_default()
     }
 
-    fn is_verified(&self, room: &GroupRoom) -> bool {
+    fn is_verified(&self, room: &GroupMemory) -> bool {
         let largest = room.largest();
         !self.plan.level.is_checked()
             || room.seeds.iter().enumerate().all(|(row, seeds)| {
@@ -186,24 +187,24 @@ impl GroupCall {
     }
 }
 
-impl GroupRoom {
+impl GroupMemory {
     fn new(
         call: &GroupCall,
-        start: &RouteStart,
+        start: &RunStart,
         seeds: Vec<Vec<SeededCell>>,
-    ) -> Result<GroupRoom, OutOfMemory> {
+    ) -> Result<GroupMemory, OutOfMemory> {
         let state = start.state();
         let (ints, reals) = (state.ints.len(), state.reals.len());
-        let mut room = GroupRoom {
+        let mut room = GroupMemory {
             made_for: Arc::clone(&call.rooms),
             given: call.given.clone(),
             largest: largest_but(&call.given, &state.reals),
-            start_ints: room::zeros(ints)?,
-            start_reals: room::zeros(reals)?,
-            ints: room::zeros(ints + call.demands.frame_ints as usize)?,
-            reals: room::zeros(reals + call.demands.frame_reals as usize)?,
-            adjoints: room::zeros(call.layout.adjoints())?,
-            results: room::zeros(seeds.iter().map(Vec::len).sum())?,
+            start_ints: allocation::zeros(ints)?,
+            start_reals: allocation::zeros(reals)?,
+            ints: allocation::zeros(ints + call.demands.frame_ints as usize)?,
+            reals: allocation::zeros(reals + call.demands.frame_reals as usize)?,
+            adjoints: allocation::zeros(call.layout.adjoints())?,
+            results: allocation::zeros(seeds.iter().map(Vec::len).sum())?,
             seeds,
             evidence: GroupEvidence::default(),
         };
@@ -238,7 +239,7 @@ impl GroupRoom {
         }
         for cells in &call.adjoints {
             let end = self.adjoints.len().min(cells.end as usize);
-            room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
+            allocation::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
         }
         let stride = call.layout.stride as usize;
         for row in 0..self.seeds.len() {

@@ -2,69 +2,69 @@
 //! counts. It fails nowhere that it didn't fail before, with two exceptions: where the interpreter traps anyway, and
 //! (`choices.rs`) where an unneeded partial derivative overflows. This module knows no engine.
 
-mod admitted;
-mod choices;
-mod exits;
-mod facts;
-mod indices;
-mod invariant;
-mod lasting;
-mod memory;
-mod numbering;
-mod overwritten;
-pub(crate) mod parameters;
+mod array_finiteness;
+mod bounds_checks;
+mod dead_code;
+mod dead_stores;
+mod exit_liveness;
+mod finiteness_checks;
+mod load_forwarding;
+mod loop_invariants;
 mod ranges;
-pub(crate) mod replacing;
-mod seen;
-mod signs;
+pub(crate) mod replacements;
+mod scalar_promotion;
+mod select_folding;
+mod signed_zeros;
+mod simplification;
+mod simplify_cfg;
 mod small_loop;
-mod straighten;
-mod sums;
-mod unused;
+pub(crate) mod trivial_phis;
+mod unchanged_cells;
+mod value_numbering;
 mod zero_adjoints;
 
-use crate::form::SsaForm;
+use crate::function::SsaFunction;
 use crate::op::SsaValue;
 use crate::range::IntRange;
 
 /// Optimization pass: its name, and the function that transforms an SSA function.
-pub type FormPass = (&'static str, fn(&mut SsaForm));
+pub type Pass = (&'static str, fn(&mut SsaFunction));
 
 /// Passes in order of execution. `exits` relies on an entry block that only loads variables, so it must precede
 /// `straighten`.
-pub const PASSES: [FormPass; 19] = [
-    ("parameters", parameters::drop_trivial),
-    ("numbering", numbering::number),
-    ("invariant", invariant::drop_invariant),
-    ("memory", memory::forward),
-    ("parameters again", parameters::drop_trivial),
-    ("choices", choices::drop_needless),
-    ("numbering again", numbering::number),
-    ("memory again", memory::forward),
+pub const PASSES: [Pass; 19] = [
+    ("trivial phis", trivial_phis::drop_trivial),
+    ("value numbering", value_numbering::number),
+    ("loop invariants", loop_invariants::drop_invariant),
+    ("load forwarding", load_forwarding::forward),
+    ("trivial phis again", trivial_phis::drop_trivial),
+    ("select folding", select_folding::drop_needless),
+    ("value numbering again", value_numbering::number),
+    ("load forwarding again", load_forwarding::forward),
     ("zero adjoints", zero_adjoints::fold),
-    ("numbering a third time", numbering::number),
-    ("exits", exits::drop_unchanged),
-    ("unused", unused::drop_unused),
-    ("straighten", straighten::straighten),
-    ("overwritten", overwritten::drop_overwritten),
-    ("sums", sums::hold),
-    ("unused again", unused::drop_unused),
-    ("admitted", admitted::drop_implied),
-    ("lasting", lasting::drop_repeated),
-    ("indices", indices::look_once),
+    ("value numbering a third time", value_numbering::number),
+    ("unchanged cells", unchanged_cells::drop_unchanged),
+    ("dead code", dead_code::eliminate),
+    ("CFG simplification", simplify_cfg::merge_blocks),
+    ("dead stores", dead_stores::eliminate),
+    ("scalar promotion", scalar_promotion::promote),
+    ("dead code again", dead_code::eliminate),
+    ("finiteness checks", finiteness_checks::drop_implied),
+    ("array finiteness", array_finiteness::drop_repeated),
+    ("bounds checks", bounds_checks::hoist),
 ];
 
 /// Applies passes to a function, in order.
 #[must_use]
-pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
+pub fn optimized(mut function: SsaFunction, passes: &[Pass]) -> SsaFunction {
     for (_, pass) in passes {
-        pass(&mut form);
+        pass(&mut function);
     }
-    form
+    function
 }
 
 /// Returns the range of an integer at all places where its value is used. The value of a guarded operation is used
 /// only if its check doesn't fail. Facts of dropped checks are lost, so ranges are tightest before the last pass.
-pub fn range_where_it_counts(form: &SsaForm, value: SsaValue) -> IntRange {
-    ranges::KnownRanges::range(&ranges::CountingRanges(form), value)
+pub fn range_at_uses(function: &SsaFunction, value: SsaValue) -> IntRange {
+    ranges::KnownRanges::range(&ranges::CountingRanges(function), value)
 }

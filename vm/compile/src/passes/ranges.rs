@@ -1,7 +1,7 @@
 //! Range analysis: computes an interval for an integer from its defining operations, such as literals, indices and
 //! addresses. This module knows no block.
 
-use crate::form::{Definition, SsaForm};
+use crate::function::{Definition, SsaFunction};
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
@@ -10,9 +10,9 @@ const MOST_DEPTH: u32 = 6;
 
 /// Context of the analysis: facts about values apart from their definitions.
 pub(super) trait KnownRanges {
-    fn form(&self) -> &SsaForm;
+    fn function(&self) -> &SsaFunction;
     /// Returns a range known from another source, such as a check or a branch.
-    fn told(&self, value: SsaValue) -> Option<IntRange>;
+    fn noted_range(&self, value: SsaValue) -> Option<IntRange>;
 
     /// Returns true if guarded operations may be assumed not to have failed, even where their guard is 0.
     fn guards_hold(&self) -> bool {
@@ -26,25 +26,25 @@ pub(super) trait KnownRanges {
 }
 
 /// Ranges of an SSA function, with those that passes have noted in it.
-pub(super) struct FormRanges<'f>(pub &'f SsaForm);
+pub(super) struct FunctionRanges<'f>(pub &'f SsaFunction);
 
-impl KnownRanges for FormRanges<'_> {
-    fn form(&self) -> &SsaForm {
+impl KnownRanges for FunctionRanges<'_> {
+    fn function(&self) -> &SsaFunction {
         self.0
     }
-    fn told(&self, value: SsaValue) -> Option<IntRange> {
+    fn noted_range(&self, value: SsaValue) -> Option<IntRange> {
         self.0.ranges.get(&value).copied()
     }
 }
 
 /// Ranges of an SSA function under the assumption that guarded checks didn't fail.
-pub(super) struct CountingRanges<'f>(pub &'f SsaForm);
+pub(super) struct CountingRanges<'f>(pub &'f SsaFunction);
 
 impl KnownRanges for CountingRanges<'_> {
-    fn form(&self) -> &SsaForm {
+    fn function(&self) -> &SsaFunction {
         self.0
     }
-    fn told(&self, value: SsaValue) -> Option<IntRange> {
+    fn noted_range(&self, value: SsaValue) -> Option<IntRange> {
         self.0.ranges.get(&value).copied()
     }
     fn guards_hold(&self) -> bool {
@@ -53,8 +53,8 @@ impl KnownRanges for CountingRanges<'_> {
 }
 
 fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32) -> IntRange {
-    let told = known.told(value).unwrap_or(IntRange::ALL);
-    let made = match known.form().definition(value) {
+    let noted_range = known.noted_range(value).unwrap_or(IntRange::ALL);
+    let made = match known.function().definition(value) {
         Some(Definition::Op(SsaOp { kind: OpKind::Int(value), .. })) => IntRange::only(*value),
         Some(Definition::Op(op)) if (op.guard.is_none() || known.guards_hold()) && depth > 0 => {
             made_of(known, op, depth - 1)
@@ -63,12 +63,12 @@ fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32)
         // Block parameters are words, as cells are.
         Some(Definition::Parameter(_)) => IntRange::ALL,
     };
-    made.common(told)
+    made.common(noted_range)
 }
 
 fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRange {
     let of = |value: SsaValue| range_within(known, value, depth);
-    let word = IntRange::of_word(known.form().numbers.word);
+    let word = IntRange::of_word(known.function().numbers.word);
     match (op.kind, op.operands.as_slice()) {
         (OpKind::Input(Input::Frame(_) | Input::Records | Input::RecordsEnd), _) => {
             IntRange { low: 0, high: u32::MAX.into() }
@@ -93,7 +93,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
         (OpKind::IntShr, &[a, by]) => match (of(a), of(by)) {
             (_, by) if by.low >= 1 => {
                 let least = u32::try_from(by.low).unwrap_or(u32::MAX);
-                let unsigned = u64::MAX >> (i64::BITS - known.form().numbers.word.bits());
+                let unsigned = u64::MAX >> (i64::BITS - known.function().numbers.word.bits());
                 let high = unsigned.checked_shr(least).unwrap_or(0);
                 IntRange { low: 0, high: i64::try_from(high).unwrap_or(i64::MAX) }
             }
@@ -113,10 +113,11 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
         (OpKind::Place, &[base, index, stride]) => {
             let distance = of(index).ends(of(stride), IntRange::ALL, |a, b| a * b);
             let simple = of(base).ends(distance, IntRange::ALL, |a, b| a + b);
-            let end = span_end(known.form(), base, index, stride).map_or(IntRange::ALL, |(first, whole)| {
-                let first = first.map_or(IntRange::only(0), of);
-                first.ends(of(whole), IntRange::ALL, |a, b| a + b)
-            });
+            let end =
+                span_end(known.function(), base, index, stride).map_or(IntRange::ALL, |(first, whole)| {
+                    let first = first.map_or(IntRange::only(0), of);
+                    first.ends(of(whole), IntRange::ALL, |a, b| a + b)
+                });
             simple.common(IntRange { high: end.high.saturating_sub(1), ..IntRange::ALL })
         }
         _ => IntRange::ALL,
@@ -126,20 +127,21 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
 /// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the
 /// base, if it isn't 0, and the length. Their sum is an upper bound of the address.
 fn span_end(
-    form: &SsaForm,
+    function: &SsaFunction,
     base: SsaValue,
     index: SsaValue,
     stride: SsaValue,
 ) -> Option<(Option<SsaValue>, SsaValue)> {
-    let place = |value: SsaValue| match form.op(value)? {
+    let place = |value: SsaValue| match function.op(value)? {
         SsaOp { kind: OpKind::Place, operands, guard: None } => {
             <[SsaValue; 3]>::try_from(operands.as_slice()).ok()
         }
         _ => None,
     };
     let is_int =
-        |value: SsaValue, literal: i64| form.op(value).is_some_and(|op| op.kind == OpKind::Int(literal));
-    let found = form.op(index).filter(|op| matches!(op.kind, OpKind::Index { .. }) && op.guard.is_none())?;
+        |value: SsaValue, literal: i64| function.op(value).is_some_and(|op| op.kind == OpKind::Int(literal));
+    let found =
+        function.op(index).filter(|op| matches!(op.kind, OpKind::Index { .. }) && op.guard.is_none())?;
     let &[_, length] = found.operands.as_slice() else { return None };
     let [whole, left_out, back] = place(length)?;
     if !is_int(stride, 1) || !is_int(back, -1) {

@@ -1,13 +1,13 @@
 //! One-block loops: loops with a body of one block, one entering edge and one leaving edge. This module knows no
 //! operation.
 
-use crate::form::{Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::function::{Jump, SsaBlock, SsaEnd, SsaFunction};
 use crate::op::SsaValue;
 
 /// Returns the predecessors of each block, once for each edge.
-pub(super) fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
-    let mut entries = vec![Vec::new(); form.blocks.len()];
-    for (from, block) in (0..).zip(&form.blocks) {
+pub(super) fn entries(function: &SsaFunction) -> Vec<Vec<u32>> {
+    let mut entries = vec![Vec::new(); function.blocks.len()];
+    for (from, block) in (0..).zip(&function.blocks) {
         for jump in block.end.jumps() {
             if let Some(entries) = entries.get_mut(jump.to as usize) {
                 entries.push(from);
@@ -29,26 +29,27 @@ pub(super) struct SmallLoop {
     /// Latch: the source of the back edge, which is a separate block or the body.
     pub latch: u32,
     /// Target of the loop's exit edge.
-    pub behind: u32,
+    pub exit: u32,
 }
 
 impl SmallLoop {
-    pub fn at(form: &SsaForm, entries: &[Vec<u32>], header: u32) -> Option<SmallLoop> {
-        let end = |block: u32| form.blocks.get(block as usize).map(|block| &block.end);
+    pub fn at(function: &SsaFunction, entries: &[Vec<u32>], header: u32) -> Option<SmallLoop> {
+        let end = |block: u32| function.blocks.get(block as usize).map(|block| &block.end);
         let only_from =
             |block: u32, from: u32| entries.get(block as usize).is_some_and(|ways| *ways == [from]);
-        let SsaEnd::Pause { skipped: None, next: Jump { to: body, .. }, stop: Jump { to: stop, .. }, .. } =
-            *end(header)?
+        let SsaEnd::Safepoint {
+            skipped: None, next: Jump { to: body, .. }, stop: Jump { to: stop, .. }, ..
+        } = *end(header)?
         else {
             return None;
         };
         let SsaEnd::Branch { yes, no, .. } = end(body)? else { return None };
         let latch_of = |to: u32| match end(to) {
             _ if to == header => Some(body),
-            Some(SsaEnd::Go(jump)) if jump.to == header && only_from(to, body) => Some(to),
+            Some(SsaEnd::Jump(jump)) if jump.to == header && only_from(to, body) => Some(to),
             _ => None,
         };
-        let (latch, behind) = match (latch_of(yes.to), latch_of(no.to)) {
+        let (latch, exit) = match (latch_of(yes.to), latch_of(no.to)) {
             (Some(latch), None) => (latch, no.to),
             (None, Some(latch)) => (latch, yes.to),
             _ => return None,
@@ -58,10 +59,10 @@ impl SmallLoop {
             [a, b] if b == latch && a != latch => a,
             _ => return None,
         };
-        let goes_in = matches!(end(before)?, SsaEnd::Go(_));
-        let is_alone = only_from(body, header) && only_from(stop, header) && only_from(behind, body);
-        let found = SmallLoop { before, header, stop, body, latch, behind };
-        (goes_in && is_alone && body != header && behind != stop).then_some(found)
+        let goes_in = matches!(end(before)?, SsaEnd::Jump(_));
+        let is_alone = only_from(body, header) && only_from(stop, header) && only_from(exit, body);
+        let found = SmallLoop { before, header, stop, body, latch, exit };
+        (goes_in && is_alone && body != header && exit != stop).then_some(found)
     }
 
     /// Iterates over the blocks of the loop in execution order.
@@ -70,15 +71,15 @@ impl SmallLoop {
     }
 
     /// Returns the operations of an iteration.
-    pub fn ops(&self, form: &SsaForm) -> Vec<SsaValue> {
-        let blocks = self.blocks().filter_map(|block| form.blocks.get(block as usize));
+    pub fn ops(&self, function: &SsaFunction) -> Vec<SsaValue> {
+        let blocks = self.blocks().filter_map(|block| function.blocks.get(block as usize));
         blocks.flat_map(|block| block.ops.iter().copied()).collect()
     }
 }
 
 /// Applies an edit to a block, if the block exists.
-pub(super) fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
-    if let Some(block) = form.blocks.get_mut(block as usize) {
+pub(super) fn edit(function: &mut SsaFunction, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
+    if let Some(block) = function.blocks.get_mut(block as usize) {
         edit(block);
     }
 }

@@ -1,9 +1,9 @@
-//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. A procedure that is run backward computes its
-//! ancillas first, while none of them has an adjoint yet, so half of that work propagates zeros.
+//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. A procedure that is run
+//! backward computes its ancillas first, while none of them has an adjoint yet, so half of that work propagates zeros.
 //!
-//! Frames of inlined calls are divided into *regions* where the ranges of stores begin and end. A forward data-flow analysis finds, for
-//! each point, the regions in which every adjoint is +0, and the values that are +0 or ±0. It starts with the assumption that all are, and
-//! withdraws what an operation contradicts. With z = ±0 and a finite f:
+//! Frames of inlined calls are divided into *regions* where the ranges of stores begin and end. A forward data-flow
+//! analysis finds, for each point, the regions in which every adjoint is +0, and the values that are +0 or ±0. It
+//! starts with the assumption that all are, and withdraws what an operation contradicts. With z = ±0 and a finite f:
 //!
 //! | | holds where |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | (+0) + z = +0, (+0) - z = +0 | always |
 //! | s + z = s, s - z = s | s is never -0 |
 //!
-//! The interpreter evaluates no product with an adjoint of 0. A check that vanishes with such a product must not be the reason why another
-//! check was dropped. So its factor is a cell's content, or was checked before, or has no other use.
+//! The interpreter evaluates no product with an adjoint of 0. A check that vanishes with such a product must not be the
+//! reason why another check was dropped. So its factor is a cell's content, or was checked before, or has no other use.
 
 use std::collections::HashSet;
 
@@ -20,11 +20,11 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::facts::is_finite_literal;
-use super::ranges::{FormRanges, KnownRanges};
-use super::replacing::Replacements;
-use super::signs::never_negative_zero;
-use crate::form::{Definition, SsaBlock, SsaEnd, SsaForm};
+use super::ranges::{FunctionRanges, KnownRanges};
+use super::replacements::Replacements;
+use super::signed_zeros::never_negative_zero;
+use super::simplification::is_finite_literal;
+use crate::function::{Definition, SsaBlock, SsaEnd, SsaFunction};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 use crate::range::IntRange;
@@ -38,27 +38,27 @@ const MOST_DEPTH: u32 = 4;
 type RegionSet = u128;
 
 /// Folds operations on adjoints that are 0 in every run.
-pub(super) fn fold(form: &mut SsaForm) {
-    let is_float = !matches!(form.numbers.system, RealSystem::Fixed(_));
+pub(super) fn fold(function: &mut SsaFunction) {
+    let is_float = !matches!(function.numbers.system, RealSystem::Fixed(_));
     // Frames of inlined calls are 0 at entry only if the function begins outside of them.
-    if !form.version.gradient || !is_float || !form.is_plain() {
+    if !function.specialization.gradient || !is_float || !function.is_plain() {
         return;
     }
-    let order: Vec<u32> = reached(form).into_iter().rev().collect();
-    let zeroing = zeroing_loops(form, &order);
-    let Some(regions) = Regions::of(form, &order, &zeroing) else { return };
+    let order: Vec<u32> = reached(function).into_iter().rev().collect();
+    let zeroing = zeroing_loops(function, &order);
+    let Some(regions) = Regions::of(function, &order, &zeroing) else { return };
     let mut analysis = ZeroAnalysis {
-        zeros: vec![Zero::Positive; form.definitions.len()],
-        uses: uses(form),
-        at_start: vec![None; form.blocks.len()],
-        form,
+        zeros: vec![Zero::Positive; function.definitions.len()],
+        uses: uses(function),
+        at_start: vec![None; function.blocks.len()],
+        function,
         regions,
         zeroing,
     };
     analysis.at_start[0] = Some(RegionSet::MAX);
     while order.iter().fold(false, |has_changed, &block| analysis.block(block) | has_changed) {}
     let ZeroAnalysis { zeros, at_start, regions, .. } = analysis;
-    rewrite(form, &order, &Found { zeros, at_start, regions });
+    rewrite(function, &order, &Found { zeros, at_start, regions });
 }
 
 /// The inferred value of a float.
@@ -74,59 +74,60 @@ enum Zero {
 /// A loop of one block that stores +0 to the adjoints of a range.
 struct ZeroingLoop {
     block: u32,
-    behind: u32,
+    exit: u32,
     stores: Vec<(SsaValue, IntRange)>,
 }
 
 /// Finds loops that zero ranges of adjoints.
-fn zeroing_loops(form: &SsaForm, order: &[u32]) -> Vec<ZeroingLoop> {
-    order.iter().filter_map(|&number| zeroing_loop(form, order, number)).collect()
+fn zeroing_loops(function: &SsaFunction, order: &[u32]) -> Vec<ZeroingLoop> {
+    order.iter().filter_map(|&number| zeroing_loop(function, order, number)).collect()
 }
 
-fn zeroing_loop(form: &SsaForm, order: &[u32], number: u32) -> Option<ZeroingLoop> {
-    let block = form.blocks.get(number as usize)?;
+fn zeroing_loop(function: &SsaFunction, order: &[u32], number: u32) -> Option<ZeroingLoop> {
+    let block = function.blocks.get(number as usize)?;
     let SsaEnd::Branch { condition, yes, no } = &block.end else { return None };
     if yes.to != number || no.to == number {
         return None;
     }
-    let int = |value: SsaValue| match form.op(value)?.kind {
+    let int = |value: SsaValue| match function.op(value)?.kind {
         OpKind::Int(literal) => Some(literal),
         _ => None,
     };
-    let test = form.op(*condition).filter(|op| op.kind == OpKind::IntTest(Order::Lt))?;
+    let test = function.op(*condition).filter(|op| op.kind == OpKind::IntTest(Order::Lt))?;
     let &[next, end] = test.operands.as_slice() else { return None };
     let end = int(end)?;
     let index = yes.arguments.iter().position(|&argument| argument == next)?;
     let &counter = block.parameters.get(index)?;
-    let step = form.op(next).filter(|op| op.kind == OpKind::Place)?;
+    let step = function.op(next).filter(|op| op.kind == OpKind::Place)?;
     let &[base, by, stride] = step.operands.as_slice() else { return None };
     if base != counter || int(by) != Some(1) || int(stride) != Some(1) {
         return None;
     }
     let before = order.iter().filter(|&&from| from != number);
-    let jumps = before.filter_map(|&from| form.blocks.get(from as usize)).flat_map(|block| block.end.jumps());
+    let jumps =
+        before.filter_map(|&from| function.blocks.get(from as usize)).flat_map(|block| block.end.jumps());
     let firsts = jumps.filter(|jump| jump.to == number).map(|jump| int(*jump.arguments.get(index)?));
     let first = firsts.reduce(|a, b| if a == b { a } else { None })??;
     let stored = |&value: &SsaValue| {
-        let op = form.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
+        let op = function.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
         let &[address, zero] = op.operands.as_slice() else { return None };
-        let place = form.op(address).filter(|op| op.kind == OpKind::Place)?;
+        let place = function.op(address).filter(|op| op.kind == OpKind::Place)?;
         let &[base, index, stride] = place.operands.as_slice() else { return None };
         let is_each = index == counter && int(stride) == Some(1);
-        let base =
-            int(base).filter(|_| is_each && form.op(zero).is_some_and(|op| op.kind == OpKind::Real(0)))?;
+        let base = int(base)
+            .filter(|_| is_each && function.op(zero).is_some_and(|op| op.kind == OpKind::Real(0)))?;
         Some((
             value,
             IntRange { low: base.checked_add(first)?, high: base.checked_add(end)?.checked_sub(1)? },
         ))
     };
     let stores: Vec<(SsaValue, IntRange)> = block.ops.iter().filter_map(stored).collect();
-    (!stores.is_empty()).then_some(ZeroingLoop { block: number, behind: no.to, stores })
+    (!stores.is_empty()).then_some(ZeroingLoop { block: number, exit: no.to, stores })
 }
 
 /// Returns the address and the value of a store of an adjoint.
-fn store(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, SsaValue)> {
-    let op = form.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
+fn store(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, SsaValue)> {
+    let op = function.op(value).filter(|op| op.kind == OpKind::Store(Space::Adjoints))?;
     match op.operands.as_slice() {
         &[address, stored] => Some((address, stored)),
         _ => None,
@@ -138,15 +139,15 @@ struct Regions(Vec<IntRange>);
 
 impl Regions {
     /// Divides the frames where stores begin and end. Without frames, or with too many regions, returns `None`.
-    fn of(form: &SsaForm, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
-        let first = i64::from(form.cells.reals.checked_sub(form.demands.frame_reals)?);
-        let frames = IntRange { low: first, high: i64::from(form.cells.reals) - 1 };
+    fn of(function: &SsaFunction, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
+        let first = i64::from(function.cells.reals.checked_sub(function.demands.frame_reals)?);
+        let frames = IntRange { low: first, high: i64::from(function.cells.reals) - 1 };
         if frames.low > frames.high {
             return None;
         }
-        let blocks = order.iter().filter_map(|&block| form.blocks.get(block as usize));
-        let stores = blocks.flat_map(|block| &block.ops).filter_map(|&value| store(form, value));
-        let stored = stores.map(|(address, _)| FormRanges(form).range(address));
+        let blocks = order.iter().filter_map(|&block| function.blocks.get(block as usize));
+        let stores = blocks.flat_map(|block| &block.ops).filter_map(|&value| store(function, value));
+        let stored = stores.map(|(address, _)| FunctionRanges(function).range(address));
         let zeroed = zeroing.iter().flat_map(|found| &found.stores).map(|(_, range)| *range);
         let ranges: Vec<IntRange> = stored.chain(zeroed).filter(|range| !range.is_apart(frames)).collect();
         let divided = |ranges: &mut dyn Iterator<Item = &IntRange>| {
@@ -195,7 +196,7 @@ impl Regions {
 }
 
 struct ZeroAnalysis<'f> {
-    form: &'f SsaForm,
+    function: &'f SsaFunction,
     regions: Regions,
     zeroing: Vec<ZeroingLoop>,
     zeros: Vec<Zero>,
@@ -209,28 +210,28 @@ impl ZeroAnalysis<'_> {
     /// Transfers the facts over a block and along its edges. Returns true if a fact was withdrawn, or a block reached.
     fn block(&mut self, number: u32) -> bool {
         let Some(Some(mut now)) = self.at_start.get(number as usize).copied() else { return false };
-        let form = self.form;
-        let Some(block) = form.blocks.get(number as usize) else { return false };
+        let function = self.function;
+        let Some(block) = function.blocks.get(number as usize) else { return false };
         let mut has_changed = false;
         let mut checked = HashSet::new();
         for &value in &block.ops {
-            let Some(op) = form.op(value) else { continue };
-            if op.kind.facts().gives == Some(Class::Real) {
+            let Some(op) = function.op(value) else { continue };
+            if op.kind.facts().result == Some(Class::Real) {
                 let zero = if op.guard.is_some() { Zero::Unknown } else { self.zero(op, now, &checked) };
                 has_changed |= self.weaken(value, zero);
             }
             note_check(op, &mut checked);
-            now = after(form, &self.regions, &self.zeros, value, now);
+            now = after(function, &self.regions, &self.zeros, value, now);
         }
         for jump in block.end.jumps() {
-            let zeroed = self.zeroing.iter().filter(|found| (found.block, found.behind) == (number, jump.to));
+            let zeroed = self.zeroing.iter().filter(|found| (found.block, found.exit) == (number, jump.to));
             let zeroed = zeroed.flat_map(|found| &found.stores);
             let zeroed =
                 zeroed.fold(0, |set, (_, range)| set | self.regions.which(|region| region.is_within(*range)));
             let slot = &mut self.at_start[jump.to as usize];
             let there = slot.map_or(now | zeroed, |there| there & (now | zeroed));
             has_changed |= slot.replace(there) != Some(there);
-            let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+            let parameters = function.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
             for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
                 has_changed |= self.weaken(parameter, self.zeros[argument.0 as usize]);
             }
@@ -251,7 +252,7 @@ impl ZeroAnalysis<'_> {
         match (op.kind, op.operands.as_slice()) {
             (OpKind::Real(0), _) => Zero::Positive,
             (OpKind::Load(Space::Adjoints), &[address]) => {
-                let are_zero = self.regions.are_zero(FormRanges(self.form).range(address), now);
+                let are_zero = self.regions.are_zero(FunctionRanges(self.function).range(address), now);
                 if are_zero { Zero::Positive } else { Zero::Unknown }
             }
             (OpKind::Neg, &[a]) => of(a).max(Zero::Either),
@@ -279,12 +280,12 @@ impl ZeroAnalysis<'_> {
 impl ZeroAnalysis<'_> {
     /// Returns true if no dropped check depends on a product with this factor.
     fn can_vanish(&self, factor: SsaValue, checked: &HashSet<SsaValue>, depth: u32) -> bool {
-        let form = self.form;
-        let Some(op) = form.op(factor) else {
-            return matches!(form.definition(factor), Some(Definition::Parameter(_)));
+        let function = self.function;
+        let Some(op) = function.op(factor) else {
+            return matches!(function.definition(factor), Some(Definition::Parameter(_)));
         };
         let is_cell = matches!(op.kind, OpKind::Load(Space::Reals | Space::Adjoints | Space::StartReals));
-        if is_cell || checked.contains(&factor) || is_finite_literal(form, factor) {
+        if is_cell || checked.contains(&factor) || is_finite_literal(function, factor) {
             return true;
         }
         let is_sole =
@@ -305,18 +306,24 @@ fn note_check(op: &SsaOp, checked: &mut HashSet<SsaValue>) {
 }
 
 /// Returns the regions that are +0 after an operation.
-fn after(form: &SsaForm, regions: &Regions, zeros: &[Zero], value: SsaValue, now: RegionSet) -> RegionSet {
-    let Some((address, stored)) = store(form, value) else { return now };
+fn after(
+    function: &SsaFunction,
+    regions: &Regions,
+    zeros: &[Zero],
+    value: SsaValue,
+    now: RegionSet,
+) -> RegionSet {
+    let Some((address, stored)) = store(function, value) else { return now };
     let zero = zeros.get(stored.0 as usize).copied().unwrap_or(Zero::Unknown);
-    regions.stored(FormRanges(form).range(address), zero, now)
+    regions.stored(FunctionRanges(function).range(address), zero, now)
 }
 
 /// Returns the number of uses of each value, apart from finiteness checks.
-fn uses(form: &SsaForm) -> Vec<u32> {
-    let mut uses = vec![0_u32; form.definitions.len()];
+fn uses(function: &SsaFunction) -> Vec<u32> {
+    let mut uses = vec![0_u32; function.definitions.len()];
     let mut note = |value: SsaValue| uses.get_mut(value.0 as usize).into_iter().for_each(|uses| *uses += 1);
-    for block in &form.blocks {
-        let ops = block.ops.iter().filter_map(|&value| form.op(value));
+    for block in &function.blocks {
+        let ops = block.ops.iter().filter_map(|&value| function.op(value));
         for op in ops.filter(|op| op.kind != OpKind::RequireAdmitted) {
             op.operands.iter().chain(&op.guard).for_each(|&value| note(value));
         }
@@ -334,22 +341,23 @@ struct Found {
 }
 
 /// Returns true if a sum was replaced by the content of a cell.
-fn is_cell(form: &SsaForm, sum: SsaValue, by: SsaValue) -> bool {
-    sum != by && form.op(by).is_some_and(|op| op.kind == OpKind::Load(Space::Adjoints))
+fn is_cell(function: &SsaFunction, sum: SsaValue, by: SsaValue) -> bool {
+    sum != by && function.op(by).is_some_and(|op| op.kind == OpKind::Load(Space::Adjoints))
 }
 
-/// Replaces values that are +0 by a literal, and folds sums with zeros. Drops stores of +0 where there is +0, and checks of zeros.
-fn rewrite(form: &mut SsaForm, order: &[u32], found: &Found) {
-    let is_never_negative_zero = never_negative_zero(form);
+/// Replaces values that are +0 by a literal, and folds sums with zeros. Drops stores of +0 where there is +0, and
+/// checks of zeros.
+fn rewrite(function: &mut SsaFunction, order: &[u32], found: &Found) {
+    let is_never_negative_zero = never_negative_zero(function);
     let is_never_negative = |value: SsaValue| is_never_negative_zero.get(value.0 as usize) == Some(&true);
     let zero = |value: SsaValue| found.zeros.get(value.0 as usize).copied().unwrap_or(Zero::Unknown);
-    let [literal, no] = [OpKind::Real(0), OpKind::Int(0)].map(|kind| form.define(kind, &[]));
-    let mut replacements = Replacements::of(form);
+    let [literal, no] = [OpKind::Real(0), OpKind::Int(0)].map(|kind| function.define(kind, &[]));
+    let mut replacements = Replacements::of(function);
     for &number in order {
         let Some(mut now) = found.at_start.get(number as usize).copied().flatten() else { continue };
-        let SsaBlock { ops, parameters, .. } = &mut form.blocks[number as usize];
+        let SsaBlock { ops, parameters, .. } = &mut function.blocks[number as usize];
         let (ops, parameters) = (std::mem::take(ops), parameters.clone());
-        for value in parameters.into_iter().filter(|&value| form.class(value) == Some(Class::Real)) {
+        for value in parameters.into_iter().filter(|&value| function.class(value) == Some(Class::Real)) {
             if zero(value) == Zero::Positive {
                 replacements.replace(value, literal);
             }
@@ -357,11 +365,11 @@ fn rewrite(form: &mut SsaForm, order: &[u32], found: &Found) {
         let mut kept = Vec::with_capacity(ops.len());
         for value in ops {
             let before = now;
-            now = after(form, &found.regions, &found.zeros, value, now);
-            let Some(op) = form.op(value) else { continue };
+            now = after(function, &found.regions, &found.zeros, value, now);
+            let Some(op) = function.op(value) else { continue };
             let by = match (op.kind, op.operands.as_slice()) {
                 (OpKind::Real(_), _) => None,
-                (kind, _) if kind.facts().gives == Some(Class::Real) && zero(value) == Zero::Positive => {
+                (kind, _) if kind.facts().result == Some(Class::Real) && zero(value) == Zero::Positive => {
                     Some(literal)
                 }
                 (OpKind::Add | OpKind::Sub, &[a, b]) if zero(b) != Zero::Unknown && is_never_negative(a) => {
@@ -375,26 +383,26 @@ fn rewrite(form: &mut SsaForm, order: &[u32], found: &Found) {
                 }
                 (OpKind::RequireAdmitted, &[real]) if zero(real) != Zero::Unknown => continue,
                 // Of a cell's content plus 0 nothing has to be checked.
-                (OpKind::RequireAdmitted, &[real]) if is_cell(form, real, replacements.find(real)) => {
+                (OpKind::RequireAdmitted, &[real]) if is_cell(function, real, replacements.find(real)) => {
                     continue;
                 }
                 (OpKind::Store(Space::Adjoints), &[address, stored]) if zero(stored) == Zero::Positive => {
-                    if found.regions.are_zero(FormRanges(form).range(address), before) {
+                    if found.regions.are_zero(FunctionRanges(function).range(address), before) {
                         continue;
                     }
                     None
                 }
                 _ => None,
             };
-            match by.filter(|_| form.op(value).is_some_and(|op| op.guard.is_none())) {
+            match by.filter(|_| function.op(value).is_some_and(|op| op.guard.is_none())) {
                 Some(by) => replacements.replace(value, by),
                 None => kept.push(value),
             }
         }
-        form.blocks[number as usize].ops = kept;
+        function.blocks[number as usize].ops = kept;
     }
-    if let Some(entry) = form.blocks.first_mut() {
+    if let Some(entry) = function.blocks.first_mut() {
         entry.ops.splice(0..0, [literal, no]);
     }
-    replacements.apply(form);
+    replacements.apply(function);
 }

@@ -186,7 +186,7 @@ impl BodyWriter<'_> {
     /// Returns an operand of a comparison. If it is a comparison itself, it is wrapped in `rv_bit`, because compilers
     /// warn of nested comparisons.
     fn compared(&self, operand: SsaValue) -> String {
-        let kind = self.form.op(self.plan.resolved(operand)).map(|op| op.kind);
+        let kind = self.ssa.op(self.plan.resolved(operand)).map(|op| op.kind);
         let text = self.value(operand);
         match kind {
             Some(OpKind::IntTest(_) | OpKind::Test(_)) if text.starts_with('(') => {
@@ -198,21 +198,21 @@ impl BodyWriter<'_> {
 
     /// If a comparison with the end of the records tests for memory for one more call, returns that test in
     /// C, or its negation.
-    fn has_room(&self, order: Order, op: &SsaOp) -> Option<String> {
+    fn has_memory(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;
         let calls = self.cells.calls?;
-        let has_room = calls.has_room(&word, self.record(), &self.cells.prefix);
+        let has_memory = calls.has_memory(&word, self.record(), &self.cells.prefix);
         match order {
-            Order::Lt => Some(has_room),
-            Order::Ge => Some(format!("(!{has_room})")),
+            Order::Lt => Some(has_memory),
+            Order::Ge => Some(format!("(!{has_memory})")),
             Order::Eq | Order::Ne | Order::Le | Order::Gt => None,
         }
     }
 
     /// Returns a comparison of integers.
     fn compared_integers(&self, order: Order, op: &SsaOp) -> String {
-        if let Some(text) = self.has_room(order, op) {
+        if let Some(text) = self.has_memory(order, op) {
             return text;
         }
         let [a, b] = self.operands(op);

@@ -1,6 +1,6 @@
 //! Functions of floats that aren't elementary: bits, conversions, checks, and the marks that verify a gradient.
 
-use crate::reading::{CFloat, DOUBLE, SINGLE};
+use crate::float_evaluation::{CFloat, DOUBLE, SINGLE};
 
 /// Returns the text of the function with this name, such as `rv_bits_f64`.
 pub(super) fn text(name: &str) -> Option<String> {

@@ -2,8 +2,8 @@
 //! directions and for gradients. Without a C compiler the tests are skipped with a note.
 
 mod fixed_point;
-mod journeys;
 mod recursions;
+mod runs;
 mod seeds;
 mod statements;
 mod warnings;

@@ -8,7 +8,7 @@ use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-use super::journeys::{Candidate, compare_by};
+use super::runs::{Candidate, compare_by};
 
 /// Recursions of all kinds: direct, mutual, and with `uncall`. Their parameters are spans, rows and elements. Their
 /// frames have variables and arrays, and callees name main's own cells.
@@ -136,7 +136,7 @@ fn candidates() -> Vec<Candidate> {
 }
 
 #[test]
-fn recursions_come_to_the_same() {
+fn recursions_agree() {
     let Some(compiler) = compiler() else { return };
     let candidates = candidates();
     assert_eq!(compare_by(&compiler, &candidates, &["-O3"]), 3 * candidates.len());

@@ -48,7 +48,7 @@ fn expected(program: &Arc<Program>, inputs: [f64; 3], seeds: [f64; 3], level: Ch
     let cells = y.chain(z).zip(bits(system, seeds));
     let seeds: Vec<SeededCell> = cells.map(|(cell, seed)| SeededCell::new(program, cell, seed)).collect();
     match seeded_gradient(&subject, &seeds) {
-        Ok(found) if found.trust.mended.is_none() || !level.is_checked() => {
+        Ok(found) if found.verification_report.recomputed.is_none() || !level.is_checked() => {
             found.values.iter().copied().chain(found.adjoints.cells[x].iter().copied()).collect()
         }
         _ => Vec::new(),

@@ -82,7 +82,7 @@ impl Translation<'_> {
     pub(super) fn memory_op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {
         match op.kind {
             OpKind::Input(wanted) => {
-                let place = self.form.inputs().position(|(_, input)| input == wanted)?;
+                let place = self.function.inputs().position(|(_, input)| input == wanted)?;
                 let inputs = self.load(self.pointer, ContextField::INPUTS)?;
                 let offset = i32::try_from(place * size_of::<u32>()).ok()?;
                 let value = self.builder.ins().load(types::I32, MemFlags::trusted(), inputs, offset);
@@ -193,7 +193,7 @@ impl Translation<'_> {
         let left = self.builder.ins().iadd_imm(made, i64::from(slack));
         self.store(left, ContextField::BUDGET)?;
         self.hold(ContextField::LEFT, left)?;
-        if !self.form.version.is_watched {
+        if !self.function.specialization.is_watched {
             return Some(());
         }
         let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
@@ -251,8 +251,8 @@ impl Translation<'_> {
         self.builder.ins().brif(counts, some, &[], next, &[]);
         self.builder.switch_to_block(some);
         let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
-        let is_told = self.is_told(value)?;
-        self.builder.ins().brif(is_told, tells, &[], adds, &[]);
+        let is_reported = self.is_reported(value)?;
+        self.builder.ins().brif(is_reported, tells, &[], adds, &[]);
         self.builder.switch_to_block(tells);
         let (context, at) = (self.context?, self.builder.ins().iconst(types::I64, i64::from(at)));
         let error = self.held(ContextField::FREED_ERROR)?;
@@ -294,7 +294,7 @@ impl Translation<'_> {
 
     /// Returns true if a freed number changes other fields than the error, as defined by
     /// [`reviver_vm::watch::FreedSoFar`].
-    fn is_told(&mut self, value: ir::Value) -> Option<ir::Value> {
+    fn is_reported(&mut self, value: ir::Value) -> Option<ir::Value> {
         let magnitude = self.builder.ins().fabs(value);
         let largest = self.load(types::F64, ContextField::FREED_LARGEST)?;
         let is_larger = self.builder.ins().fcmp(FloatCC::GreaterThan, magnitude, largest);

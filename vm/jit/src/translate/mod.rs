@@ -12,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlags, Signature, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use reviver_compile::form::{Definition, Jump, NumberKinds, SsaEnd, SsaForm};
+use reviver_compile::function::{Definition, Jump, NumberKinds, SsaEnd, SsaFunction};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::order::{back_edges, dominators};
 use reviver_isa::instruction::Class;
@@ -36,21 +36,25 @@ pub fn signature(config: TargetFrontendConfig) -> Signature {
 
 /// Translates an SSA function into a Cranelift function of that signature. Returns `None` if an operation isn't
 /// supported.
-pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFrontendConfig) -> Option<()> {
+pub fn translate(
+    function: &SsaFunction,
+    ir_function: &mut ir::Function,
+    config: TargetFrontendConfig,
+) -> Option<()> {
     let mut own = FunctionBuilderContext::new();
-    let builder = FunctionBuilder::new(function, &mut own);
-    let mut translation = Translation::new(form, builder, config, &held_fields(form));
+    let builder = FunctionBuilder::new(ir_function, &mut own);
+    let mut translation = Translation::new(function, builder, config, &held_fields(function));
     translation.write()?;
     translation.finish();
     Some(())
 }
 
 /// Returns for each block whether it leads into a loop that doesn't contain it.
-fn enters_loop(form: &SsaForm) -> Vec<bool> {
-    let rounds: HashSet<(u32, u32)> = back_edges(form, &dominators(form)).into_iter().collect();
+fn enters_loop(function: &SsaFunction) -> Vec<bool> {
+    let rounds: HashSet<(u32, u32)> = back_edges(function, &dominators(function)).into_iter().collect();
     let heads: HashSet<u32> = rounds.iter().map(|&(_, head)| head).collect();
     let enters = |from: u32, to: u32| heads.contains(&to) && !rounds.contains(&(from, to));
-    let blocks = (0..).zip(&form.blocks);
+    let blocks = (0..).zip(&function.blocks);
     blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }
 
@@ -70,8 +74,8 @@ impl HeldField {
 }
 
 /// Returns the address spaces that a function loads from or stores to.
-fn spaces(form: &SsaForm) -> HashSet<Space> {
-    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+fn spaces(function: &SsaFunction) -> HashSet<Space> {
+    let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     let space = |op: &SsaOp| match op.kind {
         OpKind::Load(space) | OpKind::Store(space) => Some(space),
         _ => None,
@@ -80,8 +84,8 @@ fn spaces(form: &SsaForm) -> HashSet<Space> {
 }
 
 /// Returns the counter fields that a function changes.
-fn held_fields(form: &SsaForm) -> Vec<ContextField> {
-    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+fn held_fields(function: &SsaFunction) -> Vec<ContextField> {
+    let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     let counted = ops.filter_map(|op| match op.kind {
         OpKind::CountErased(_) => Some(ContextField::ERASED_BITS),
         OpKind::CountDiscarded => Some(ContextField::DISCARDED_BITS),
@@ -90,7 +94,7 @@ fn held_fields(form: &SsaForm) -> Vec<ContextField> {
         OpKind::Freed { row: 0, .. } => Some(ContextField::FREED_ERROR),
         _ => None,
     });
-    let counts_calls = form.blocks.iter().any(|block| block.calls > 0);
+    let counts_calls = function.blocks.iter().any(|block| block.calls > 0);
     let calls = counts_calls.then_some(ContextField::CALLS);
     let mut fields: Vec<ContextField> = counted.chain(calls).chain([ContextField::LEFT]).collect();
     fields.sort_unstable();
@@ -99,7 +103,7 @@ fn held_fields(form: &SsaForm) -> Vec<ContextField> {
 }
 
 struct Translation<'a> {
-    form: &'a SsaForm,
+    function: &'a SsaFunction,
     kinds: NumberKinds,
     /// Cranelift value of each SSA value.
     values: Vec<Option<ir::Value>>,
@@ -131,19 +135,19 @@ fn type_of(class: Class, system: RealSystem) -> ir::Type {
 impl<'a> Translation<'a> {
     /// Creates blocks and variables, without any instruction.
     fn new(
-        form: &'a SsaForm,
+        function: &'a SsaFunction,
         mut builder: FunctionBuilder<'a>,
         config: TargetFrontendConfig,
         held: &[ContextField],
     ) -> Translation<'a> {
-        let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
+        let blocks: Vec<ir::Block> = function.blocks.iter().map(|_| builder.create_block()).collect();
         let failed = builder.create_block();
         builder.set_cold_block(failed);
         let held = held.iter().map(|&field| HeldField::of(field, &mut builder)).collect();
         Translation {
-            form,
-            kinds: form.numbers,
-            values: vec![None; form.definitions.len()],
+            function,
+            kinds: function.numbers,
+            values: vec![None; function.definitions.len()],
             blocks,
             failed,
             held,
@@ -151,8 +155,8 @@ impl<'a> Translation<'a> {
             pointer: config.pointer_type(),
             calls: config.default_call_conv,
             memories: [(); 7].map(|()| builder.declare_var(config.pointer_type())),
-            spaces: spaces(form),
-            enters_loop: enters_loop(form),
+            spaces: spaces(function),
+            enters_loop: enters_loop(function),
             builder,
         }
     }
@@ -163,9 +167,9 @@ impl<'a> Translation<'a> {
     }
 
     fn write(&mut self) -> Option<()> {
-        for (number, block) in self.form.blocks.iter().enumerate() {
+        for (number, block) in self.function.blocks.iter().enumerate() {
             for &parameter in &block.parameters {
-                let class = self.form.class(parameter)?;
+                let class = self.function.class(parameter)?;
                 let type_ = type_of(class, self.kinds.system);
                 let value = self.builder.append_block_param(*self.blocks.get(number)?, type_);
                 self.define(parameter, value);
@@ -174,7 +178,7 @@ impl<'a> Translation<'a> {
         self.begin()?;
         self.builder.ins().jump(*self.blocks.first()?, &[]);
         // In reverse postorder, values are defined before they are used, and unreachable blocks are left out.
-        for block in reviver_compile::order::reached(self.form).into_iter().rev() {
+        for block in reviver_compile::order::reached(self.function).into_iter().rev() {
             self.block(block)?;
         }
         self.write_failed();
@@ -224,10 +228,10 @@ impl<'a> Translation<'a> {
     }
 
     fn block(&mut self, number: u32) -> Option<()> {
-        let block = self.form.blocks.get(number as usize)?;
+        let block = self.function.blocks.get(number as usize)?;
         self.builder.switch_to_block(*self.blocks.get(number as usize)?);
         for &value in &block.ops {
-            let Definition::Op(op) = self.form.definition(value)? else { return None };
+            let Definition::Op(op) = self.function.definition(value)? else { return None };
             if let Some(made) = self.op(op)? {
                 self.define(value, made);
             }
@@ -246,7 +250,7 @@ impl<'a> Translation<'a> {
         if self.enters_loop.get(number as usize) == Some(&true) {
             self.find_memories()?;
         }
-        let steps = self.form.blocks.get(number as usize)?.steps;
+        let steps = self.function.blocks.get(number as usize)?.steps;
         if steps > 0 {
             let left = self.held(ContextField::LEFT)?;
             let left = self.builder.ins().iadd_imm(left, -i64::from(steps));
@@ -257,7 +261,7 @@ impl<'a> Translation<'a> {
 
     fn end(&mut self, end: &SsaEnd) -> Option<()> {
         match end {
-            SsaEnd::Go(jump) => {
+            SsaEnd::Jump(jump) => {
                 let (to, arguments) = self.jump(jump)?;
                 self.builder.ins().jump(to, &arguments);
             }
@@ -265,13 +269,13 @@ impl<'a> Translation<'a> {
                 let condition = self.value(*condition)?;
                 self.branch(condition, yes, no)?;
             }
-            SsaEnd::Pause { steps, skipped: None, next, stop } => {
+            SsaEnd::Safepoint { steps, skipped: None, next, stop } => {
                 let left = self.held(ContextField::LEFT)?;
                 let lasts =
                     self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(*steps));
                 self.branch(lasts, next, stop)?;
             }
-            SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
+            SsaEnd::Safepoint { steps, skipped: Some(skipped), next, stop } => {
                 let (left, skipped) = (self.held(ContextField::LEFT)?, self.value(*skipped)?);
                 // Step counts are far from overflow.
                 let behind = self.builder.ins().isub(left, skipped);

@@ -3,7 +3,7 @@
 pub(crate) mod calls;
 mod windows;
 
-use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_flow::graph::{BlockEnd, CodeDirection, Edge};
 use reviver_flow::step::Orderings;
 use reviver_flow::{Activity, Flow, Step, StepActivity, StepLink};
 use reviver_isa::function::Function;
@@ -37,10 +37,11 @@ pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
     let mut windows = Windows::new(flow, module.procedures.len());
     let numbered = numbered(module, flow, &mut windows);
     let (windows, indexings) = windows.finish();
-    let ways = [Way::Along, Way::Against];
-    let code = ways.map(|way| with_landings(Emitter { flow, numbered: &numbered, way }.code()));
+    let ways = [CodeDirection::Forward, CodeDirection::Backward];
+    let code = ways.map(|direction| with_landings(Emitter { flow, numbered: &numbered, direction }.code()));
     let needs_windows = windows.iter().any(|entries| !entries.is_empty());
-    let lookups = ways.map(|way| if needs_windows { lookups(&numbered, way) } else { Vec::new() });
+    let lookups =
+        ways.map(|direction| if needs_windows { lookups(&numbered, direction) } else { Vec::new() });
     Resolved { code, calls: calls::calls(module, flow), lookups, windows, indexings }
 }
 
@@ -71,11 +72,11 @@ struct Numbered {
     lookup: Option<Lookup>,
 }
 
-fn lookups(numbered: &[Numbered], way: Way) -> Vec<Lookup> {
+fn lookups(numbered: &[Numbered], direction: CodeDirection) -> Vec<Lookup> {
     let own = |numbered: &Numbered| numbered.lookup.unwrap_or_default();
-    match way {
-        Way::Along => numbered.iter().map(own).collect(),
-        Way::Against => numbered.iter().rev().map(own).collect(),
+    match direction {
+        CodeDirection::Forward => numbered.iter().map(own).collect(),
+        CodeDirection::Backward => numbered.iter().rev().map(own).collect(),
     }
 }
 
@@ -136,16 +137,16 @@ fn is_found_ahead(action: Action) -> bool {
 struct Emitter<'a> {
     flow: &'a Flow,
     numbered: &'a [Numbered],
-    way: Way,
+    direction: CodeDirection,
 }
 
 impl Emitter<'_> {
     fn code(&self) -> Vec<Op> {
         let mut code = Vec::with_capacity(self.flow.steps().len());
         let blocks = self.flow.graph().blocks();
-        match self.way {
-            Way::Along => (0..blocks.len()).for_each(|block| self.block(block, &mut code)),
-            Way::Against => (0..blocks.len()).rev().for_each(|block| self.block(block, &mut code)),
+        match self.direction {
+            CodeDirection::Forward => (0..blocks.len()).for_each(|block| self.block(block, &mut code)),
+            CodeDirection::Backward => (0..blocks.len()).rev().for_each(|block| self.block(block, &mut code)),
         }
         code
     }
@@ -154,9 +155,9 @@ impl Emitter<'_> {
     /// the gate at its end.
     fn block(&self, block: usize, code: &mut Vec<Op>) {
         let Some(own) = self.flow.graph().blocks().get(block).cloned() else { return };
-        let near = match self.way {
-            Way::Along => own.start.checked_sub(1),
-            Way::Against => Some(own.end),
+        let near = match self.direction {
+            CodeDirection::Forward => own.start.checked_sub(1),
+            CodeDirection::Backward => Some(own.end),
         };
         let is_bound = |at: &u32| {
             let action = self.flow.step(*at).map(|step| step.operation.update.action());
@@ -165,20 +166,20 @@ impl Emitter<'_> {
         if let Some(at) = near.filter(is_bound) {
             code.push(self.op(at, Kind::Bound));
         }
-        match self.way {
-            Way::Along => own.for_each(|at| code.push(self.step(at))),
-            Way::Against => own.rev().for_each(|at| code.push(self.step(at))),
+        match self.direction {
+            CodeDirection::Forward => own.for_each(|at| code.push(self.step(at))),
+            CodeDirection::Backward => own.rev().for_each(|at| code.push(self.step(at))),
         }
-        if let Some(end) = self.flow.end(block as u32, self.way) {
+        if let Some(end) = self.flow.end(block as u32, self.direction) {
             code.push(self.gate(end));
         }
     }
 
     /// Returns the operation of a step in the emitter's direction.
     fn operation(&self, step: &Step) -> Operation {
-        match self.way {
-            Way::Along => step.operation,
-            Way::Against => step.inverse(),
+        match self.direction {
+            CodeDirection::Forward => step.operation,
+            CodeDirection::Backward => step.inverse(),
         }
     }
 
@@ -277,7 +278,7 @@ impl Emitter<'_> {
         let Orderings(orderings) = step.orderings();
         let op = self.op(at, kind);
         let lands = taken.map_or(0, |edge| self.landing(edge));
-        let marked = if taken.is_some() && self.flow.may_stray(at) { op::IS_MARKED } else { 0 };
+        let marked = if taken.is_some() && self.flow.may_diverge(at) { op::IS_MARKED } else { 0 };
         Op { flags: op.flags | marked | orderings << op::ORDERINGS, c: lands, ..op }
     }
 
@@ -285,11 +286,11 @@ impl Emitter<'_> {
     fn landing(&self, edge: Edge) -> u32 {
         let steps = self.flow.steps().len() as u32;
         let block = self.flow.graph().blocks().get(edge.to as usize);
-        let behind = block.map_or(0, |block| match self.way {
-            Way::Along => block.start,
-            Way::Against => steps - block.end,
+        let behind = block.map_or(0, |block| match self.direction {
+            CodeDirection::Forward => block.start,
+            CodeDirection::Backward => steps - block.end,
         });
-        behind - u32::from(!keeps(Rule::LandingsLieBehindThePartner))
+        behind - u32::from(!keeps(Rule::LandingsAreAfterThePartner))
     }
 }
 

@@ -76,7 +76,8 @@ impl<B: Interpreted> TaskHistory<'_, B> {
                     Travel::Backward => first - steps..first,
                 };
                 let own = records.part(numbers).map_err(|_| Unfinished::ByOneThread)?;
-                let waits = own.records(Track::Program).iter().any(|(_, kept)| kept.slot == KeptSlot::Aside);
+                let waits =
+                    own.records(Track::Program).iter().any(|(_, kept)| kept.slot == KeptSlot::Deferred);
                 if waits { Err(Unfinished::ByOneThread) } else { Ok(Some(own)) }
             }
         }

@@ -35,7 +35,7 @@ impl<B: Interpreted> Machine<B> {
         made.sort_unstable_by_key(|(_, task)| task.number);
         let first = finished.first().ok_or(Unfinished::ByOneThread)?;
         let steps = first.between + made.iter().map(|(_, task)| task.steps).sum::<u64>();
-        let reports_add_up = finished.iter().all(|one| one.machine.reports.add_up_in_any_order());
+        let reports_add_up = finished.iter().all(|one| one.machine.reports.are_order_independent());
         if steps > left || !reports_add_up {
             return Err(Unfinished::ByOneThread);
         }
@@ -89,7 +89,7 @@ impl<B: Interpreted> Machine<B> {
         let flow = self.program.flow();
         let scope = Addresses { flow, frame: self.state.frame, references: &self.state.references };
         let mut changed = Vec::new();
-        for step in (fork.stretch.opens + 1..fork.stretch.closes).filter_map(|at| flow.step(at)) {
+        for step in (fork.region.opens + 1..fork.region.closes).filter_map(|at| flow.step(at)) {
             let targets = step.operation.update.shape().targets();
             changed.extend(
                 step.slots.iter().take(targets).filter_map(|slot| scope.slot(slot, &from.state.ints).ok()),

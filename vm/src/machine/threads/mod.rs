@@ -24,7 +24,7 @@ use crate::interp::engine::Interpreted;
 use crate::state::Part;
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Leg, Stop, Travel};
+use crate::travel::{Segment, Stop, Travel};
 use crate::workers::{MOST_THREADS, share};
 
 use history::StepsOfTasks;
@@ -38,7 +38,7 @@ pub(super) struct Threads {
     /// The number of threads, at least 1.
     pub count: u32,
     /// Minimum number of steps of a task region for parallel execution.
-    pub worth: u64,
+    pub min_steps: u64,
     /// Breakpoints at the starts of task regions, together with those of the current run.
     places: Option<Arc<TaskPlaces>>,
     /// The number of steps of each region in its last execution, by its `fork`; 0 if the tasks couldn't be
@@ -52,23 +52,23 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub fn new(count: u32, worth: u64) -> Threads {
+    pub fn new(count: u32, min_steps: u64) -> Threads {
         let (steps, tasks) = (HashMap::new(), StepsOfTasks::default());
-        Threads { count, worth, places: None, steps, tasks, unpaid: 0, bytes: 0 }
+        Threads { count, min_steps, places: None, steps, tasks, unpaid: 0, bytes: 0 }
     }
 
     /// Returns settings with the same number of threads, and without statistics.
     pub fn anew(&self) -> Threads {
-        Threads::new(self.count, self.worth)
+        Threads::new(self.count, self.min_steps)
     }
 }
 
 /// Minimum number of interpreted steps in a task region for parallel execution. Below it, starting threads
 /// would take a considerable part of the time.
-pub const STEPS_WORTH_THREADS: u64 = 100_000;
+pub const MIN_STEPS_OF_REGION: u64 = 100_000;
 /// Upper bound on the factor by which the minimum grows with the number of cells to copy. A region needs at
 /// least as many steps as there are cells, but no more than this multiple of the minimum.
-const MOST_WORTH: u64 = 64;
+const MOST_MIN_FACTOR: u64 = 64;
 /// Estimated number of native steps in the time of one interpreted step.
 const NATIVE: u64 = 16;
 /// The minimum average length of a task is the minimum length of a region divided by this number. Starting a
@@ -82,11 +82,11 @@ const MOST_UNPAID: u64 = 1 << 20;
 const WORDS_PER_STEP: u64 = 4;
 
 impl<B: Interpreted> Machine<B> {
-    /// Executes tasks on `count` threads if they took at least `worth` steps in their last execution
-    /// ([`STEPS_WORTH_THREADS`]). The count is limited to 1 up to [`MOST_THREADS`], and the system may start
+    /// Executes tasks on `count` threads if they took at least `min_steps` steps in their last execution
+    /// ([`MIN_STEPS_OF_REGION`]). The count is limited to 1 up to [`MOST_THREADS`], and the system may start
     /// fewer threads. No result of a run depends on the number of threads.
-    pub fn run_on_threads(&mut self, count: u32, worth: u64) {
-        self.threads = Threads::new(count.clamp(1, MOST_THREADS), worth);
+    pub fn run_on_threads(&mut self, count: u32, min_steps: u64) {
+        self.threads = Threads::new(count.clamp(1, MOST_THREADS), min_steps);
     }
 
     /// Returns true if a run with these breakpoints may execute tasks in parallel.
@@ -108,7 +108,7 @@ impl<B: Interpreted> Machine<B> {
         self.threads.bytes
     }
 
-    /// Executes steps as [`Machine::run_heeding`], with tasks in parallel.
+    /// Executes steps as [`Machine::run_interruptibly`], with tasks in parallel.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -132,7 +132,7 @@ impl<B: Interpreted> Machine<B> {
             }
             // The bound is a separate step, which checks the tasks for conflicts.
             let bound = here.instruction();
-            let stop = self.interpret(None, Leg { travel, budget: 1 })?;
+            let stop = self.interpret(None, Segment { travel, budget: 1 })?;
             left -= 1;
             if stop != Stop::Budget || left == 0 {
                 return Ok(stop);
@@ -162,7 +162,7 @@ impl<B: Interpreted> Machine<B> {
         let program = Arc::clone(&self.program);
         let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
         // A run with fewer steps left would end within the tasks.
-        if left < self.worth() || !self.is_worth_threads(fork) {
+        if left < self.min_steps() || !self.is_worth_threads(fork) {
             return Err(Unfinished::ByOneThread);
         }
         let finished = self.finished(fork, travel, left);
@@ -174,8 +174,8 @@ impl<B: Interpreted> Machine<B> {
         // An interrupted run says nothing about the length of the region.
         if outcome != Err(Unfinished::Interrupted) {
             let steps = outcome.unwrap_or(0);
-            self.threads.steps.insert(fork.stretch.opens, steps);
-            if steps < self.worth() {
+            self.threads.steps.insert(fork.region.opens, steps);
+            if steps < self.min_steps() {
                 self.threads.unpaid = self.threads.unpaid.saturating_add(self.words_to_copy(fork));
             }
         }
@@ -191,16 +191,17 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// Returns the minimum number of steps for parallel execution with the current engine.
-    fn worth(&self) -> u64 {
+    fn min_steps(&self) -> u64 {
         let is_native = self.runner.as_ref().is_some_and(|runner| runner.steps_made() > 0);
-        self.threads.worth.saturating_mul(if is_native { NATIVE } else { 1 })
+        self.threads.min_steps.saturating_mul(if is_native { NATIVE } else { 1 })
     }
 
     fn is_worth_threads(&self, fork: &TaskFork) -> bool {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
-        let worth = self.worth();
-        let is_short = |&steps: &u64| steps < worth.max(cells.min(worth.saturating_mul(MOST_WORTH)));
-        let last = self.threads.steps.get(&fork.stretch.opens);
+        let min_steps = self.min_steps();
+        let is_short =
+            |&steps: &u64| steps < min_steps.max(cells.min(min_steps.saturating_mul(MOST_MIN_FACTOR)));
+        let last = self.threads.steps.get(&fork.region.opens);
         let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
         // Printed lines must come in the order of the tasks.
@@ -240,7 +241,7 @@ impl<B: Interpreted> Machine<B> {
         let history = self.task_history(travel)?;
         let (begun, gives_up) = (AtomicU32::new(0), AtomicBool::new(false));
         let places = self.threads.places.as_deref().ok_or(Unfinished::ByOneThread)?;
-        let stops = places.behind(&self.program, fork);
+        let stops = places.after_calls(&self.program, fork);
         let worker = || {
             let worker = Worker {
                 fork,
@@ -250,7 +251,7 @@ impl<B: Interpreted> Machine<B> {
                 begun: &begun,
                 gives_up: &gives_up,
                 history: &history,
-                shortest: self.worth() / SHORTEST,
+                shortest: self.min_steps() / SHORTEST,
             };
             worker.run(self.for_tasks(self.threads.count / most)?)
         };
@@ -271,7 +272,7 @@ impl<B: Interpreted> Machine<B> {
             reports: self.reports.anew(),
             interrupt: self.interrupt.clone(),
             runner: self.runner.clone(),
-            threads: Threads::new(threads.max(1), self.threads.worth),
+            threads: Threads::new(threads.max(1), self.threads.min_steps),
             ..machine
         })
     }

@@ -17,19 +17,19 @@ pub(crate) struct TaskPlaces {
     asked: Vec<Node>,
     /// Breakpoints after each call of a region, by its `fork`. They are created when threads first reach the
     /// region.
-    behind: Mutex<HashMap<u32, Arc<Stops>>>,
+    after_calls: Mutex<HashMap<u32, Arc<Stops>>>,
 }
 
 impl TaskPlaces {
     /// Creates the breakpoints, including those that the caller asked for.
     pub fn new(program: &Program, asked: Option<&Stops>) -> TaskPlaces {
         let opens = program.flow().forks().iter().flat_map(|fork| {
-            let before_fork = Node { position: fork.stretch.opens, backward: false };
-            [before_fork, Node { position: fork.stretch.closes + 1, backward: true }]
+            let before_fork = Node { position: fork.region.opens, backward: false };
+            [before_fork, Node { position: fork.region.closes + 1, backward: true }]
         });
         let asked = sorted(asked);
         let stops = Stops::new(program, opens.chain(asked.iter().copied()));
-        TaskPlaces { stops, asked, behind: Mutex::default() }
+        TaskPlaces { stops, asked, after_calls: Mutex::default() }
     }
 
     /// Returns true if the breakpoints were created for a run with these stops.
@@ -38,9 +38,9 @@ impl TaskPlaces {
     }
 
     /// Returns the breakpoints after each call of a region, in either direction.
-    pub fn behind(&self, program: &Program, fork: &TaskFork) -> Arc<Stops> {
-        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = behind.entry(fork.stretch.opens).or_insert_with(|| {
+    pub fn after_calls(&self, program: &Program, fork: &TaskFork) -> Arc<Stops> {
+        let mut after_calls = self.after_calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = after_calls.entry(fork.region.opens).or_insert_with(|| {
             let nodes = fork.calls.iter().flat_map(|&at| {
                 [Node { position: at + 1, backward: false }, Node { position: at, backward: true }]
             });

@@ -17,7 +17,7 @@ use crate::machine::{CHUNK, Machine};
 use crate::program::FORWARD;
 use crate::state::{Part, Reference};
 use crate::stops::{Node, Stops};
-use crate::travel::{Leg, Stop, Travel};
+use crate::travel::{Segment, Stop, Travel};
 
 /// The results of a thread.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<B: Interpreted> Worker<'_, B> {
             if self.gives_up.load(Ordering::Relaxed) {
                 return Err(Unfinished::ByOneThread);
             }
-            if !self.fork.stretch.contains(at) {
+            if !self.fork.region.contains(at) {
                 return Ok((tasks, between));
             }
             if self.fork.calls.binary_search(&at).is_err() {
@@ -112,7 +112,7 @@ impl<B: Interpreted> Worker<'_, B> {
     }
 
     fn one_step(&self, machine: &mut Machine<B>) -> Result<(), Unfinished> {
-        match machine.interpret(None, Leg { travel: self.travel, budget: 1 }) {
+        match machine.interpret(None, Segment { travel: self.travel, budget: 1 }) {
             Ok(Stop::Budget) => Ok(()),
             Ok(_) | Err(_) => Err(Unfinished::ByOneThread),
         }
@@ -188,11 +188,11 @@ impl<B: Interpreted> Worker<'_, B> {
         let Some(adjoints) = machine.state.adjoints.as_mut().filter(|_| is_in_mode) else {
             return Vec::new();
         };
-        let own = adjoints.aside.partition_point(|aside| (aside.depth as usize) < depth);
-        let waiting = adjoints.aside.split_off(own);
+        let own = adjoints.deferred.partition_point(|deferred| (deferred.depth as usize) < depth);
+        let waiting = adjoints.deferred.split_off(own);
         let (_, call) = program.call(program.code[FORWARD][at as usize].a);
         let waited = |cell: u32| {
-            let found = waiting.binary_search_by_key(&cell, |aside| aside.cell);
+            let found = waiting.binary_search_by_key(&cell, |deferred| deferred.cell);
             found.map_or_else(|_| B::default(), |n| waiting[n].adjoint)
         };
         only_read(&program, call, references).into_iter().map(|cell| (cell, waited(cell))).collect()

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_stands_on_shade() {
+    fn a_band_is_drawn_on_shade() {
         let column = |low, high| [2, 1, 0].map(|row| part(low, high, row)).concat();
         assert_eq!(column(1, 24), "███");
         assert_eq!(column(20, 20), "▄░░");

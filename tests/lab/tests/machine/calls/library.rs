@@ -100,7 +100,7 @@ impl ReadyCalls for LibraryReady<'_> {
             LibraryPart::Native => {
                 let one = |lane: &LaneWords| {
                     let (mut outcomes, outcome) = carried_out(&prepared, std::slice::from_ref(lane));
-                    let notes = [&outcome.mended, &outcome.doubtful, &outcome.leftovers];
+                    let notes = [&outcome.recomputed, &outcome.doubtful, &outcome.leftovers];
                     if let Some(CallOutcome::Done(result)) = outcomes.first_mut() {
                         result.is_noted = Some(notes.iter().any(|noted| noted.count > 0));
                     }

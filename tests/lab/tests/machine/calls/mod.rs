@@ -11,7 +11,7 @@ use reviver_lab::c_programs::compiler;
 use reviver_lab::calls::CallEngine;
 use reviver_lab::calls::c_text::CTextCalls;
 use reviver_lab::calls::interpreter::InterpretedCalls;
-use reviver_lab::calls::judge::judge;
+use reviver_lab::calls::verify::judge;
 use reviver_lab::campaign::seeds;
 
 use library::{LibraryCalls, LibraryPart};

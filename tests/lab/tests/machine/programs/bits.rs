@@ -45,14 +45,14 @@ fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> Str
     let machine = ReadyProgram::new(module, &given, &settings);
     let machine = machine.and_then(|ready| ready.machine(&given, Travel::Forward));
     let Ok(mut machine) = machine else { return "isn't run".into() };
-    let there = leg(&mut machine, Travel::Forward);
+    let there = segment(&mut machine, Travel::Forward);
     carry(&mut machine);
-    let back = leg(&mut machine, Travel::Backward);
+    let back = segment(&mut machine, Travel::Backward);
     format!("{there} {back}")
 }
 
 /// Returns the digest at the end of a run, or at its trap.
-fn leg(machine: &mut Machine, travel: Travel) -> String {
+fn segment(machine: &mut Machine, travel: Travel) -> String {
     let trapped = arrives(machine, travel).is_err();
     format!("{}{}", if trapped { "trapped:" } else { "" }, state_digest(machine.state()))
 }

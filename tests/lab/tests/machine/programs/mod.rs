@@ -77,11 +77,11 @@ fn check_program(engine: Engine, path: &Path) -> Result<(), Vec<String>> {
         ..TestSettings::interpreted()
     };
     let lines = examine(&program, &expectations, &Disk, &settings);
-    let failures: Vec<String> = lines.iter().filter(|line| !line.is_met()).map(told).collect();
+    let failures: Vec<String> = lines.iter().filter(|line| !line.is_met()).map(reported).collect();
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
-fn told(line: &AssessedLine) -> String {
+fn reported(line: &AssessedLine) -> String {
     let text = &line.text;
     match &line.assessment {
         Assessment::Missed(misses) => {

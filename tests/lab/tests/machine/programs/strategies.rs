@@ -16,9 +16,9 @@ pub fn disagreement(subject: &Subject, loss: &Variable, found: &Gradient) -> Opt
     let slots: &[u32] = if is_long { &[2, 8] } else { &[1, 2, 3, 4, 5, 6, 7, 8] };
     let leaf = Some((found.steps / leaves).max(1));
     let checkpoints = slots.iter().map(|&slots| Strategy::Checkpoint { slots: Some(slots), leaf });
-    let expected = told(gradient_by(subject, loss, Strategy::Reverse));
+    let expected = reported(gradient_by(subject, loss, Strategy::Reverse));
     checkpoints.chain([Strategy::Tape]).find_map(|strategy| {
-        let found = told(gradient_by(subject, loss, strategy));
+        let found = reported(gradient_by(subject, loss, strategy));
         (found != expected).then(|| Mismatch::new(expected.clone(), format!("{found} by {strategy:?}")))
     })
 }
@@ -35,12 +35,13 @@ fn gradient_by(
 }
 
 /// Formats everything of a gradient that mustn't depend on the strategy, or the error.
-fn told(gradient: Result<Gradient, DifferentiateError>) -> String {
+fn reported(gradient: Result<Gradient, DifferentiateError>) -> String {
     match gradient {
-        Ok(Gradient { values, adjoints, steps, turned, steps_back, drops, trust, .. }) => {
-            let reports: Vec<_> = trust.reports.iter().collect();
-            let (all, mended): (Vec<u64>, _) = (adjoints.all().copied().collect(), trust.mended);
-            format!("{values:x?} {all:x?} {steps} {turned:?} {steps_back} {drops} {reports:?} {mended:?}")
+        Ok(Gradient { values, adjoints, steps, turned, steps_back, drops, verification_report, .. }) => {
+            let reports: Vec<_> = verification_report.reports.iter().collect();
+            let (all, recomputed): (Vec<u64>, _) =
+                (adjoints.all().copied().collect(), verification_report.recomputed);
+            format!("{values:x?} {all:x?} {steps} {turned:?} {steps_back} {drops} {reports:?} {recomputed:?}")
         }
         Err(error) => error.to_string(),
     }

@@ -1,6 +1,6 @@
 //! The expected result of each operation, computed on the CPU by the arithmetic of the instruction rows.
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Arith;
 use reviver_isa::fault::Eval;

@@ -5,7 +5,7 @@ mod operands;
 
 use std::sync::atomic::AtomicBool;
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::instruction::Class;
@@ -74,13 +74,13 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
         let word = operations.of_word(class, &format!("given[{n}u * stride + lane]"));
         format!("let {name} = {word};")
     }));
-    let (mut fails, mut helper_rounds) = (None, 0);
-    match facts.gives {
+    let (mut fails, mut helper_iterations) = (None, 0);
+    match facts.result {
         Some(class) => {
             let written = operations.value(kind, "made", names)?;
             lines.extend(written.lines);
             lines.push(format!("found[lane] = {};", operations.to_word(class, &written.text)));
-            (fails, helper_rounds) = (written.fails, written.rounds);
+            (fails, helper_iterations) = (written.fails, written.iterations);
         }
         None => {
             lines.push("found[lane] = 0lu;".to_owned());
@@ -98,19 +98,19 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let constants = [vec![0], operations.tables()].concat();
     Some(LaneShader {
         wgsl,
-        single_pass: None,
+        non_resumable: None,
         constants,
         given: 3,
         found: 2,
         kept: 0,
-        tells_steps: false,
-        helper_rounds,
+        reports_steps: false,
+        helper_iterations,
     })
 }
 
 /// Returns true if two words are the same number; all NaNs are the same.
 fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
-    let is_nan = |bits: u64| match (kind.facts().gives, numbers.system) {
+    let is_nan = |bits: u64| match (kind.facts().result, numbers.system) {
         (Some(Class::Real), RealSystem::F64) => f64::from_bits(bits).is_nan(),
         (Some(Class::Real), RealSystem::F32) => bits >> 32 == 0 && f32::from_bits(bits as u32).is_nan(),
         _ => false,

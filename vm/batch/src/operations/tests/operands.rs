@@ -1,6 +1,6 @@
 //! Operands of tests: edge cases of a number system, and random ones.
 
-use reviver_compile::form::NumberKinds;
+use reviver_compile::function::NumberKinds;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 

@@ -105,7 +105,7 @@ impl GroupTranslation<'_> {
             self.keep_greater(variable, magnitude);
         }
         // The product with an adjoint of 0 adds nothing.
-        if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
+        if self.group.function().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
             return Some(());
         }
         let adjoint = self.vector(adjoint, n)?;
@@ -131,7 +131,7 @@ impl GroupTranslation<'_> {
             self.find(fails);
             self.keep_greater(*self.missed.get(n)?, by);
         }
-        if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
+        if self.group.function().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
             return Some(());
         }
         let adjoint = self.vector(adjoint, n)?;

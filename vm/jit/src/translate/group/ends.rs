@@ -3,28 +3,30 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
-use reviver_compile::form::{Jump, SsaEnd};
-use reviver_compile::group::form::Spread;
+use reviver_compile::function::{Jump, SsaEnd};
+use reviver_compile::group::divergence::Uniformity;
 use reviver_compile::op::SsaValue;
 
-use super::{ALL, GroupTranslation, IN_VECTOR, UNLOOKED, VECTOR_BYTES, VECTORS, Vectors, unaligned};
+use super::{ALL, GroupTranslation, IN_VECTOR, UNCHECKED_STEPS, VECTOR_BYTES, VECTORS, Vectors, unaligned};
 use crate::context::{ContextField, GroupField};
 use crate::translate::FAILED;
 
 impl GroupTranslation<'_> {
     pub(super) fn end(&mut self, end: &SsaEnd) -> Option<()> {
         match end {
-            SsaEnd::Go(jump) => {
+            SsaEnd::Jump(jump) => {
                 let (to, arguments) = self.jump(jump)?;
                 self.lane.builder.ins().jump(to, &arguments);
             }
-            SsaEnd::Branch { condition, yes, no } if self.group.spread(*condition) == Spread::Common => {
+            SsaEnd::Branch { condition, yes, no }
+                if self.group.uniformity(*condition) == Uniformity::Uniform =>
+            {
                 let condition = self.lane.value(*condition)?;
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
             // A group doesn't go to the stop block: it is given up if its budget is exhausted.
-            SsaEnd::Pause { steps, skipped, next, .. } => self.pause((*steps, *skipped), next)?,
+            SsaEnd::Safepoint { steps, skipped, next, .. } => self.safepoint((*steps, *skipped), next)?,
             SsaEnd::Exit { .. } => self.leave()?,
         }
         Some(())
@@ -68,10 +70,10 @@ impl GroupTranslation<'_> {
 
     /// Returns the target block of a jump, and the arguments for its parameters.
     pub(super) fn jump(&mut self, jump: &Jump) -> Option<(ir::Block, Vec<BlockArg>)> {
-        let parameters = &self.group.form().blocks.get(jump.to as usize)?.parameters;
+        let parameters = &self.group.function().blocks.get(jump.to as usize)?.parameters;
         let mut arguments: Vec<BlockArg> = Vec::new();
         for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
-            match self.count(self.group.spread(parameter)) {
+            match self.count(self.group.uniformity(parameter)) {
                 None => arguments.push(self.lane.value(argument)?.into()),
                 Some(count) => {
                     for n in 0..count {
@@ -85,30 +87,30 @@ impl GroupTranslation<'_> {
 
     /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If the deferred checks are due, they
     /// are tested first. The group is given up if too few steps are left or a check has failed.
-    fn pause(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
+    fn safepoint(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
             // Step counts are far from overflow.
             let skipped = self.lane.value(skipped)?;
             left = self.lane.builder.ins().isub(left, skipped);
         }
-        let unlooked = self.lane.builder.use_var(self.unlooked);
-        // One comparison covers both the budget and the time of the next test, because `unlooked` isn't negative.
-        let margin = self.lane.builder.ins().isub(left, unlooked);
-        let [looks, goes_on, renews] = [(); 3].map(|()| self.lane.builder.create_block());
+        let unchecked = self.lane.builder.use_var(self.unchecked);
+        // One comparison covers both the budget and the time of the next test, because `unchecked` isn't negative.
+        let margin = self.lane.builder.ins().isub(left, unchecked);
+        let [looks, continues, renews] = [(); 3].map(|()| self.lane.builder.create_block());
         self.lane.builder.set_cold_block(looks);
         self.lane.builder.set_cold_block(renews);
         let at_least = IntCC::SignedGreaterThanOrEqual;
         let is_early = self.lane.builder.ins().icmp_imm(at_least, margin, i64::from(steps));
-        self.lane.builder.ins().brif(is_early, goes_on, &[], looks, &[]);
+        self.lane.builder.ins().brif(is_early, continues, &[], looks, &[]);
         self.lane.builder.switch_to_block(looks);
-        self.look()?;
+        self.check()?;
         let lasts = self.lane.builder.ins().icmp_imm(at_least, left, i64::from(steps));
         self.lane.builder.ins().brif(lasts, renews, &[], self.lane.failed, &[]);
         self.lane.builder.switch_to_block(renews);
-        self.look_later(left, steps);
-        self.lane.builder.ins().jump(goes_on, &[]);
-        self.lane.builder.switch_to_block(goes_on);
+        self.schedule_check(left, steps);
+        self.lane.builder.ins().jump(continues, &[]);
+        self.lane.builder.switch_to_block(continues);
         self.lane.hold(ContextField::LEFT, left)?;
         let (next, next_arguments) = self.jump(next)?;
         self.lane.builder.ins().jump(next, &next_arguments);
@@ -116,15 +118,15 @@ impl GroupTranslation<'_> {
     }
 
     /// Schedules the next test of deferred checks, at least `steps` steps from here.
-    pub(super) fn look_later(&mut self, left: ir::Value, steps: u32) {
-        let later = self.lane.builder.ins().iadd_imm(left, -UNLOOKED.max(i64::from(steps)));
+    pub(super) fn schedule_check(&mut self, left: ir::Value, steps: u32) {
+        let later = self.lane.builder.ins().iadd_imm(left, -UNCHECKED_STEPS.max(i64::from(steps)));
         let zero = self.lane.builder.ins().iconst(types::I64, 0);
         let later = self.lane.builder.ins().smax(later, zero);
-        self.lane.builder.def_var(self.unlooked, later);
+        self.lane.builder.def_var(self.unchecked, later);
     }
 
     /// Tests the deferred checks: the group is given up if one of them failed.
-    fn look(&mut self) -> Option<()> {
+    fn check(&mut self) -> Option<()> {
         for sum in self.sums {
             let sum = self.lane.builder.use_var(sum);
             let bits = self.bits_unless_finite(sum);
@@ -140,7 +142,7 @@ impl GroupTranslation<'_> {
 
     /// Returns from the function with the evidence, unless a deferred check has failed.
     fn leave(&mut self) -> Option<()> {
-        self.look()?;
+        self.check()?;
         self.lane.store_held()?;
         let context = self.lane.context?;
         for (ContextField(first), variables) in self.evidence() {

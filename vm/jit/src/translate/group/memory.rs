@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use cranelift_codegen::ir::{self, InstBuilder, types};
-use reviver_compile::form::{SsaEnd, SsaForm};
-use reviver_compile::group::form::{GroupForm, Spread};
+use reviver_compile::function::{SsaEnd, SsaFunction};
+use reviver_compile::group::divergence::{GroupFunction, Uniformity};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_vm::differentiate::group::GROUP;
 
@@ -18,7 +18,7 @@ impl GroupTranslation<'_> {
         if let Some(&known) = self.known.get(&SharedVector::Load(value, n)) {
             return Some(known);
         }
-        let op = self.group.form().op(value).filter(|_| self.steady.contains(&value))?;
+        let op = self.group.function().op(value).filter(|_| self.steady.contains(&value))?;
         let (OpKind::Load(space), &[address]) = (op.kind, op.operands.as_slice()) else { return None };
         let Places::Vector(place, offset) = self.places(space, address, n)? else { return None };
         let type_ = vector_type(space.class());
@@ -30,11 +30,11 @@ impl GroupTranslation<'_> {
     /// Loads vector `n` of each steady load of a space that `ops` use. It is called before a store to the space, because
     /// a load after the store could read the new content.
     pub(super) fn load_before_store(&mut self, space: Space, ops: &[SsaValue], n: usize) -> Option<()> {
-        for op in ops.iter().filter_map(|&value| self.group.form().op(value)) {
+        for op in ops.iter().filter_map(|&value| self.group.function().op(value)) {
             for &value in op.operands.iter().chain(&op.guard) {
-                let load = self.group.form().op(value).filter(|_| self.steady.contains(&value));
+                let load = self.group.function().op(value).filter(|_| self.steady.contains(&value));
                 if let Some(load) = load.filter(|op| op.kind == OpKind::Load(space))
-                    && n < self.count(self.group.spread_of(load))?
+                    && n < self.count(self.group.uniformity_of(load))?
                 {
                     self.loaded(value, n)?;
                 }
@@ -55,7 +55,7 @@ impl GroupTranslation<'_> {
 
     pub(super) fn load(&mut self, value: SsaValue, op: &SsaOp, space: Space) -> Option<()> {
         let address = *op.operands.first()?;
-        let Some(count) = self.count(self.group.spread_of(op)) else {
+        let Some(count) = self.count(self.group.uniformity_of(op)) else {
             let Places::Vector(place, offset) = self.places(space, address, 0)? else { return None };
             let made = self.lane.builder.ins().load(types::I64, unaligned(), place, offset);
             self.lane.define(value, made);
@@ -100,7 +100,7 @@ impl GroupTranslation<'_> {
     /// Returns the machine address of the cell at a literal address, as a base and an offset in bytes. Returns `None` if the
     /// address isn't a literal or the offset is too large.
     fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
-        let first = literal(self.group.form(), address)?.checked_mul(self.distance(space))?;
+        let first = literal(self.group.function(), address)?.checked_mul(self.distance(space))?;
         Some((self.lane.memory(space), i32::try_from(first).ok()?))
     }
 
@@ -112,7 +112,7 @@ impl GroupTranslation<'_> {
         {
             return Some(Places::Vector(memory, offset));
         }
-        if self.group.spread(address) == Spread::Common {
+        if self.group.uniformity(address) == Uniformity::Uniform {
             let address = self.lane.value(address)?;
             return Some(Places::Vector(self.place(space, address)?, offset));
         }
@@ -135,12 +135,12 @@ enum Places {
 }
 
 /// Returns the spaces to which only the blocks at the function's end store.
-pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
-    let form = group.form();
-    let blocks = (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number));
+pub(super) fn unchanged(group: &GroupFunction) -> Vec<Space> {
+    let function = group.function();
+    let blocks = (0..).zip(&function.blocks).filter(|&(number, _)| group.is_followed(number));
     let before = blocks.filter(|(_, block)| !matches!(block.end, SsaEnd::Exit { .. }));
     let ops: Vec<OpKind> = before
-        .flat_map(|(_, block)| block.ops.iter().filter_map(|&value| form.op(value)))
+        .flat_map(|(_, block)| block.ops.iter().filter_map(|&value| function.op(value)))
         .map(|op| op.kind)
         .collect();
     let spaces = [Space::Ints, Space::Reals, Space::Adjoints, Space::StartInts, Space::StartReals];
@@ -149,17 +149,18 @@ pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
 
 /// Returns the loads that may be emitted in any block that uses them. They load a literal address of an `unchanged` space,
 /// and no store to the space precedes them in their block.
-pub(super) fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue> {
-    let form = group.form();
+pub(super) fn steady(group: &GroupFunction, unchanged: &[Space]) -> HashSet<SsaValue> {
+    let function = group.function();
     let mut steady = HashSet::new();
-    for (_, block) in (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number)) {
+    for (_, block) in (0..).zip(&function.blocks).filter(|&(number, _)| group.is_followed(number)) {
         let mut left = unchanged.to_vec();
-        for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {
+        for (value, op) in block.ops.iter().filter_map(|&value| Some((value, function.op(value)?))) {
             match op.kind {
                 OpKind::Store(space) => left.retain(|&own| own != space),
                 OpKind::Load(space) if left.contains(&space) => {
-                    let is_literal = op.operands.first().is_some_and(|&cell| literal(form, cell).is_some());
-                    if is_literal && group.spread(value) > Spread::Common {
+                    let is_literal =
+                        op.operands.first().is_some_and(|&cell| literal(function, cell).is_some());
+                    if is_literal && group.uniformity(value) > Uniformity::Uniform {
                         steady.insert(value);
                     }
                 }
@@ -171,8 +172,8 @@ pub(super) fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue
 }
 
 /// Returns the integer of a literal value.
-fn literal(form: &SsaForm, value: SsaValue) -> Option<i64> {
-    match form.op(value)?.kind {
+fn literal(function: &SsaFunction, value: SsaValue) -> Option<i64> {
+    match function.op(value)?.kind {
         OpKind::Int(value) => Some(value),
         _ => None,
     }

@@ -25,8 +25,8 @@ use std::collections::{HashMap, HashSet};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlags, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use reviver_compile::form::SsaForm;
-use reviver_compile::group::form::{GroupForm, Spread};
+use reviver_compile::function::SsaFunction;
+use reviver_compile::group::divergence::{GroupFunction, Uniformity};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -47,35 +47,35 @@ const VECTORS: usize = GROUP / IN_VECTOR;
 const ALL: i64 = (1 << IN_VECTOR) - 1;
 
 /// Approximate number of steps between two tests of deferred checks.
-const UNLOOKED: i64 = 1 << 16;
+const UNCHECKED_STEPS: i64 = 1 << 16;
 
 /// Size of a vector in bytes.
 const VECTOR_BYTES: usize = 16;
 
 /// Returns an upper bound on the vectors that the operations of a function produce.
-pub fn vectors_of(group: &GroupForm) -> usize {
-    let ops: usize = group.form().blocks.iter().map(|block| block.ops.len()).sum();
+pub fn vectors_of(group: &GroupFunction) -> usize {
+    let ops: usize = group.function().blocks.iter().map(|block| block.ops.len()).sum();
     ops.saturating_mul(VECTORS)
 }
 
 /// Translates a call function for a group into a Cranelift function of [`super::signature`], which takes a
 /// [`crate::context::GroupContext`]. Returns `None` if an operation isn't supported.
 pub fn translate_for_group(
-    group: &GroupForm,
-    function: &mut ir::Function,
+    group: &GroupFunction,
+    ir_function: &mut ir::Function,
     config: TargetFrontendConfig,
 ) -> Option<()> {
     let mut own = FunctionBuilderContext::new();
-    let builder = FunctionBuilder::new(function, &mut own);
-    let form = group.form();
-    let mut lane = Translation::new(form, builder, config, &[ContextField::LEFT, ContextField::MARKS]);
+    let builder = FunctionBuilder::new(ir_function, &mut own);
+    let function = group.function();
+    let mut lane = Translation::new(function, builder, config, &[ContextField::LEFT, ContextField::MARKS]);
     let reals = |lane: &mut Translation<'_>| lane.builder.declare_var(types::F64X2);
     let found = lane.builder.declare_var(types::I64X2);
-    let unlooked = lane.builder.declare_var(types::I64);
+    let unchecked = lane.builder.declare_var(types::I64);
     let [freed_errors, missed_errors] =
-        [(); 2].map(|()| (0..VECTORS * rows(form)).map(|_| reals(&mut lane)).collect());
+        [(); 2].map(|()| (0..VECTORS * rows(function)).map(|_| reals(&mut lane)).collect());
     let [sums, largest, freed, missed] = [(); 4].map(|()| [(); VECTORS].map(|()| reals(&mut lane)));
-    let (count, unchanged) = (form.definitions.len(), unchanged(group));
+    let (count, unchanged) = (function.definitions.len(), unchanged(group));
     let mut translation = GroupTranslation {
         group,
         lane,
@@ -85,7 +85,7 @@ pub fn translate_for_group(
         steady: steady(group, &unchanged),
         unchanged,
         found,
-        unlooked,
+        unchecked,
         sums,
         largest,
         freed,
@@ -99,8 +99,8 @@ pub fn translate_for_group(
 }
 
 /// Returns the number of rows of adjoints for which a call function collects evidence.
-fn rows(form: &SsaForm) -> usize {
-    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+fn rows(function: &SsaFunction) -> usize {
+    let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     let row = |op: &SsaOp| match op.kind {
         OpKind::Freed { row, .. } | OpKind::Missed { row } => Some(row as usize + 1),
         _ => None,
@@ -112,7 +112,7 @@ fn rows(form: &SsaForm) -> usize {
 type Vectors = Vec<ir::Value>;
 
 struct GroupTranslation<'a> {
-    group: &'a GroupForm,
+    group: &'a GroupFunction,
     /// Translation for one lane. It has the values that are the same for all lanes, and translates operations that are
     /// executed lane after lane.
     lane: Translation<'a>,
@@ -133,7 +133,7 @@ struct GroupTranslation<'a> {
     /// Bits that are 0 unless a check has failed.
     found: Variable,
     /// Number of remaining steps below which deferred checks are tested.
-    unlooked: Variable,
+    unchecked: Variable,
     /// Sums of the reals that must be finite. If a sum is finite, so are its terms. A sum of finite terms overflows only if
     /// they are so large that giving the group up costs little.
     sums: [Variable; VECTORS],
@@ -148,12 +148,12 @@ struct GroupTranslation<'a> {
 
 impl GroupTranslation<'_> {
     fn write(&mut self) -> Option<()> {
-        for number in 0..self.group.form().blocks.len() {
+        for number in 0..self.group.function().blocks.len() {
             self.parameters(number)?;
         }
         self.lane.begin()?;
         self.begin()?;
-        for number in reviver_compile::order::reached(self.group.form()).into_iter().rev() {
+        for number in reviver_compile::order::reached(self.group.function()).into_iter().rev() {
             self.block(number)?;
         }
         self.lane.write_failed();
@@ -163,9 +163,9 @@ impl GroupTranslation<'_> {
     /// Appends the parameters of a block.
     fn parameters(&mut self, number: usize) -> Option<()> {
         let block = *self.lane.blocks.get(number)?;
-        for &parameter in &self.group.form().blocks.get(number)?.parameters {
-            let class = self.group.form().class(parameter)?;
-            match self.count(self.group.spread(parameter)) {
+        for &parameter in &self.group.function().blocks.get(number)?.parameters {
+            let class = self.group.function().class(parameter)?;
+            match self.count(self.group.uniformity(parameter)) {
                 None => {
                     let type_ = super::type_of(class, RealSystem::F64);
                     let value = self.lane.builder.append_block_param(block, type_);
@@ -184,10 +184,10 @@ impl GroupTranslation<'_> {
     }
 
     /// Returns the number of vectors of a value with this spread, or `None` if the value is the same for all lanes.
-    fn count(&self, spread: Spread) -> Option<usize> {
-        match spread {
-            Spread::Common => None,
-            Spread::ByLane => Some(VECTORS),
+    fn count(&self, uniformity: Uniformity) -> Option<usize> {
+        match uniformity {
+            Uniformity::Uniform => None,
+            Uniformity::Varying => Some(VECTORS),
         }
     }
 
@@ -200,7 +200,7 @@ impl GroupTranslation<'_> {
         let none = self.constant(types::I64X2, 0);
         self.lane.builder.def_var(self.found, none);
         let left = self.lane.held(ContextField::LEFT)?;
-        self.look_later(left, 0);
+        self.schedule_check(left, 0);
         let zero = self.constant(types::F64X2, 0);
         for sum in self.sums {
             self.lane.builder.def_var(sum, zero);
@@ -224,7 +224,7 @@ impl GroupTranslation<'_> {
     }
 
     fn block(&mut self, number: u32) -> Option<()> {
-        let block = self.group.form().blocks.get(number as usize)?;
+        let block = self.group.function().blocks.get(number as usize)?;
         self.known.clear();
         self.lane.builder.switch_to_block(*self.lane.blocks.get(number as usize)?);
         if !self.group.is_followed(number) {

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
-use reviver_compile::group::form::Spread;
+use reviver_compile::group::divergence::Uniformity;
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::Word;
@@ -30,7 +30,7 @@ impl GroupTranslation<'_> {
     /// Returns the mask of a comparison of a truth value with 0, from the mask of the truth value. Returns `None` for any
     /// other comparison.
     fn test_of_truth(&mut self, order: Order, a: SsaValue, b: SsaValue, n: usize) -> Option<ir::Value> {
-        let is_zero = matches!(self.group.form().op(b)?.kind, OpKind::Int(0));
+        let is_zero = matches!(self.group.function().op(b)?.kind, OpKind::Int(0));
         let is_known = is_zero && !self.masks.get(a.0 as usize)?.is_empty();
         match order {
             Order::Ne if is_known => self.mask(a, n),
@@ -74,7 +74,7 @@ impl GroupTranslation<'_> {
                 let &[condition, yes, no] = op.operands.as_slice() else { return None };
                 let (yes, no) = (self.vector(yes, n)?, self.vector(no, n)?);
                 let mask = self.mask(condition, n)?;
-                Some(self.chosen(mask, [yes, no], vector_type(op.kind.facts().gives?)))
+                Some(self.chosen(mask, [yes, no], vector_type(op.kind.facts().result?)))
             }
             OpKind::IntAdd | OpKind::IntSub if is_whole => {
                 let [a, b] = self.vectors(op, n)?;
@@ -98,7 +98,7 @@ impl GroupTranslation<'_> {
     /// and 2 need no function call.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
-        if self.group.spread(exponent) != Spread::Common || op.guard.is_some() {
+        if self.group.uniformity(exponent) != Uniformity::Uniform || op.guard.is_some() {
             return (0..count).map(|n| self.each_lane(op, n)).collect();
         }
         let exponent = self.lane.value(exponent)?;
@@ -129,10 +129,10 @@ impl GroupTranslation<'_> {
 
     /// Executes an operation lane after lane, by the translation for one lane, and returns the results as a vector.
     fn each_lane(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
-        let type_ = vector_type(op.kind.facts().gives?);
+        let type_ = vector_type(op.kind.facts().result?);
         let used: Vec<SsaValue> = op.operands.iter().chain(&op.guard).copied().collect();
         let used: Vec<SsaValue> =
-            used.into_iter().filter(|&value| self.group.spread(value) != Spread::Common).collect();
+            used.into_iter().filter(|&value| self.group.uniformity(value) != Uniformity::Uniform).collect();
         let mut made = None;
         for lane in 0..IN_VECTOR as u8 {
             for &value in &used {

@@ -2,17 +2,17 @@
 //! all vectors together. This module knows no meaning of an operation.
 
 use cranelift_codegen::ir::InstBuilder;
-use reviver_compile::group::form::Spread;
+use reviver_compile::group::divergence::Uniformity;
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, VECTORS, put};
 
 /// How often, and in which order, an operation is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum DoneBy {
+enum Execution {
     /// Never at its place in the block: the result isn't needed, or the operation is executed at its first
     /// use.
-    Nobody,
+    Deferred,
     /// Once for all lanes, because its operands are the same for all lanes.
     Once,
     /// For each vector separately: one vector executes several operations in a row, and then the next vector does.
@@ -22,21 +22,21 @@ enum DoneBy {
 }
 
 impl GroupTranslation<'_> {
-    /// Translates a block's operations. Runs of [`DoneBy::EachVector`] are executed for the first vector, and then for the
+    /// Translates a block's operations. Runs of [`Execution::EachVector`] are executed for the first vector, and then for the
     /// others, so that fewer values are alive at once.
     pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
         let mut waiting: Vec<usize> = Vec::new();
         for (place, &value) in ops.iter().enumerate() {
-            let op = self.group.form().op(value)?;
-            match self.done_by(value, op) {
-                DoneBy::Nobody => {}
-                DoneBy::Once => {
+            let op = self.group.function().op(value)?;
+            match self.execution(value, op) {
+                Execution::Deferred => {}
+                Execution::Once => {
                     if let Some(made) = self.lane.op(op)? {
                         self.lane.define(value, made);
                     }
                 }
-                DoneBy::EachVector => waiting.push(place),
-                DoneBy::AllVectors => {
+                Execution::EachVector => waiting.push(place),
+                Execution::AllVectors => {
                     self.apart(ops, &waiting)?;
                     waiting.clear();
                     self.together(value, op)?;
@@ -47,19 +47,19 @@ impl GroupTranslation<'_> {
     }
 
     /// Returns how an operation is executed.
-    fn done_by(&self, value: SsaValue, op: &SsaOp) -> DoneBy {
-        let is_common = self.group.spread_of(op) == Spread::Common;
+    fn execution(&self, value: SsaValue, op: &SsaOp) -> Execution {
+        let is_common = self.group.uniformity_of(op) == Uniformity::Uniform;
         match op.kind {
             // Groups don't report these counts.
-            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => DoneBy::Nobody,
-            OpKind::Arrived => DoneBy::Nobody,
-            OpKind::Load(_) if self.steady.contains(&value) => DoneBy::Nobody,
-            OpKind::Store(space) if self.unchanged.contains(&space) => DoneBy::EachVector,
-            OpKind::Load(_) | OpKind::Store(_) => DoneBy::AllVectors,
-            OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => DoneBy::EachVector,
-            _ if is_common => DoneBy::Once,
-            OpKind::RequireTrue | OpKind::RequireApart | OpKind::Powi => DoneBy::AllVectors,
-            _ => DoneBy::EachVector,
+            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => Execution::Deferred,
+            OpKind::Arrived => Execution::Deferred,
+            OpKind::Load(_) if self.steady.contains(&value) => Execution::Deferred,
+            OpKind::Store(space) if self.unchanged.contains(&space) => Execution::EachVector,
+            OpKind::Load(_) | OpKind::Store(_) => Execution::AllVectors,
+            OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => Execution::EachVector,
+            _ if is_common => Execution::Once,
+            OpKind::RequireTrue | OpKind::RequireApart | OpKind::Powi => Execution::AllVectors,
+            _ => Execution::EachVector,
         }
     }
 
@@ -68,7 +68,7 @@ impl GroupTranslation<'_> {
         for n in 0..VECTORS {
             for &place in places {
                 let value = *ops.get(place)?;
-                let op = self.group.form().op(value)?;
+                let op = self.group.function().op(value)?;
                 if n >= self.vectors_of(op) {
                     continue;
                 }
@@ -85,7 +85,7 @@ impl GroupTranslation<'_> {
     pub(super) fn vectors_of(&self, op: &SsaOp) -> usize {
         match op.kind {
             OpKind::Store(_) | OpKind::Freed { .. } | OpKind::Missed { .. } | OpKind::Largest => VECTORS,
-            _ => self.count(self.group.spread_of(op)).unwrap_or(0),
+            _ => self.count(self.group.uniformity_of(op)).unwrap_or(0),
         }
     }
 
@@ -113,7 +113,7 @@ impl GroupTranslation<'_> {
 
     /// Translates an operation for all vectors.
     fn together(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
-        let count = self.count(self.group.spread_of(op));
+        let count = self.count(self.group.uniformity_of(op));
         match (op.kind, count) {
             (OpKind::Load(space), _) => self.load(value, op, space),
             (OpKind::Store(space), _) => (0..self.vectors_of(op)).try_for_each(|n| self.store(op, space, n)),

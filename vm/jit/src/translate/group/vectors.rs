@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::V128Imm;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlags, types};
-use reviver_compile::group::form::Spread;
+use reviver_compile::group::divergence::Uniformity;
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, IN_VECTOR, vector_type};
@@ -23,9 +23,9 @@ pub(super) enum SharedVector {
 impl GroupTranslation<'_> {
     /// Returns vector `n` of a value, or copies of a value that is the same for all lanes.
     pub(super) fn vector(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
-        let own = match self.group.spread(value) {
-            Spread::Common => return self.copies(value),
-            Spread::ByLane => n,
+        let own = match self.group.uniformity(value) {
+            Uniformity::Uniform => return self.copies(value),
+            Uniformity::Varying => n,
         };
         match self.vectors.get(value.0 as usize)?.get(own).copied().flatten() {
             Some(vector) => Some(vector),
@@ -34,14 +34,14 @@ impl GroupTranslation<'_> {
     }
 
     fn copies(&mut self, value: SsaValue) -> Option<ir::Value> {
-        match self.group.form().op(value).map(|op| op.kind) {
+        match self.group.function().op(value).map(|op| op.kind) {
             Some(OpKind::Real(bits)) => Some(self.constant(types::F64X2, bits)),
             Some(OpKind::Int(value)) => Some(self.constant(types::I64X2, value as u64)),
             _ => {
                 if let Some(&known) = self.known.get(&SharedVector::Copies(value)) {
                     return Some(known);
                 }
-                let type_ = vector_type(self.group.form().class(value)?);
+                let type_ = vector_type(self.group.function().class(value)?);
                 let number = self.lane.value(value)?;
                 let made = self.lane.builder.ins().splat(type_, number);
                 self.known.insert(SharedVector::Copies(value), made);

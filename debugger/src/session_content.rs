@@ -1,0 +1,22 @@
+//! Unsaved content of a session: points, marks and branches. Front ends ask for confirmation before it is
+//! lost; this module builds the text.
+
+use crate::session::Session;
+
+/// Lists what would be lost when the session ends. Returns `None` if nothing would be.
+pub(crate) fn would_be_gone(session: &Session) -> Option<String> {
+    let branches = session.timeline().forks().len().saturating_sub(1);
+    let counts = [(session.points().len(), "point"), (session.marks().len(), "mark"), (branches, "branch")];
+    let reported = counts.iter().filter(|(count, _)| *count > 0).map(|&(count, what)| match (count, what) {
+        (1, what) => format!("1 {what}"),
+        (count, "branch") => format!("{count} branches"),
+        (count, what) => format!("{count} {what}s"),
+    });
+    Some(reported.collect::<Vec<_>>().join(", ")).filter(|reported| !reported.is_empty())
+}
+
+/// Builds the confirmation question: repeating `again` ends the session.
+pub(crate) fn question(again: &str, gone: Option<&str>) -> String {
+    let gone = gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));
+    format!("{again}ends the session{gone}")
+}

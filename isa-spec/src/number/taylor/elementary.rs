@@ -1,0 +1,267 @@
+//! The elementary functions of series. Each satisfies a differential equation, which yields every coefficient
+//! from the preceding ones (Griewank and Walther, table 13.2). Powers are elsewhere.
+//!
+//! The equations relate *rates*: t·u'(t), with the coefficients k·u_k, is a derivative that keeps every
+//! coefficient at its index. The last coefficient of a factor is never needed and isn't computed, because it
+//! might overflow.
+
+use super::TaylorReals;
+use super::series::{Coefficients, Jet};
+use crate::arith::Elementary;
+use crate::fault::Eval;
+use crate::number::Reals;
+
+/// The sign of a term that differs between circular and hyperbolic functions.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    Plus,
+    Minus,
+}
+
+/// The signs in a pair of functions that are each other's derivative up to sign (sine and cosine): that of
+/// the function's derivative, and that of its partner's.
+type Signs = [Sign; 2];
+
+const SINE: Signs = [Sign::Plus, Sign::Minus];
+const COSINE: Signs = [Sign::Minus, Sign::Plus];
+const HYPERBOLIC: Signs = [Sign::Plus, Sign::Plus];
+
+impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
+    pub(super) fn function(&self, function: Elementary, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        use Elementary::*;
+        let primal = self.plain.elementary(function, u.primal())?;
+        if u.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        let of = |other: Elementary| self.plain.elementary(other, u.primal());
+        match function {
+            Sqrt => self.root(primal, u, N),
+            Exp => self.exponential(primal, u),
+            Log => self.logarithm(primal, u, N),
+            Sin => self.wave(SINE, [primal, of(Cos)?], u),
+            Cos => self.wave(COSINE, [primal, of(Sin)?], u),
+            Sinh => self.wave(HYPERBOLIC, [primal, of(Cosh)?], u),
+            Cosh => self.wave(HYPERBOLIC, [primal, of(Sinh)?], u),
+            Tan => self.tangent_of(Sign::Plus, primal, u),
+            Tanh => self.tangent_of(Sign::Minus, primal, u),
+            Asin => self.arc_sine(primal, u),
+            Acos => {
+                // The arccosine is π/2 minus the arcsine.
+                let falling = self.arc_sine(primal, u)?.lanewise(|lane| self.plain.neg(lane))?;
+                Ok(falling.with_primal(primal))
+            }
+            Atan => self.angle(u, &Coefficients::constant(self.plain.literal(1.0)?), primal),
+            Floor | Round => Ok(Coefficients::constant(primal)),
+            ExpM1 => Ok(self.exponential(of(Exp)?, u)?.with_primal(primal)),
+            Ln1p => {
+                // A large source is halved, because its sum with 1 may be out of range.
+                let one = self.plain.literal(1.0)?;
+                let factor = if u.primal() > one { self.plain.literal(0.5)? } else { one };
+                let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
+                let sum = self.plain.add(factor, part.primal())?;
+                self.logarithm(primal, &part.with_primal(sum), N)
+            }
+            Sigmoid => self.logistic(primal, u),
+            Cbrt => self.cubic_root(primal, u),
+            Erf => self.error_function(primal, u),
+            ErfSlope => self.bell(primal, u, N),
+            LogGamma => self.log_gamma(primal, u),
+            Digamma => self.digamma(primal, u, N),
+        }
+    }
+
+    /// Exponential: v' = v·u'.
+    pub(super) fn exponential(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        Coefficients::grown(primal, N, |k, v| self.integral(&rates, v, k))
+    }
+
+    /// Logarithm: v'·u = u', for the coefficients below `end`.
+    pub(super) fn logarithm(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
+        self.integral_of_quotient(primal, &self.rates(u)?, u, end)
+    }
+
+    /// Square root: v² = u, for the coefficients below `end`.
+    fn root(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
+        let twice = self.plain.add(primal, primal)?;
+        Coefficients::grown(primal, end, |k, v| {
+            let rest = self.plain.sub(u.0[k], self.convolved(v, v, k, 1..k)?)?;
+            self.ratio(rest, twice)
+        })
+    }
+
+    /// A sine or a cosine, given its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
+    fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let (mut v, mut w) = (Coefficients::constant(v), Coefficients::constant(w));
+        for k in 1..N {
+            v.0[k] = self.signed(sign, self.integral(&rates, &w, k)?)?;
+            if k + 1 < N {
+                w.0[k] = self.signed(other, self.integral(&rates, &v, k)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// The sine and the cosine of an angle minus its primal.
+    pub(super) fn waves_of_departure(&self, angle: &Jet<R, N>) -> Eval<[Jet<R, N>; 2]> {
+        let (zero, one) = (R::Cell::default(), self.plain.literal(1.0)?);
+        Ok([self.wave(SINE, [zero, one], angle)?, self.wave(COSINE, [one, zero], angle)?])
+    }
+
+    /// A circular or hyperbolic tangent: v' = (1 ± v²)·u'.
+    fn tangent_of(&self, sign: Sign, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let mut v = Coefficients::constant(primal);
+        let mut slope = Coefficients::constant(match sign {
+            Sign::Plus => self.plain.add(self.plain.literal(1.0)?, self.plain.mul(primal, primal)?)?,
+            Sign::Minus => self.one_minus_square(primal)?,
+        });
+        for k in 1..N {
+            v.0[k] = self.integral(&rates, &slope, k)?;
+            if k + 1 < N {
+                slope.0[k] = self.signed(sign, self.convolved(&v, &v, k, 0..k + 1)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// Logistic function: v' = v·(1 - v)·u'.
+    fn logistic(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let rest = self.plain.elementary(Elementary::Sigmoid, self.plain.neg(u.primal())?)?;
+        let mut v = Coefficients::constant(primal);
+        let mut slope = Coefficients::constant(self.plain.mul(primal, rest)?);
+        for k in 1..N {
+            v.0[k] = self.integral(&rates, &slope, k)?;
+            if k + 1 < N {
+                slope.0[k] = self.plain.sub(v.0[k], self.convolved(&v, &v, k, 0..k + 1)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// Cube root: 3·u·v' = v·u'. For each coefficient: 3k·u₀·v_k = Σ (4j - 3k)·uⱼ·v_{k-j}, over j from 1 to
+    /// k.
+    fn cubic_root(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let zero = R::Cell::default();
+        if u.primal() == zero {
+            // A source that changes at 0 has an infinite rate, so the division by 0 faults.
+            return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
+        }
+        let one = self.plain.literal(1.0)?;
+        let is_small = self.greater_magnitude(u.primal(), zero)? < one;
+        Coefficients::grown(primal, N, |k, v| {
+            let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
+                self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
+            })?;
+            // For a small primal, division comes first, so that the products keep their digits. Then the
+            // whole divisor is used, which is in range, so that the products stay in range.
+            let times = self.plain.of_int(3 * k as i64)?;
+            let (before, behind) =
+                if is_small { (self.plain.mul(times, u.primal())?, one) } else { (u.primal(), times) };
+            let quotients = v.lanewise(|lane| self.ratio(lane, before))?;
+            self.ratio(self.convolved(&weighted, &quotients, k, 1..k + 1)?, behind)
+        })
+    }
+
+    /// The length v of the vector (a, b): v·v' = a·a' + b·b'. One factor of each product is divided by the
+    /// length of the primal. That length is computed from a vector scaled to the unit square, because a short
+    /// vector has few digits in fixed point.
+    pub(super) fn length(&self, a: &Jet<R, N>, b: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+        if a.is_constant() && b.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        let scale = self.greater_magnitude(a.primal(), b.primal())?;
+        let scaled = |lane: R::Cell| self.plain.div(lane, scale);
+        let length = self.plain.hypot(scaled(a.primal())?, scaled(b.primal())?)?;
+        let unit = |lane: R::Cell| self.plain.div(scaled(lane)?, length);
+        let (a_rates, b_rates) = (self.rates(a)?, self.rates(b)?);
+        let mut a_unit = Coefficients::constant(unit(a.primal())?);
+        let mut b_unit = Coefficients::constant(unit(b.primal())?);
+        let (mut v_rates, mut v_unit) = (Coefficients::default(), Coefficients::default());
+        let mut v = Coefficients::constant(primal);
+        for k in 1..N {
+            let ahead = self.plain.add(
+                self.convolved(&a_rates, &a_unit, k, 1..k + 1)?,
+                self.convolved(&b_rates, &b_unit, k, 1..k + 1)?,
+            )?;
+            let rate = self.plain.sub(ahead, self.convolved(&v_rates, &v_unit, k, 1..k)?)?;
+            v.0[k] = self.ratio(rate, self.plain.of_int(k as i64)?)?;
+            if k + 1 < N {
+                (v_rates.0[k], v_unit.0[k]) = (rate, unit(v.0[k])?);
+                (a_unit.0[k], b_unit.0[k]) = (unit(a.0[k])?, unit(b.0[k])?);
+            }
+        }
+        Ok(v)
+    }
+
+    /// Arcsine: v'·√(1 - u²) = u'.
+    fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let square = self.one_minus_square(u.primal())?;
+        let under =
+            Coefficients::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
+        let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, N - 1)?;
+        self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
+    }
+
+    /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is scaled to the unit square
+    /// first, because squares of fixed-point numbers may overflow or vanish.
+    pub(super) fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+        if x.is_constant() && y.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        let scale = self.greater_magnitude(x.primal(), y.primal())?;
+        let scaled = |lane: R::Cell| self.plain.div(lane, scale);
+        let (x, y) = (x.lanewise(scaled)?, y.lanewise(scaled)?);
+        let square = |k: usize| {
+            self.plain.add(self.convolved(&x, &x, k, 0..k + 1)?, self.convolved(&y, &y, k, 0..k + 1)?)
+        };
+        let squares = Coefficients::grown(square(0)?, N - 1, |k, _| square(k))?;
+        let ahead = self.product(&x, &self.rates(&y)?)?;
+        let behind = self.product(&y, &self.rates(&x)?)?;
+        let sweep = ahead.joined(behind, |ahead, behind| self.plain.sub(ahead, behind))?;
+        self.integral_of_quotient(primal, &sweep, &squares, N)
+    }
+
+    /// 1 - u², computed as a product: near ±1 the difference of squares would keep few digits.
+    fn one_minus_square(&self, u: R::Cell) -> Eval<R::Cell> {
+        let one = self.plain.literal(1.0)?;
+        self.plain.mul(self.plain.sub(one, u)?, self.plain.add(one, u)?)
+    }
+
+    /// The greater one of |a| and |b|.
+    fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
+        let magnitude = |a: R::Cell| if a < R::Cell::default() { self.plain.neg(a) } else { Ok(a) };
+        let (a, b) = (magnitude(a)?, magnitude(b)?);
+        Ok(if b > a { b } else { a })
+    }
+
+    fn signed(&self, sign: Sign, lane: R::Cell) -> Eval<R::Cell> {
+        if sign == Sign::Minus { self.plain.neg(lane) } else { Ok(lane) }
+    }
+
+    pub(super) fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        Coefficients::grown(R::Cell::default(), N, |k, _| {
+            self.plain.mul(self.plain.of_int(k as i64)?, u.0[k])
+        })
+    }
+
+    /// Returns coefficient k of v, where v' = slope·u', from the rates of u.
+    pub(super) fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
+        self.ratio(self.convolved(rates, slope, k, 1..k + 1)?, self.plain.of_int(k as i64)?)
+    }
+
+    /// Returns v, where v'·divisor = u', from the rates of u, for the coefficients below `end`.
+    fn integral_of_quotient(
+        &self,
+        primal: R::Cell,
+        rates: &Jet<R, N>,
+        divisor: &Jet<R, N>,
+        end: usize,
+    ) -> Eval<Jet<R, N>> {
+        let zero = R::Cell::default();
+        let slope = Coefficients::grown(zero, end, |k, slope| self.quotient_lane(rates, divisor, slope, k))?;
+        Coefficients::grown(primal, end, |k, _| self.ratio(slope.0[k], self.plain.of_int(k as i64)?))
+    }
+}

@@ -1,0 +1,91 @@
+//! Powers of series. The textbook's recurrence divides by the base, which fails for a base of 0. Instead, the
+//! power's own Taylor coefficients are combined with the powers of the base's departure from its primal. Only
+//! N of these are nonzero, because series are truncated. Uses no differential equation.
+
+use super::TaylorReals;
+use super::series::{Coefficients, Jet};
+use crate::arith::Elementary;
+use crate::fault::Eval;
+use crate::number::Reals;
+
+impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
+    /// aⁿ for an integer n.
+    pub(super) fn whole_power(&self, a: &Jet<R, N>, n: i64) -> Eval<Jet<R, N>> {
+        let primal = self.plain.powi(a.primal(), n)?;
+        if a.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        // The exponent MIN can't be decremented, and 0 has no negative power.
+        let lowered = |m: usize| match n {
+            ..0 => (0..m).try_fold(primal, |power, _| self.plain.div(power, a.primal())),
+            _ => self.plain.powi(a.primal(), n - m as i64),
+        };
+        self.composed_power(primal, a, self.plain.of_int(n)?, lowered)
+    }
+
+    /// aᵇ = a^b₀ · e^((b - b₀)·log a), where b₀ is the primal of b. Therefore a base that isn't positive is
+    /// allowed for a constant exponent.
+    pub(super) fn real_power(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let primal = self.plain.pow(a.primal(), b.primal())?;
+        let power = self.constant_power(primal, a, b.primal())?;
+        if b.is_constant() {
+            return Ok(power);
+        }
+        // The last coefficient of the logarithm is only multiplied by 0, and might overflow.
+        let log = self.logarithm(self.plain.elementary(Elementary::Log, a.primal())?, a, N - 1)?;
+        let exponent = self.product(&b.with_primal(R::Cell::default()), &log)?;
+        let factor = self.exponential(self.plain.literal(1.0)?, &exponent)?;
+        Ok(self.product(&power, &factor)?.with_primal(primal))
+    }
+
+    /// aᵇ for a constant b.
+    fn constant_power(&self, primal: R::Cell, a: &Jet<R, N>, b: R::Cell) -> Eval<Jet<R, N>> {
+        if a.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        let lowered = |m: usize| self.plain.pow(a.primal(), self.plain.sub(b, self.plain.of_int(m as i64)?)?);
+        self.composed_power(primal, a, b, lowered)
+    }
+
+    /// Σ cₘ·(a - a₀)ᵐ over the Taylor coefficients of a power at a₀, by Horner's rule. `lowered` returns the
+    /// power with the exponent decreased by m. If the first nonzero coefficient of a - a₀ has a high index,
+    /// only a few cₘ are needed; the others aren't computed.
+    fn composed_power(
+        &self,
+        primal: R::Cell,
+        a: &Jet<R, N>,
+        exponent: R::Cell,
+        lowered: impl Fn(usize) -> Eval<R::Cell>,
+    ) -> Eval<Jet<R, N>> {
+        let Some(valuation) = a.valuation() else { return Ok(Coefficients::constant(primal)) };
+        let departure = a.with_primal(R::Cell::default());
+        let mut sum = Coefficients::default();
+        for m in (1..=(N - 1) / valuation).rev() {
+            let coefficient = self.power_coefficient(exponent, m, &lowered)?;
+            sum = self.product(&sum.with_primal(coefficient), &departure)?;
+        }
+        Ok(sum.with_primal(primal))
+    }
+
+    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m); 0 if a factor is 0, even if the power doesn't exist.
+    fn power_coefficient(
+        &self,
+        exponent: R::Cell,
+        m: usize,
+        lowered: impl Fn(usize) -> Eval<R::Cell>,
+    ) -> Eval<R::Cell> {
+        let plain = &self.plain;
+        let mut factors = [R::Cell::default(); N];
+        for (j, factor) in factors.iter_mut().take(m).enumerate() {
+            *factor = plain.sub(exponent, plain.of_int(j as i64)?)?;
+            if *factor == R::Cell::default() {
+                return Ok(*factor);
+            }
+        }
+        let mut coefficient = lowered(m)?;
+        for (j, factor) in factors.into_iter().take(m).enumerate() {
+            coefficient = plain.div(plain.mul(factor, coefficient)?, plain.of_int(j as i64 + 1)?)?;
+        }
+        Ok(coefficient)
+    }
+}

@@ -1,0 +1,45 @@
+//! Runs from the end of the last call back to its start, with a check that the start is restored. This module sets no
+//! inputs.
+
+use reviver_compile::compiled_run::RunEnd;
+use reviver_vm::Travel;
+use reviver_vm::drift::{restored, same};
+
+use super::end_to_end::{EndToEnd, in_one_go};
+use super::error::Error;
+use super::workspace::{Readable, Workspace};
+
+/// Outcome of a run back to the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackwardRun {
+    /// True if everything is restored, floats within the program's tolerance.
+    pub restored: bool,
+    /// True if everything is restored to the last bit.
+    pub bit_exact: bool,
+}
+
+impl Workspace {
+    /// Runs back from the end of the last run to its start, and compares.
+    ///
+    /// # Errors
+    /// A trap, the step limit, memory exhaustion, or no completed run to reverse.
+    pub fn come_back(&mut self) -> Result<BackwardRun, Error> {
+        let Readable::Arrived(travel) = self.held else {
+            return Err(Error::NothingToRead("no run has reached an end from which it could run backward"));
+        };
+        self.held = Readable::Nothing;
+        let shared = &self.executable.shared;
+        let trip = EndToEnd { travel: travel.reversed(), most_steps: self.most_steps, shows: None };
+        let turn = self.machine.state().step;
+        let budget = in_one_go(&self.machine, self.most_steps);
+        let ended = trip.route(shared).map(|route| route.run(&mut self.machine, &mut self.buffers, budget));
+        if ended != Some(RunEnd::Finished) {
+            trip.go_on(shared, &mut self.machine, turn)?;
+        }
+        let gifts = if travel == Travel::Forward { Some(&self.inputs) } else { self.results.as_ref() };
+        let Some(gifts) = gifts else { return Err(Error::NoBeginning) };
+        let (first, last) = (gifts.start.state(), self.machine.state());
+        let bit_exact = same(first, last);
+        Ok(BackwardRun { restored: bit_exact || restored(&shared.program, first, last), bit_exact })
+    }
+}

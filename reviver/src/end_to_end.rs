@@ -1,0 +1,88 @@
+//! A run through the whole program in either direction, by native code as far as it reaches, then by the machine.
+//! This module neither sets inputs nor reads results.
+
+use reviver_compile::compiled_run::{CompiledRun, RunBuffers, RunEnd};
+use reviver_compile::start::RunStart;
+use reviver_vm::explain::explain;
+use reviver_vm::{Machine, ShowSink, ShownMark, ShownValue, Stop, Travel};
+
+use super::error::Error;
+use super::shared::Shared;
+
+/// Maximum steps of native code between two polls of the interrupt flag.
+const UNASKED: u64 = 1 << 26;
+
+/// Run from one end of the program to the other.
+pub(super) struct EndToEnd<'s> {
+    pub travel: Travel,
+    pub most_steps: u64,
+    /// Receives the values of `show`.
+    pub shows: Option<&'s dyn ShowSink>,
+}
+
+impl EndToEnd<'_> {
+    /// Executes the run from a start. If code exits early, the machine continues. If a check fails in the code, the
+    /// machine repeats the run from the start, and reports the error if there is one.
+    pub fn make(
+        &self,
+        shared: &Shared,
+        (machine, buffers): (&mut Machine, &mut RunBuffers),
+        start: &RunStart,
+    ) -> Result<(), Error> {
+        let budget = in_one_go(machine, self.most_steps);
+        // Native code for the whole program ignores `show`.
+        let route = self.route(shared).filter(|_| self.shows.is_none());
+        let ended = route.map(|route| route.run_from(start, machine, buffers, budget)).transpose()?;
+        match ended {
+            Some(RunEnd::Finished) => return Ok(()),
+            Some(RunEnd::Underway) => {}
+            Some(RunEnd::Failed) | None => machine.renew(start.state())?,
+        }
+        if self.shows.is_some() {
+            machine.state_mut().counters.shown = ShownMark::default();
+        }
+        self.go_on(shared, machine, 0)
+    }
+
+    pub fn route<'s>(&self, shared: &'s Shared) -> Option<&'s CompiledRun> {
+        if self.travel == Travel::Forward { shared.there.as_ref() } else { shared.back.as_ref() }
+    }
+
+    /// Continues to the end of the program; `first` is the step number at the start, for the step limit.
+    pub fn go_on(&self, shared: &Shared, machine: &mut Machine, first: i64) -> Result<(), Error> {
+        let backward = self.travel == Travel::Backward;
+        loop {
+            let left = self.most_steps.saturating_sub(machine.state().step.abs_diff(first));
+            match machine.run(self.travel, left) {
+                Ok(Stop::Bound) => return Ok(()),
+                Ok(Stop::Shown { at, class, bits }) => {
+                    let shown = ShownValue::new(at, class, bits);
+                    if let Some(Err(error)) = self.shows.map(|shows| shows.show(&shared.program, shown)) {
+                        return Err(Error::of_derivative(&shared.name, error.into()));
+                    }
+                }
+                Ok(Stop::Budget | Stop::Interrupted) if self.is_there(machine) => return Ok(()),
+                Ok(Stop::Interrupted) => return Err(Error::Interrupted),
+                Ok(Stop::Budget) => {
+                    return Err(Error::StepLimit { backward, steps: self.most_steps });
+                }
+                Err(trap) => {
+                    let explanation = explain(machine.program(), machine.state(), trap);
+                    return Err(Error::trap(&shared.name, backward, Box::new(explanation)));
+                }
+            }
+        }
+    }
+
+    /// Returns true if the machine is at the end; a step limit that is reached exactly there doesn't count.
+    fn is_there(&self, machine: &Machine) -> bool {
+        let (program, state) = (machine.program(), machine.state());
+        let bound = if self.travel == Travel::Forward { program.end() } else { program.begin() };
+        state.position == bound && state.calls.is_empty()
+    }
+}
+
+/// Returns how many of `steps` native code may execute without a pause.
+pub(super) fn in_one_go(machine: &Machine, steps: u64) -> u64 {
+    if machine.has_interrupt_flag() { steps.min(UNASKED) } else { steps }
+}

@@ -1,0 +1,247 @@
+//! Runs of a program, in one direction or as a round trip, with measurements. Other modules decide what to report.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reviver_inspect::follow::{self, PlacedObserver};
+use reviver_vm::drift::{Drift, largest_drift, restored, same};
+use reviver_vm::explain::{Explanation, explain};
+use reviver_vm::garbage::Garbage;
+use reviver_vm::strategy::{CheckpointedRun, Retention, RunCost, RunHalt, UsedStrategy};
+use reviver_vm::{Machine, Program, ShownValue, State, Stop, Travel};
+
+use crate::account::Account;
+use crate::cli::RunOptions;
+use crate::failure::{Exit, Failure, Fallible};
+use crate::interrupt::{self, Signal};
+use crate::progress::ProgressLine;
+use crate::shown::{self, ShownValues};
+
+/// Number of steps between two progress updates.
+const CHUNK: u64 = 1 << 22;
+
+/// Reason why a run in one direction ended.
+pub enum Ending {
+    /// The run reached the end of the program in its direction.
+    Arrived,
+    /// The step limit was reached before.
+    Limited,
+    /// A signal arrived before.
+    Interrupted(Signal),
+    Trapped(Box<Explanation>),
+    /// The retention strategy needs more than `bytes` bytes.
+    Full {
+        strategy: &'static str,
+        bytes: u64,
+    },
+}
+
+/// Backward run of a `--check`.
+pub struct RoundTrip {
+    pub ending: Ending,
+    pub steps: u64,
+    pub restored: bool,
+    pub bit_exact: bool,
+    pub drift: Option<Drift>,
+}
+
+/// Destination of the values of `show`.
+pub enum Shows<'s> {
+    Printed,
+    Kept(&'s mut ShownValues),
+    /// Dropped here, because another module prints them.
+    Dropped,
+}
+
+/// Options of a run to the program's end.
+pub struct RunToEnd<'w, 'f> {
+    pub limit: Option<u64>,
+    pub shows: Shows<'w>,
+    /// Observer of the run.
+    pub observer: Option<&'w mut PlacedObserver<'f>>,
+}
+
+/// Data of a run's report.
+pub struct Report<'m> {
+    pub program: Arc<Program>,
+    pub travel: Travel,
+    pub ending: Ending,
+    /// Machine after the run; after a round trip it is at the start again.
+    pub machine: &'m Machine,
+    /// Retention strategy of the backward run, if one was requested; `cost` is its cost.
+    pub taken: Option<UsedStrategy>,
+    pub cost: RunCost,
+    /// State at the turning point of a round trip.
+    turn: Option<State>,
+    /// Cells that violate the rules at the end of the first direction.
+    pub garbage: Vec<Garbage>,
+    pub round_trip: Option<RoundTrip>,
+    pub steps: u64,
+    pub history_bytes: usize,
+    pub elapsed: Duration,
+    /// Indices of the results that weren't given, so that their `default` was used.
+    pub assumed: Vec<usize>,
+    /// Values of `show`, kept for `--json`.
+    pub shown: ShownValues,
+    /// Account in bits, if requested.
+    pub account: Option<Account>,
+}
+
+impl Report<'_> {
+    /// Returns the state at the end of the first direction.
+    pub fn state(&self) -> &State {
+        self.turn.as_ref().unwrap_or(self.machine.state())
+    }
+}
+
+/// Begins a run with a retention strategy (a *course*), as the options specify.
+pub fn course(options: &RunOptions, machine: Machine) -> Fallible<CheckpointedRun> {
+    let travel = if options.back { Travel::Backward } else { Travel::Forward };
+    let residues = options.start.exact.then_some(Retention::RESIDUES);
+    begin(machine, options.strategies.retention().or(residues), travel)
+}
+
+/// Begins a course that signals stop.
+pub fn begin(
+    mut machine: Machine,
+    retention: Option<Retention>,
+    travel: Travel,
+) -> Fallible<CheckpointedRun> {
+    machine.stop_when(interrupt::flag());
+    CheckpointedRun::begin(machine, retention, travel).map_err(|error| {
+        Failure::new(
+            Exit::Trap,
+            format_args!("{error} for the copy of the state from which the backward run starts"),
+        )
+        .help("`--strategy reverse` keeps no states")
+    })
+}
+
+/// Runs as the options specify. Only a round trip needs copies of the state, at its start and at its turning point.
+pub fn travel<'m>(
+    options: &RunOptions,
+    course: &'m mut CheckpointedRun,
+    assumed: Vec<usize>,
+    mut observer: Option<&mut PlacedObserver<'_>>,
+) -> Fallible<Report<'m>> {
+    let travel = if options.back { Travel::Backward } else { Travel::Forward };
+    let program = course.machine().program().clone();
+    let started = Instant::now();
+    let first_step = course.machine().state().step;
+    let first = if options.check { Some(copy(course.machine())?) } else { None };
+    let mut shown = ShownValues::default();
+    let shows = if options.start.json { Shows::Kept(&mut shown) } else { Shows::Printed };
+    let way = RunToEnd { limit: options.start.max_steps, shows, observer: observer.as_deref_mut() };
+    let ending = go(way, course, travel)?;
+    let machine = course.machine();
+    let steps = machine.state().step.abs_diff(first_step);
+    let arrived = matches!(ending, Ending::Arrived);
+    let garbage = if arrived { program.garbage(machine.state(), travel) } else { Vec::new() };
+    let (mut turn, mut round_trip) = (None, None);
+    if let Some(first) = first.filter(|_| arrived) {
+        let state = turn.insert(copy(course.machine())?);
+        round_trip = Some(come_back(options, course, (&first, state), observer)?);
+    }
+    let (elapsed, taken, cost) = (started.elapsed(), course.taken(), course.cost());
+    let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
+    let back = round_trip.as_ref().map(|trip| &trip.ending);
+    let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
+    // A plain history needs no remark, because `--exact` requested it. A strategy without enough memory is in the
+    // failure.
+    let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
+    Ok(Report {
+        program,
+        travel,
+        ending,
+        machine: course.machine(),
+        taken,
+        cost,
+        turn,
+        garbage,
+        round_trip,
+        steps,
+        history_bytes,
+        elapsed,
+        assumed,
+        shown,
+        account: None,
+    })
+}
+
+fn copy(machine: &Machine) -> Fallible<State> {
+    machine.state().try_clone().map_err(|error| {
+        Failure::new(Exit::Trap, format_args!("{error} for the copies that `--check` compares"))
+            .help("without `--check` none is made")
+    })
+}
+
+fn come_back(
+    options: &RunOptions,
+    course: &mut CheckpointedRun,
+    (first, turn): (&State, &State),
+    observer: Option<&mut PlacedObserver<'_>>,
+) -> Fallible<RoundTrip> {
+    let travel = if options.back { Travel::Forward } else { Travel::Backward };
+    // Values shown by the forward run aren't shown again.
+    let way = RunToEnd { limit: options.start.max_steps, shows: Shows::Dropped, observer };
+    let ending = go(way, course, travel)?;
+    let machine = course.machine();
+    let (program, last) = (machine.program(), machine.state());
+    let steps = last.step.abs_diff(turn.step);
+    if !matches!(ending, Ending::Arrived) {
+        return Ok(RoundTrip { ending, steps, restored: false, bit_exact: false, drift: None });
+    }
+    let bit_exact = same(first, last);
+    let is_exact = course.retention().is_some();
+    let restored = bit_exact || !is_exact && restored(program, first, last);
+    Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
+}
+
+/// Runs to the program's end, with progress updates and the values of `show`.
+pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -> Fallible<Ending> {
+    let RunToEnd { limit, mut shows, mut observer } = way;
+    let what = if travel == Travel::Forward { "forward" } else { "backward" };
+    let mut progress = ProgressLine::new(what, limit.is_some());
+    let first = course.machine().state().step;
+    let limit = limit.unwrap_or(u64::MAX);
+    loop {
+        let made = course.machine().state().step.abs_diff(first);
+        // Threaded tasks must run as one chunk; smaller chunks would run them sequentially.
+        let part = if course.machine().has_threads(None) { u64::MAX } else { CHUNK };
+        let budget = part.min(limit - made);
+        let outcome = follow::run(course, observer.as_deref_mut(), travel, budget);
+        let machine = course.machine();
+        match outcome {
+            Ok(Stop::Bound) => return Ok(Ending::Arrived),
+            Ok(Stop::Budget) if made + budget >= limit => return Ok(limited(machine, travel)),
+            Ok(Stop::Budget) => progress.update(made + budget),
+            Ok(Stop::Shown { at, class, bits }) => {
+                let (program, shown) = (machine.program(), ShownValue::new(at, class, bits));
+                match &mut shows {
+                    Shows::Printed => progress.print(&shown::line(program, shown))?,
+                    Shows::Kept(values) => values.add(program, shown),
+                    Shows::Dropped => {}
+                }
+            }
+            Ok(Stop::Interrupted) => {
+                return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
+            }
+            Err(RunHalt::Full { bytes }) => {
+                let strategy = course.retention().map_or("", |retention| retention.strategy.name());
+                return Ok(Ending::Full { strategy, bytes });
+            }
+            Err(RunHalt::Trap(trap)) => {
+                let explanation = explain(machine.program(), machine.state(), trap);
+                return Ok(Ending::Trapped(Box::new(explanation)));
+            }
+        }
+    }
+}
+
+/// Returns the outcome at the step limit, which doesn't count if the end is reached at the same step.
+fn limited(machine: &Machine, travel: Travel) -> Ending {
+    let program = machine.program();
+    let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
+    let state = machine.state();
+    if state.position == bound && state.calls.is_empty() { Ending::Arrived } else { Ending::Limited }
+}

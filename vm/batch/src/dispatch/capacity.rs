@@ -1,0 +1,101 @@
+//! Limits on the number of lanes by a device's bindings, and the layout of their workgroups. Depends only on the
+//! device's limits.
+
+use super::clock::CLOCK_BYTES;
+use crate::shader::{LaneShader, WORKGROUP};
+
+/// The 64-bit words of each lane, by buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WordShape {
+    pub given: usize,
+    pub found: usize,
+    pub kept: usize,
+    /// The number of words for steps: 0 or 1.
+    pub steps: usize,
+}
+
+/// Size of a word, in bytes.
+pub(super) const WORD: usize = 8;
+/// Size of a lane's status, and of the count of unfinished lanes, in bytes.
+pub(super) const STATUS: usize = 4;
+/// Words after the statuses, in words of status size.
+pub(super) const AFTER_STATUSES: usize = 3;
+/// Offset of the device's clock in the results, after the count of unfinished lanes, in bytes.
+pub(super) const CLOCK: usize = 16;
+/// Bytes before the lanes' results.
+pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
+
+impl WordShape {
+    pub fn of(shader: &LaneShader) -> Self {
+        let [given, found, kept] = [shader.given, shader.found, shader.kept].map(|words| words as usize);
+        Self { given, found, kept, steps: usize::from(shader.reports_steps) }
+    }
+
+    /// Returns the number of bytes that are read back for each lane: its output words, its steps if it reports them,
+    /// and its status.
+    pub fn bytes_of_results(&self) -> usize {
+        (self.found + self.steps) * WORD + STATUS
+    }
+
+    /// Returns the upper bound on the lanes of one dispatch, a multiple of [`WORKGROUP`]. Every buffer fits its
+    /// binding, and its words are counted in `u32`. Returns 0 if not even one workgroup fits.
+    pub fn most_lanes(&self, limits: &wgpu::Limits) -> usize {
+        let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
+        let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);
+        let of_binding = of_binding.min(of_buffer);
+        let most_words = self.given.max(self.found).max(self.kept).max(1);
+        let per_dimension = limits.max_compute_workgroups_per_dimension as usize;
+        let group = WORKGROUP as usize;
+        let most = [
+            of_binding / (most_words * WORD),
+            (of_binding / STATUS).saturating_sub(AFTER_STATUSES),
+            of_buffer.saturating_sub(BEFORE_RESULTS) / self.bytes_of_results(),
+            i32::MAX as usize / most_words,
+            per_dimension.saturating_mul(per_dimension).saturating_mul(group),
+        ];
+        most.into_iter().min().unwrap_or(0) / group * group
+    }
+}
+
+/// Returns the two dimensions of a dispatch that covers at least `lanes` lanes; the first has at most `per_dimension`
+/// workgroups.
+pub(super) fn groups(lanes: usize, per_dimension: u32) -> (u32, u32) {
+    let all = u32::try_from(lanes.div_ceil(WORKGROUP as usize)).unwrap_or(u32::MAX).max(1);
+    let rows = all.div_ceil(per_dimension.max(1));
+    (all.div_ceil(rows), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> wgpu::Limits {
+        wgpu::Limits {
+            max_buffer_size: 1 << 28,
+            max_storage_buffer_binding_size: 1 << 27,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn every_binding_fits() {
+        for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
+            let shape = WordShape { given, found, kept, steps: 1 };
+            let lanes = shape.most_lanes(&limits());
+            assert!(lanes > 0 && lanes.is_multiple_of(64));
+            assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
+            assert!((lanes + 3) * STATUS <= 1 << 27);
+            assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);
+        }
+        assert_eq!(WordShape { given: 1 << 24, found: 0, kept: 0, steps: 0 }.most_lanes(&limits()), 0);
+    }
+
+    #[test]
+    fn groups_cover_all_lanes_within_the_limits() {
+        for lanes in [1, 64, 65, 64 * 100, 64 * 100 + 1, 1_000_000] {
+            let (columns, rows) = groups(lanes, 100);
+            assert!(columns <= 100 && columns as usize * rows as usize * 64 >= lanes, "{lanes}");
+        }
+        assert_eq!(groups(1, 100), (1, 1));
+    }
+}

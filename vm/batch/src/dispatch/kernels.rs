@@ -1,0 +1,110 @@
+//! The kernels of a shader on a device. Lanes begin with the non-resumable one, if there is one. The driver compiles
+//! the resumable one when a lane first needs it.
+
+use std::sync::{Arc, OnceLock};
+
+use super::buffers::{Buffers, DispatchRequest, LaneSpan};
+use super::capacity::WordShape;
+use super::pipeline::{Pipeline, ShaderBindings};
+use crate::code::{ShaderCode, ShaderSource};
+use crate::device::{BatchDevice, WaitLimit};
+use crate::error::BatchError;
+use crate::shader::{KernelKind, LaneShader};
+
+/// The kernels of a shader.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    bindings: Arc<ShaderBindings>,
+    shape: WordShape,
+    single: Option<Pipeline>,
+    resumable: OnceLock<Pipeline>,
+    /// The code of the resumable kernel.
+    form: Arc<ShaderSource>,
+    most_iterations: u32,
+}
+
+impl Kernels {
+    /// Validates both kernels, and compiles the one that lanes begin with.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BatchError::Shader`] for an invalid text, [`BatchError::Lacks`] if the device ends loops too early,
+    /// and errors of the device.
+    pub fn new(device: &BatchDevice, shader: &LaneShader, shape: WordShape) -> Result<Self, BatchError> {
+        let LaneShader { wgsl, non_resumable, helper_iterations, .. } = shader;
+        let (ShaderCode { form, .. }, iterations) = code(device, wgsl, *helper_iterations)?;
+        let single = non_resumable.as_ref().map(|text| code(device, text, *helper_iterations)).transpose()?;
+        let bindings = Arc::new(ShaderBindings::new(device, &shader.constants)?);
+        let form = Arc::new(form);
+        let new = |form: &Arc<ShaderSource>| compiled(device, form, &bindings, shape);
+        let (single, resumable, most_iterations) = match single {
+            Some((code, own)) => (Some(new(&Arc::new(code.form))?), OnceLock::new(), own.min(iterations)),
+            None => (None, OnceLock::from(new(&form)?), iterations),
+        };
+        Ok(Self { bindings, shape, single, resumable, form, most_iterations })
+    }
+
+    pub fn bindings(&self) -> &ShaderBindings {
+        &self.bindings
+    }
+
+    /// Returns the upper bound on the iterations of a lane in one dispatch.
+    pub fn most_iterations(&self) -> u32 {
+        self.most_iterations
+    }
+
+    pub fn has_non_resumable(&self) -> bool {
+        self.single.is_some()
+    }
+
+    /// Returns the kernel of a pass; a shader without a non-resumable kernel uses the resumable one.
+    ///
+    /// # Errors
+    ///
+    /// Passes on errors of the device.
+    pub fn pipeline(&self, device: &BatchDevice, pass: KernelKind) -> Result<&Pipeline, BatchError> {
+        let made = match pass {
+            KernelKind::NonResumable => self.single.as_ref(),
+            KernelKind::Resumable => None,
+        };
+        if let Some(pipeline) = made.or_else(|| self.resumable.get()) {
+            return Ok(pipeline);
+        }
+        let pipeline = compiled(device, &self.form, &self.bindings, self.shape)?;
+        // Another thread may have compiled it meanwhile.
+        Ok(self.resumable.get_or_init(|| pipeline))
+    }
+}
+
+/// Input column of the warm-up lane; its results are dropped.
+const NOTHING: [u64; 1] = [0];
+
+/// Compiles a kernel completely. Some drivers do part or all of the work at the first dispatch. So the kernel is
+/// dispatched once, for a lane that executes no steps; its results are dropped.
+fn compiled(
+    device: &BatchDevice,
+    form: &Arc<ShaderSource>,
+    bindings: &Arc<ShaderBindings>,
+    shape: WordShape,
+) -> Result<Pipeline, BatchError> {
+    let (form, bindings) = (Arc::clone(form), Arc::clone(bindings));
+    device.compiled(move |device| {
+        let pipeline = Pipeline::new(device, &form, &bindings)?;
+        let mut buffers = Buffers::new(device, &bindings, shape, 1)?;
+        buffers.send(device, &vec![NOTHING.as_slice(); shape.given], &(0..1))?;
+        let block = LaneSpan { lanes: 1, most_steps: 0 };
+        let asked = DispatchRequest { is_first: true, dispatches: 1, iterations: 1, with_results: false };
+        let pending = buffers.submit(device, &pipeline, block, asked)?;
+        buffers.left(device, &pending, WaitLimit::None)?;
+        buffers.done();
+        Ok(pipeline)
+    })
+}
+
+/// Returns the code of a text for the device, and the upper bound on iterations of a lane in one dispatch.
+fn code(device: &BatchDevice, wgsl: &str, helper_iterations: u32) -> Result<(ShaderCode, u32), BatchError> {
+    let code = ShaderCode::of(wgsl, device.lowering(), device.info().has_f64, helper_iterations)?;
+    let iterations = device.probe().iterations_of_a_lane(code.uncounted_iterations);
+    let lacks = || device.info().lacks("loops of enough rounds", "use another device, or the processor");
+    Ok((code, iterations.ok_or_else(lacks)?))
+}

@@ -1,0 +1,235 @@
+//! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. Independent of
+//! other operations.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use reviver_compile::op::{Space, SsaOp, SsaValue};
+use reviver_compile::passes::range_at_uses;
+use reviver_isa::instruction::Class;
+
+use super::Writer;
+use crate::cells::literal;
+use crate::tables::CellRange;
+use crate::words::{WordRun, WordSource};
+
+/// Words that one iteration of a loop over memory processes.
+const UNROLLED: u32 = 16;
+
+/// The location of a word of the lane's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WordPlace {
+    /// In the variable of this number.
+    Variable(u32),
+    /// In memory, at the index that is this expression.
+    Memory(String),
+    /// At the start of the lane: this call of a helper function.
+    Start(String),
+}
+
+impl WordPlace {
+    /// Returns an expression for the word, of type `u64`.
+    pub fn held(&self) -> String {
+        match self {
+            WordPlace::Variable(word) => format!("m{word}"),
+            WordPlace::Memory(place) => format!("held({place})"),
+            WordPlace::Start(call) => call.clone(),
+        }
+    }
+}
+
+/// Distance of a word from the first word of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WordOffset {
+    Known(u32),
+    /// The loop variable plus this constant.
+    InLoop(u32),
+}
+
+impl WordOffset {
+    pub fn text(self) -> String {
+        match self {
+            WordOffset::Known(offset) => format!("{offset}u"),
+            WordOffset::InLoop(offset) => format!("word + {offset}u"),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Converts a value of a class to a word. Without a class, the value already is a word.
+    pub(super) fn to_word(&self, class: Option<Class>, value: &str) -> String {
+        match class {
+            Some(class) => self.operations.to_word(class, value),
+            None => value.to_owned(),
+        }
+    }
+
+    pub(super) fn of_word(&self, class: Option<Class>, word: &str) -> String {
+        match class {
+            Some(class) => self.operations.of_word(class, word),
+            None => word.to_owned(),
+        }
+    }
+
+    /// Returns the text of a value, converted to a word.
+    pub(super) fn word_of(&self, value: SsaValue) -> String {
+        match self.steps.contains(&value) {
+            true => format!("u64({})", self.value(value)),
+            false => self.to_word(self.text.lane_run.function.class(value), &self.value(value)),
+        }
+    }
+
+    /// Converts a word to the type of a value.
+    pub(super) fn of_word_for(&self, value: SsaValue, word: &str) -> String {
+        match self.steps.contains(&value) {
+            true => format!("i64({word})"),
+            false => self.of_word(self.text.lane_run.function.class(value), word),
+        }
+    }
+
+    /// Returns the location of a word.
+    pub(super) fn place(&self, word: u32) -> WordPlace {
+        match self.text.memory.variables.contains(&word) {
+            true => WordPlace::Variable(word),
+            false => WordPlace::Memory(format!("{}u", self.memory_at() + word)),
+        }
+    }
+
+    /// Returns the location of a word in a run. Words that a loop processes are never variables.
+    pub(super) fn place_of(&self, first: u32, offset: WordOffset) -> WordPlace {
+        match offset {
+            WordOffset::Known(offset) => self.place(first + offset),
+            WordOffset::InLoop(_) => {
+                WordPlace::Memory(format!("{}u + {}", self.memory_at() + first, offset.text()))
+            }
+        }
+    }
+
+    pub(super) fn hold(&mut self, place: &WordPlace, bits: &str) {
+        self.line(match place {
+            WordPlace::Variable(word) => format!("m{word} = {bits};"),
+            WordPlace::Memory(place) => format!("hold({place}, {bits});"),
+            // The cells of the start aren't written.
+            WordPlace::Start(_) => "failed = true;".to_owned(),
+        });
+    }
+
+    /// Returns the location of the cell that an operation loads or stores; None if no such cell exists, so that a check
+    /// has already failed. After a failed check an address may be arbitrary, so it is clamped to the range of cells
+    /// that it was derived for.
+    pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<WordPlace> {
+        let function = &self.text.lane_run.function;
+        let known = literal(function, op).and_then(|address| self.text.memory.word((space, address)));
+        if let Some(word) = known {
+            return Some(self.place(word));
+        }
+        let address = op.operands.first().copied().unwrap_or(value);
+        if matches!(space, Space::StartInts | Space::StartReals) {
+            let range = self.text.tables.range(function, space, address)?;
+            let at = self.offset(value, address, range.1..range.2);
+            return Some(WordPlace::Start(format!("{}({at})", start_function(range))));
+        }
+        let range = range_at_uses(function, self.plan.resolved(address));
+        let run = self.text.memory.within(space, range)?;
+        let at = self.offset(value, address, run.first..run.end);
+        Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
+    }
+
+    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that of the first cell.
+    fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
+        let (name, address) = (format!("at{}", value.0), self.value(address));
+        let from = match cells.start {
+            0 => address,
+            first => format!("({address} - {})", self.operations.integers().literal(first.into())),
+        };
+        let of = self.operations.integers();
+        let (unsigned, cells) = (of.unsigned(), of.unsigned_literal((cells.end - cells.start).into()));
+        self.line(format!("let {name} = select(0u, u32({from}), bitcast<{unsigned}>({from}) < {cells});"));
+        name
+    }
+
+    /// Returns the helper functions that read cells of the start.
+    pub(super) fn start_functions(&self) -> String {
+        let mut text = String::new();
+        for (&range, runs) in &self.text.tables.ranges {
+            let mut lines = Vec::new();
+            choose_run(runs, 1, &mut lines);
+            let _ = write!(text, "fn {}(at: u32) -> u64 {{\n{}}}\n\n", start_function(range), lines.concat());
+        }
+        text
+    }
+
+    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory at the same offset
+    /// from each start in `places`. `each` emits the lines for one word: its arguments are the source word and the offset. The lines should
+    /// be short, because the compile time of a shader grows with the square of the size of a function.
+    pub(super) fn through(
+        &mut self,
+        (source, count): (WordSource, u32),
+        places: &[u32],
+        mut each: impl FnMut(&mut Self, &str, WordOffset),
+    ) {
+        let source = |offset: WordOffset| match source {
+            WordSource::Same(0) => "constants[0]".to_owned(),
+            WordSource::Same(bits) => format!("{bits}lu"),
+            WordSource::Given(first) => format!("told({first}u + {})", offset.text()),
+            WordSource::Table(first) => format!("constants[{first}u + {}]", offset.text()),
+        };
+        let variables = &self.text.memory.variables;
+        let is_variable = |n: &u32| places.iter().any(|first| variables.contains(&(first + n)));
+        let mut begin = 0;
+        while begin < count {
+            let end = (begin..count).find(is_variable).unwrap_or(count);
+            let whole = if end - begin <= UNROLLED { 0 } else { (end - begin) / UNROLLED * UNROLLED };
+            if whole > 0 {
+                let last = begin + whole;
+                self.open(format!("for (var word = {begin}u; word < {last}u; word += {UNROLLED}u) {{"));
+                for n in 0..UNROLLED {
+                    each(self, &source(WordOffset::InLoop(n)), WordOffset::InLoop(n));
+                }
+                self.close();
+            }
+            // The word at `end`, if any, is a variable and is included.
+            let behind = (end + 1).min(count);
+            for n in begin + whole..behind {
+                each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));
+            }
+            begin = behind;
+        }
+    }
+
+    /// Returns the upper bound on the iterations of the loop over some words.
+    pub(super) fn iterations_over(count: u32) -> u32 {
+        if count <= UNROLLED { 0 } else { count / UNROLLED }
+    }
+}
+
+/// Returns the name of the helper function that reads cells of the start.
+fn start_function((space, first, end): CellRange) -> String {
+    let class = if space == Space::StartInts { "ints" } else { "reals" };
+    format!("start_{class}_{first}_{end}")
+}
+
+/// Emits the search for the run that has the word `at`, as a balanced tree of comparisons, and the word.
+fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
+    let indent = "    ".repeat(depth);
+    match runs {
+        [] => lines.push(format!("{indent}return constants[0];\n")),
+        [run] => {
+            let word = match run.source {
+                WordSource::Same(0) => "constants[0]".to_owned(),
+                WordSource::Same(bits) => format!("{bits}lu"),
+                WordSource::Given(first) => format!("told({first}u + (at - {}u))", run.word),
+                WordSource::Table(first) => format!("constants[{first}u + (at - {}u)]", run.word),
+            };
+            lines.push(format!("{indent}return {word};\n"));
+        }
+        _ => {
+            let (before, after) = runs.split_at(runs.len() / 2);
+            let first = after.first().map_or(0, |run| run.word);
+            lines.push(format!("{indent}if (at < {first}u) {{\n"));
+            choose_run(before, depth + 1, lines);
+            lines.push(format!("{indent}}}\n"));
+            choose_run(after, depth, lines);
+        }
+    }
+}

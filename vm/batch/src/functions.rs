@@ -1,0 +1,114 @@
+//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of a gradient.
+//! Independent of shader text and of cell values.
+
+use reviver_compile::BuildError;
+use reviver_compile::bounded::{BoundedCalls, bounded};
+use reviver_compile::build;
+use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
+use reviver_compile::compiled_run::RunPlan;
+use reviver_compile::foreign::check_exits;
+use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
+use reviver_compile::passes::{PASSES, Pass, optimized};
+use reviver_compile::rows::AdjointRows;
+use reviver_compile::start::RunStart;
+use reviver_vm::differentiate::early_turn;
+use reviver_vm::{CheckLevel, Travel};
+
+use crate::no_shader::NoShader;
+
+/// Words of a lane's memory for calls that are open at once and are not inlined, such as those of a recursion. At this
+/// size, a hundred thousand lanes fill the memory that devices have.
+const WORDS_OF_CALLS: u32 = 1 << 12;
+/// Lower bound on the number of such open calls, however many words they take.
+const LEAST_CALLS: u32 = 16;
+
+/// An SSA function, with the memory bound of the calls that it opens.
+#[derive(Debug)]
+pub(crate) struct LaneFunction {
+    pub function: SsaFunction,
+    pub calls: BoundedCalls,
+    /// The layout of the adjoints of a gradient.
+    pub rows: Option<AdjointRows>,
+}
+
+/// Builds the SSA function from one end of a program to the other.
+///
+/// # Errors
+/// Fails if the program does something that devices can't.
+pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Result<LaneFunction, NoShader> {
+    let run = sweep(start, RunPlan::whole(start.program(), travel, level), false)?;
+    if !start.suits(&run.function.specialization) {
+        return Err(NoShader::Start);
+    }
+    Ok(run)
+}
+
+/// Builds the call function of a gradient. `losses` are addresses of reals, one for each row; [`results`] has the order of their
+/// values.
+///
+/// # Errors
+/// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
+pub(crate) fn gradient(
+    start: &RunStart,
+    losses: &[u32],
+    level: CheckLevel,
+) -> Result<LaneFunction, NoShader> {
+    let program = start.program();
+    if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
+        return Err(NoShader::OwnMode);
+    }
+    let cells: Vec<usize> = losses.iter().map(|&loss| loss as usize).collect();
+    let turn = early_turn(program, &cells).and_then(|stops| stops.only());
+    let turn = turn.map_or(program.end(), |node| node.position);
+    let [primal, reverse] = RunPlan::gradient(program, turn, level);
+    let [primal, reverse] = [sweep(start, primal, true)?, sweep(start, reverse, true)?];
+    let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
+    if !start.suits(&primal.function.specialization) || has_adjoints {
+        return Err(NoShader::Start);
+    }
+    let calls = primal.calls.max(reverse.calls);
+    let largest =
+        if primal.function.specialization.is_watched { LargestScan::All } else { LargestScan::None };
+    let needs = CallNeeds {
+        largest,
+        unit_seeds: Some(losses),
+        frames: Some([calls.ints, calls.reals]),
+        passes: &passes(),
+    };
+    let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
+    let task = GradientTask { turn, level, seeded: &results(losses), rows };
+    let function = GradientFunction::join(program, task, [primal.function, reverse.function], needs);
+    let GradientFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
+    Ok(LaneFunction { function, calls, rows: Some(rows) })
+}
+
+/// Returns the losses without repetitions, in the order of the results of a gradient.
+pub(crate) fn results(losses: &[u32]) -> Vec<u32> {
+    let mut found = losses.to_vec();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps, so that the same number
+/// of calls may be open in both.
+fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
+    let program = start.program();
+    let specialization = plan.specialization(program);
+    // A caller that sees a lane that hasn't arrived runs it again.
+    let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
+    let function = build(program.module(), program.flow(), specialization)?;
+    let room = (WORDS_OF_CALLS, LEAST_CALLS);
+    let calls = BoundedCalls::of(program, start.state(), function.demands, room, has_adjoints);
+    let calls = calls.ok_or(NoShader::Limits)?;
+    let function = bounded(function, calls);
+    check_exits(program, &function, plan.to)
+        .map_err(|foreign| foreign.map_or(BuildError::Code.into(), NoShader::foreign))?;
+    Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
+}
+
+/// Returns the compiler's passes, except `indices`: it drops the known ranges of indices, and with them which arrays
+/// they address.
+fn passes() -> Vec<Pass> {
+    PASSES.into_iter().filter(|(name, _)| *name != "bounds checks").collect()
+}

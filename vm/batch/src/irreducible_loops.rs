@@ -1,0 +1,259 @@
+//! Makes the loops of any control-flow graph reducible. A loop with several entries gets a switch node, which
+//! dispatches all jumps to these entries and becomes the loop's only entry. All other control flow is unchanged.
+//! Independent of what blocks contain, and of the language.
+//!
+//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs" (1993).
+//! A loop is a strongly connected component, and all of its entries are heads. Inner loops are the components that
+//! remain without jumps to the heads.
+//!
+//! If all iterations pass through one of the entries, only that entry is a head. Jumps from inside to the other entries
+//! are then unchanged, and an iteration passes the switch once.
+
+use std::collections::BTreeMap;
+
+use crate::graph::BlockGraph;
+
+/// A reducible graph: each of its loops has one entry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReducibleGraph {
+    /// The program's blocks by their numbers, followed by the switch nodes.
+    pub graph: BlockGraph,
+    /// The switch at each node that is no block.
+    pub dispatch_nodes: BTreeMap<u32, DispatchNode>,
+    /// The number of the selected entry, for each jump (node, number of its arm) that was redirected to a switch.
+    pub chosen: BTreeMap<(u32, usize), u32>,
+    /// The number of loops with several entries.
+    pub irreducible_loops: u32,
+}
+
+/// A switch node: a branch between two halves of a loop's entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DispatchNode {
+    /// The blocks reachable through this node and its subnodes.
+    pub entries: Vec<u32>,
+    /// Entries with a number below this are on the first arm.
+    pub below: u32,
+}
+
+impl ReducibleGraph {
+    /// Makes a graph reducible. Its first block must have no predecessors.
+    pub fn of(graph: BlockGraph) -> ReducibleGraph {
+        let region = reached(&graph);
+        let mut found = ReducibleGraph { graph: within(&graph, &region), ..ReducibleGraph::default() };
+        let mut open = vec![region];
+        while let Some(region) = open.pop() {
+            for mut cycle in cycles(&found.graph, &region) {
+                let entries = found.entries(&cycle);
+                let heads = found.heads(&cycle, &entries);
+                if entries.len() > 1 {
+                    found.switch(&cycle, &entries, &heads);
+                }
+                cycle.retain(|block| !heads.contains(block));
+                open.push(cycle);
+            }
+        }
+        found
+    }
+
+    /// Returns the blocks of a cycle that have predecessors outside it, in ascending order.
+    fn entries(&self, cycle: &[u32]) -> Vec<u32> {
+        let mut is_inside = vec![false; self.graph.successors.len()];
+        let mut is_entry = is_inside.clone();
+        cycle.iter().for_each(|&block| set(&mut is_inside, block));
+        for (from, successors) in self.graph.successors.iter().enumerate() {
+            if is_inside.get(from) == Some(&false) {
+                successors.iter().for_each(|&to| set(&mut is_entry, to));
+            }
+        }
+        let mut entries: Vec<u32> =
+            cycle.iter().copied().filter(|&block| is_entry.get(block as usize) == Some(&true)).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    /// Returns the heads of a cycle: a single entry that all cycles through entries contain, if there is one, otherwise
+    /// all entries.
+    fn heads(&self, cycle: &[u32], entries: &[u32]) -> Vec<u32> {
+        let is_only = |&&head: &&u32| {
+            let others: Vec<u32> = cycle.iter().copied().filter(|&block| block != head).collect();
+            !cycles(&self.graph, &others).iter().flatten().any(|block| entries.contains(block))
+        };
+        entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
+    }
+
+    /// Redirects all jumps that enter a cycle, or start another iteration of it, to a new switch.
+    fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
+        let root = self.graph.successors.len() as u32;
+        for (from, successors) in (0..).zip(&mut self.graph.successors) {
+            let is_inside = cycle.contains(&from);
+            for (arm, to) in successors.iter_mut().enumerate() {
+                let number = entries.iter().position(|entry| entry == to);
+                if let Some(number) = number.filter(|_| !is_inside || heads.contains(to)) {
+                    self.chosen.insert((from, arm), number as u32);
+                    *to = root;
+                }
+            }
+        }
+        self.irreducible_loops += 1;
+        self.lead_to(0, entries);
+    }
+
+    /// Adds a binary tree of nodes that dispatches to `entries`; `first` is the number of the first entry. Returns its
+    /// root.
+    fn lead_to(&mut self, first: u32, entries: &[u32]) -> u32 {
+        if let &[only] = entries {
+            return only;
+        }
+        let (low, high) = entries.split_at(entries.len() / 2);
+        let (node, below) = (self.graph.successors.len() as u32, first + low.len() as u32);
+        self.graph.successors.push(Vec::new());
+        self.dispatch_nodes.insert(node, DispatchNode { entries: entries.to_vec(), below });
+        let arms = vec![self.lead_to(first, low), self.lead_to(below, high)];
+        if let Some(successors) = self.graph.successors.get_mut(node as usize) {
+            *successors = arms;
+        }
+        node
+    }
+}
+
+/// Returns the subgraph of a region; blocks outside it keep no successors.
+fn within(graph: &BlockGraph, region: &[u32]) -> BlockGraph {
+    let mut found = BlockGraph { successors: vec![Vec::new(); graph.successors.len()] };
+    for &block in region {
+        if let Some(own) = found.successors.get_mut(block as usize) {
+            own.extend(successors(graph, block));
+        }
+    }
+    found
+}
+
+fn set(all: &mut [bool], block: u32) {
+    if let Some(place) = all.get_mut(block as usize) {
+        *place = true;
+    }
+}
+
+/// Clears a block's flag; returns true if it was set.
+fn is_taken(all: &mut [bool], block: u32) -> bool {
+    all.get_mut(block as usize).is_some_and(std::mem::take)
+}
+
+fn successors(graph: &BlockGraph, block: u32) -> &[u32] {
+    graph.successors.get(block as usize).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the blocks that are reachable from the first one.
+fn reached(graph: &BlockGraph) -> Vec<u32> {
+    let all: Vec<u32> = (0..graph.successors.len() as u32).collect();
+    let mut is_open = vec![true; all.len()];
+    postorder(graph, all.get(..1).unwrap_or_default(), &mut is_open)
+}
+
+/// Returns the blocks reachable from `from` through blocks that are open, each after its successors, back edges
+/// excepted. Blocks that are returned are no longer open.
+fn postorder(graph: &BlockGraph, from: &[u32], is_open: &mut [bool]) -> Vec<u32> {
+    let mut order = Vec::new();
+    for &root in from {
+        let mut path: Vec<(u32, &[u32])> = Vec::new();
+        if is_taken(is_open, root) {
+            path.push((root, successors(graph, root)));
+        }
+        while let Some((block, left)) = path.last_mut() {
+            let Some((&to, others)) = left.split_first() else {
+                order.push(*block);
+                path.pop();
+                continue;
+            };
+            *left = others;
+            if is_taken(is_open, to) {
+                path.push((to, successors(graph, to)));
+            }
+        }
+    }
+    order
+}
+
+/// Returns the strongly connected components of a region that contain a cycle.
+///
+/// M. Sharir, "A strong-connectivity algorithm and its applications in data flow analysis" (1981).
+fn cycles(graph: &BlockGraph, region: &[u32]) -> Vec<Vec<u32>> {
+    let mut is_open = vec![false; graph.successors.len()];
+    region.iter().for_each(|&block| set(&mut is_open, block));
+    let mut mirrored = BlockGraph { successors: vec![Vec::new(); graph.successors.len()] };
+    let is_inside = is_open.clone();
+    for &from in region {
+        for &to in successors(graph, from) {
+            if let Some(back) = mirrored.successors.get_mut(to as usize) {
+                back.push(from);
+            }
+        }
+    }
+    let order = postorder(graph, region, &mut is_open);
+    let mut is_open = is_inside;
+    let sets = order.iter().rev().map(|&block| postorder(&mirrored, &[block], &mut is_open));
+    let is_cycle = |set: &Vec<u32>| match set.as_slice() {
+        [] => false,
+        &[only] => successors(graph, only).contains(&only),
+        _ => true,
+    };
+    sets.filter(is_cycle).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(successors: &[&[u32]]) -> ReducibleGraph {
+        ReducibleGraph::of(BlockGraph { successors: successors.iter().map(|to| to.to_vec()).collect() })
+    }
+
+    #[test]
+    fn loops_with_one_entry_stay_as_they_are() {
+        let nested: &[&[u32]] = &[&[1], &[2, 4], &[3], &[2, 1], &[]];
+        let found = of(nested);
+        assert!(found.dispatch_nodes.is_empty() && found.chosen.is_empty());
+        assert_eq!(found.graph.successors, nested);
+    }
+
+    #[test]
+    fn only_a_loop_with_several_entries_begins_with_a_dispatch() {
+        // 1 and 2 lead to each other and are both entered; 4 is a loop by itself.
+        let found = of(&[&[1, 2], &[2], &[1, 3], &[4], &[4, 5], &[]]);
+        assert_eq!(
+            found.dispatch_nodes,
+            BTreeMap::from([(6, DispatchNode { entries: vec![1, 2], below: 1 })])
+        );
+        assert_eq!(
+            found.graph.successors,
+            [vec![6, 6], vec![2], vec![6, 3], vec![4], vec![4, 5], vec![], vec![1, 2]]
+        );
+        assert_eq!(found.chosen, BTreeMap::from([((0, 0), 0), ((0, 1), 1), ((2, 0), 0)]));
+        assert_eq!(found.irreducible_loops, 1);
+    }
+
+    #[test]
+    fn an_inner_loop_with_several_entries_has_its_own_dispatch() {
+        // 1 is the head of a loop in which 2 and 3 are both entered.
+        let found = of(&[&[1], &[2, 3], &[3], &[2, 4], &[1, 5], &[]]);
+        assert_eq!(found.graph.successors[1], [6, 6]);
+        assert_eq!((found.graph.successors[4].as_slice(), found.irreducible_loops), (&[1, 5][..], 1));
+    }
+
+    #[test]
+    fn back_edges_to_several_entries_all_lead_to_the_dispatch() {
+        // 1 and 2 are entered, and each is a loop without the other.
+        let found = of(&[&[1, 2], &[1, 2], &[1, 2]]);
+        assert_eq!(found.graph.successors, [vec![3, 3], vec![3, 3], vec![3, 3], vec![1, 2]]);
+        assert_eq!(found.irreducible_loops, 1);
+    }
+
+    #[test]
+    fn three_entries_are_a_tree() {
+        let found = of(&[&[4, 3], &[2], &[3], &[1, 5], &[1, 2], &[]]);
+        let nodes: Vec<&DispatchNode> = found.dispatch_nodes.values().collect();
+        assert_eq!(nodes.len(), 2);
+        assert_eq!((nodes[0].entries.as_slice(), nodes[0].below), (&[1, 2, 3][..], 1));
+        assert_eq!((nodes[1].entries.as_slice(), nodes[1].below), (&[2, 3][..], 2));
+        assert_eq!(found.graph.successors[6..], [vec![1, 7], vec![2, 3]]);
+    }
+}

@@ -1,0 +1,227 @@
+//! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to the
+//! arrival. Independent of shader text.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reviver_compile::call::region::{Region, regions};
+use reviver_compile::emit_plan::EmitPlan;
+use reviver_compile::function::{SsaEnd, SsaFunction};
+use reviver_compile::op::{OpKind, Space, SsaValue};
+use reviver_compile::passes::range_at_uses;
+use reviver_compile::rows::AdjointRows;
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+
+use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal, own_space};
+
+/// The place of a cell's content at an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellHome {
+    Value(SsaValue),
+    /// The word of this number in the lane's memory.
+    Memory(u32),
+}
+
+/// The losses of a gradient, each with a row of adjoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LossRows {
+    /// The addresses of the losses, one for each row.
+    pub losses: Vec<u32>,
+    /// The layout of the rows. A plain run has none.
+    pub rows: Option<AdjointRows>,
+}
+
+impl LossRows {
+    pub fn count(&self) -> u32 {
+        self.losses.len() as u32
+    }
+
+    /// Returns the address of a real's adjoint in a row.
+    pub fn adjoint(&self, row: u32, real: u32) -> u32 {
+        self.rows.map_or(real, |rows| rows.adjoint(row, real))
+    }
+
+    /// Iterates over the addresses of the seeds: for each row, the adjoint of the row's loss. All other adjoints are 0 at the
+    /// turning point.
+    pub fn seeds(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
+    }
+}
+
+/// The run of a lane as one SSA function.
+#[derive(Debug)]
+pub(crate) struct LaneRun {
+    pub function: SsaFunction,
+    /// The sweep of each block.
+    regions: HashMap<u32, Region>,
+    /// The blocks of arrivals, each with the values that it stores to cells outside of memory.
+    pub lane_ends: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
+    /// Pairs of a value and its replacement, for loads from cells outside of memory.
+    pub replacements: Vec<(SsaValue, SsaValue)>,
+    /// The loads of input words, each with the number of the word.
+    pub given: BTreeMap<SsaValue, u32>,
+    /// The losses, with the layout of their adjoints.
+    pub adjoints: LossRows,
+    /// Values of cells at the start.
+    starts: HashMap<SpacedCell, SsaValue>,
+}
+
+/// Returns true if an operation only counts for statistics, which lanes don't have.
+fn is_count(kind: OpKind) -> bool {
+    matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
+}
+
+impl LaneRun {
+    /// Builds the run of a lane from an SSA function that ends where the run does.
+    pub fn of(function: SsaFunction, adjoints: LossRows, start: &StartCells, memory: &LaneMemory) -> LaneRun {
+        let mut lane_run = LaneRun {
+            regions: regions(&function),
+            function,
+            lane_ends: BTreeMap::new(),
+            replacements: Vec::new(),
+            given: BTreeMap::new(),
+            adjoints,
+            starts: HashMap::new(),
+        };
+        let order = EmitPlan::of(&lane_run.function).order;
+        lane_run.lower(&order, start, memory);
+        lane_run
+    }
+
+    /// Returns the sweep at the start of a block.
+    pub fn region(&self, block: u32) -> Region {
+        self.regions.get(&block).copied().unwrap_or(Region::Forward)
+    }
+
+    /// Returns the value of a cell at the start of lanes.
+    pub fn at_start(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
+        if let Some(&known) = self.starts.get(&cell) {
+            return known;
+        }
+        let value = match start.word(cell) {
+            StartWord::Same(bits) => self.literal(cell.0, bits),
+            StartWord::Given(word) => {
+                let address = self.function.define(OpKind::Int(cell.1.into()), &[]);
+                let value = self.function.define(OpKind::Load(cell.0), &[address]);
+                self.given.insert(value, word);
+                value
+            }
+        };
+        self.starts.insert(cell, value);
+        value
+    }
+
+    /// Returns the place of a cell's content when a lane arrives in a block.
+    pub fn at_end(
+        &mut self,
+        block: u32,
+        cell: SpacedCell,
+        start: &StartCells,
+        memory: &LaneMemory,
+    ) -> CellHome {
+        if let Some(word) = memory.word(cell) {
+            return CellHome::Memory(word);
+        }
+        let stored = self.lane_ends.get(&block).and_then(|stored| stored.get(&cell)).copied();
+        CellHome::Value(stored.unwrap_or_else(|| self.at_start(cell, start)))
+    }
+
+    /// Returns true if a value is known to be an integer other than these bits. Reals are never known to be wrong.
+    pub fn is_never(&self, value: SsaValue, class: Class, bits: u64) -> bool {
+        match self.function.op(value).map(|op| op.kind) {
+            Some(OpKind::Int(literal)) => class == Class::Int && literal as u64 != bits,
+            // A real that isn't equal may still be close enough.
+            _ => false,
+        }
+    }
+
+    /// Defines a literal of the class of a space.
+    pub fn literal(&mut self, space: Space, bits: u64) -> SsaValue {
+        let kind = match space.class() {
+            Class::Int => OpKind::Int(bits as i64),
+            Class::Real => OpKind::Real(bits),
+        };
+        self.function.define(kind, &[])
+    }
+
+    /// Replaces the loads and stores of cells outside of memory by values, and records the values that blocks of arrivals
+    /// store. Removes operations that only count.
+    fn lower(&mut self, order: &[u32], start: &StartCells, memory: &LaneMemory) {
+        for &number in order {
+            let Some(block) = self.function.blocks.get_mut(number as usize) else { continue };
+            let is_arrival = matches!(block.end, SsaEnd::Exit { .. });
+            let ops = std::mem::take(&mut block.ops);
+            let ops: Vec<SsaValue> =
+                ops.into_iter().flat_map(|value| self.choice(value, start, memory)).collect();
+            let mut stored: BTreeMap<SpacedCell, SsaValue> = BTreeMap::new();
+            let kept = ops.into_iter().filter(|&value| {
+                let Some(op) = self.function.op(value) else { return true };
+                let (kind, place, second) =
+                    (op.kind, literal(&self.function, op), op.operands.get(1).copied());
+                let cell =
+                    |space| place.map(|address| (space, address)).filter(|&cell| memory.word(cell).is_none());
+                match kind {
+                    OpKind::Store(Space::Results) => true,
+                    OpKind::Load(space @ (Space::StartInts | Space::StartReals)) => {
+                        let Some(address) = place else { return true };
+                        let held = self.at_start((own_space(space), address), start);
+                        self.replacements.push((value, held));
+                        false
+                    }
+                    OpKind::Load(space) => {
+                        let Some(cell) = cell(space) else { return true };
+                        let held = stored.get(&cell).copied();
+                        let held = held.unwrap_or_else(|| self.at_start(cell, start));
+                        self.replacements.push((value, held));
+                        false
+                    }
+                    OpKind::Store(space) => {
+                        let (Some(cell), Some(second)) = (cell(space), second) else { return true };
+                        stored.insert(cell, second);
+                        false
+                    }
+                    kind => !is_count(kind),
+                }
+            });
+            let kept = kept.collect();
+            if let Some(block) = self.function.blocks.get_mut(number as usize) {
+                block.ops = kept;
+            }
+            if is_arrival {
+                self.lane_ends.insert(number, stored);
+            }
+        }
+    }
+
+    /// Replaces a load at a computed address among cells outside of memory by a selection among their values, and returns the
+    /// operations of the selection. Returns any other operation unchanged.
+    fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
+        let load = self.function.op(value).and_then(|op| match (op.kind, op.operands.first()) {
+            (OpKind::Load(space), Some(&address)) if literal(&self.function, op).is_none() => {
+                Some((space, address))
+            }
+            _ => None,
+        });
+        let cells = load.and_then(|(space, address)| {
+            let cells = memory.chosen(space, range_at_uses(&self.function, address))?;
+            Some((own_space(space), address, cells))
+        });
+        let Some((space, address, mut cells)) = cells else { return vec![value] };
+        let choose = match space.class() {
+            Class::Int => OpKind::IntChoose,
+            Class::Real => OpKind::Choose,
+        };
+        let Some(first) = cells.next() else { return vec![value] };
+        let mut held = self.at_start((space, first), start);
+        let mut made = Vec::new();
+        for cell in cells {
+            let number = self.function.define(OpKind::Int(cell.into()), &[]);
+            let is_here = self.function.define(OpKind::IntTest(Order::Eq), &[address, number]);
+            let other = self.at_start((space, cell), start);
+            held = self.function.define(choose, &[is_here, other, held]);
+            made.extend([number, is_here, held]);
+        }
+        self.replacements.push((value, held));
+        made
+    }
+}

@@ -1,0 +1,275 @@
+//! A WGSL function under construction: terms, the lines that define them, and elimination of unused lines. Independent
+//! of operations and number systems.
+
+use std::cell::RefCell;
+
+/// A value that expressions refer to, by its number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShaderTerm(usize);
+
+/// The text of a term.
+#[derive(Clone, Debug)]
+enum ShaderTermText {
+    /// An expression, with its value if it is a literal integer.
+    Given(String, Option<u64>),
+    /// The variable with the number of this term.
+    Variable,
+}
+
+#[derive(Clone, Debug)]
+enum ShaderLine {
+    Let {
+        term: ShaderTerm,
+        text: String,
+        uses: Vec<ShaderTerm>,
+    },
+    Pick {
+        of: &'static str,
+        flag: ShaderTerm,
+        results: Vec<ShaderTerm>,
+        arms: [ShaderLines; 2],
+    },
+    /// Variables that are updated by steps, while a condition holds.
+    Repeat {
+        of: &'static str,
+        state: Vec<ShaderTerm>,
+        first: Vec<ShaderTerm>,
+        test: ShaderLines,
+        step: ShaderLines,
+    },
+}
+
+/// A nested list of lines, with its results.
+#[derive(Clone, Debug)]
+struct ShaderLines {
+    lines: Vec<ShaderLine>,
+    gives: Vec<ShaderTerm>,
+}
+
+#[derive(Debug, Default)]
+struct ShaderFunctionState {
+    terms: Vec<ShaderTermText>,
+    lines: Vec<ShaderLine>,
+}
+
+/// A function under construction, shared by the values that add lines to it.
+#[derive(Debug, Default)]
+pub(super) struct ShaderFunction(RefCell<ShaderFunctionState>);
+
+impl ShaderFunction {
+    /// Adds a term for an expression, which may be written more than once.
+    pub fn given(&self, text: impl Into<String>) -> ShaderTerm {
+        self.term(ShaderTermText::Given(text.into(), None))
+    }
+
+    /// Adds a term for a literal integer.
+    pub fn literal(&self, text: String, number: u64) -> ShaderTerm {
+        self.term(ShaderTermText::Given(text, Some(number)))
+    }
+
+    /// Returns the value of a literal integer.
+    pub fn number(&self, term: ShaderTerm) -> Option<u64> {
+        match self.0.borrow().terms.get(term.0)? {
+            ShaderTermText::Given(_, number) => *number,
+            ShaderTermText::Variable => None,
+        }
+    }
+
+    fn term(&self, spelling: ShaderTermText) -> ShaderTerm {
+        let terms = &mut self.0.borrow_mut().terms;
+        terms.push(spelling);
+        ShaderTerm(terms.len() - 1)
+    }
+
+    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
+    pub fn made<const N: usize>(&self, text: &str, uses: [ShaderTerm; N]) -> ShaderTerm {
+        let mut parts = text.split("{}");
+        let mut line = parts.next().unwrap_or_default().to_owned();
+        for (term, part) in uses.iter().zip(parts) {
+            line.push_str(&text_of(&self.0.borrow().terms, *term));
+            line.push_str(part);
+        }
+        let term = self.term(ShaderTermText::Variable);
+        self.put(ShaderLine::Let { term, text: line, uses: uses.to_vec() });
+        term
+    }
+
+    /// Adds a branch with results, which are variables of type `of`.
+    pub fn picked<const N: usize>(
+        &self,
+        of: &'static str,
+        flag: ShaderTerm,
+        yes: impl FnOnce() -> [ShaderTerm; N],
+        no: impl FnOnce() -> [ShaderTerm; N],
+    ) -> [ShaderTerm; N] {
+        let arms = [self.apart(yes), self.apart(no)];
+        let results = [(); N].map(|()| self.term(ShaderTermText::Variable));
+        self.put(ShaderLine::Pick { of, flag, results: results.to_vec(), arms });
+        results
+    }
+
+    /// Adds a loop. Its variables, of type `of`, are updated by steps while a condition holds. Returns their final
+    /// values.
+    pub fn repeated<const N: usize>(
+        &self,
+        of: &'static str,
+        first: [ShaderTerm; N],
+        holds: impl Fn([ShaderTerm; N]) -> ShaderTerm,
+        step: impl Fn([ShaderTerm; N]) -> [ShaderTerm; N],
+    ) -> [ShaderTerm; N] {
+        let state = [(); N].map(|()| self.term(ShaderTermText::Variable));
+        let test = self.apart(|| [holds(state)]);
+        let step = self.apart(|| step(state));
+        self.put(ShaderLine::Repeat { of, state: state.to_vec(), first: first.to_vec(), test, step });
+        state
+    }
+
+    fn put(&self, line: ShaderLine) {
+        self.0.borrow_mut().lines.push(line);
+    }
+
+    /// Collects the lines that `write` adds into a separate list.
+    fn apart<const N: usize>(&self, write: impl FnOnce() -> [ShaderTerm; N]) -> ShaderLines {
+        let before = std::mem::take(&mut self.0.borrow_mut().lines);
+        let gives = write().to_vec();
+        let lines = std::mem::replace(&mut self.0.borrow_mut().lines, before);
+        ShaderLines { lines, gives }
+    }
+
+    /// Returns the lines that the terms depend on, and the texts of the terms.
+    pub fn body(self, gives: &[ShaderTerm]) -> (String, Vec<String>) {
+        let ShaderFunctionState { terms, lines } = self.0.into_inner();
+        let mut needed = vec![false; terms.len()];
+        gives.iter().for_each(|term| needed[term.0] = true);
+        let kept = alive(&lines, &mut needed);
+        let mut text = String::new();
+        write_lines(&kept, &terms, 1, &mut text);
+        (text, gives.iter().map(|&term| text_of(&terms, term)).collect())
+    }
+}
+
+fn text_of(terms: &[ShaderTermText], term: ShaderTerm) -> String {
+    match &terms[term.0] {
+        ShaderTermText::Given(text, _) => text.clone(),
+        ShaderTermText::Variable => format!("t{}", term.0),
+    }
+}
+
+/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
+fn alive(lines: &[ShaderLine], needed: &mut [bool]) -> Vec<ShaderLine> {
+    let mut kept = Vec::new();
+    for line in lines.iter().rev() {
+        match line {
+            ShaderLine::Let { term, uses, .. } if needed[term.0] => {
+                uses.iter().for_each(|term| needed[term.0] = true);
+                kept.push(line.clone());
+            }
+            ShaderLine::Let { .. } => {}
+            ShaderLine::Pick { of, flag, results, arms } => {
+                let is_needed: Vec<bool> = results.iter().map(|term| needed[term.0]).collect();
+                let only = |terms: &[ShaderTerm]| -> Vec<ShaderTerm> {
+                    let both = terms.iter().zip(&is_needed).filter(|(_, needed)| **needed);
+                    both.map(|(term, _)| *term).collect()
+                };
+                let results = only(results);
+                if results.is_empty() {
+                    continue;
+                }
+                let arms = arms.each_ref().map(|arm| lines_alive(arm, only(&arm.gives), needed));
+                needed[flag.0] = true;
+                kept.push(ShaderLine::Pick { of, flag: *flag, results, arms });
+            }
+            ShaderLine::Repeat { of, state, first, test, step } => {
+                if !state.iter().any(|term| needed[term.0]) {
+                    continue;
+                }
+                // The next step may use any of the variables.
+                state.iter().chain(first).for_each(|term| needed[term.0] = true);
+                let step = lines_alive(step, step.gives.clone(), needed);
+                let test = lines_alive(test, test.gives.clone(), needed);
+                let (state, first) = (state.clone(), first.clone());
+                kept.push(ShaderLine::Repeat { of, state, first, test, step });
+            }
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+fn lines_alive(lines: &ShaderLines, gives: Vec<ShaderTerm>, needed: &mut [bool]) -> ShaderLines {
+    gives.iter().for_each(|term| needed[term.0] = true);
+    ShaderLines { lines: alive(&lines.lines, needed), gives }
+}
+
+fn write_lines(lines: &[ShaderLine], terms: &[ShaderTermText], depth: usize, text: &mut String) {
+    let indent = "    ".repeat(depth);
+    let spell = |term: &ShaderTerm| text_of(terms, *term);
+    for line in lines {
+        match line {
+            ShaderLine::Let { term, text: line, .. } => {
+                text.push_str(&format!("{indent}let {} = {line};\n", spell(term)));
+            }
+            ShaderLine::Pick { of, flag, results, arms: [yes, no] } => {
+                let names: Vec<String> = results.iter().map(spell).collect();
+                names.iter().for_each(|name| text.push_str(&format!("{indent}var {name}: {of};\n")));
+                text.push_str(&format!("{indent}if ({}) {{\n", spell(flag)));
+                for (n, arm) in [yes, no].into_iter().enumerate() {
+                    if n == 1 {
+                        text.push_str(&format!("{indent}}} else {{\n"));
+                    }
+                    write_lines(&arm.lines, terms, depth + 1, text);
+                    for (name, gives) in names.iter().zip(&arm.gives) {
+                        text.push_str(&format!("{indent}    {name} = {};\n", spell(gives)));
+                    }
+                }
+                text.push_str(&format!("{indent}}}\n"));
+            }
+            ShaderLine::Repeat { of, state, first, test, step } => {
+                for (state, first) in state.iter().zip(first) {
+                    text.push_str(&format!("{indent}var {}: {of} = {};\n", spell(state), spell(first)));
+                }
+                text.push_str(&format!("{indent}loop {{\n"));
+                write_lines(&test.lines, terms, depth + 1, text);
+                let holds: Vec<String> = test.gives.iter().map(spell).collect();
+                text.push_str(&format!("{indent}    if (!{}) {{ break; }}\n", holds.concat()));
+                write_lines(&step.lines, terms, depth + 1, text);
+                // A parallel assignment, because a result may be the old value of another variable.
+                for (n, gives) in step.gives.iter().enumerate() {
+                    text.push_str(&format!("{indent}    let next{n} = {};\n", spell(gives)));
+                }
+                for (n, state) in state.iter().enumerate() {
+                    text.push_str(&format!("{indent}    {} = next{n};\n", spell(state)));
+                }
+                text.push_str(&format!("{indent}}}\n"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_used_lines_are_written() {
+        let s = ShaderFunction::default();
+        let (x, one) = (s.given("x"), s.literal("1lu".to_owned(), 1));
+        s.made("{} + {}", [x, x]);
+        let flag = s.made("{} < {}", [x, one]);
+        let [_, kept] = s.picked("u64", flag, || [one, x], || [x, s.made("{} * {}", [x, x])]);
+        let (text, gives) = s.body(&[kept]);
+        assert_eq!(gives, ["t6"]);
+        assert_eq!(
+            text,
+            "    let t3 = x < 1lu;\n    var t6: u64;\n    if (t3) {\n        t6 = x;\n    } else {\n        \
+             let t4 = x * x;\n        t6 = t4;\n    }\n"
+        );
+    }
+
+    #[test]
+    fn literals_have_numbers() {
+        let s = ShaderFunction::default();
+        let (x, two) = (s.given("x"), s.literal("2lu".to_owned(), 2));
+        assert_eq!([x, two, s.made("{}", [two])].map(|term| s.number(term)), [None, Some(2), None]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Compiled runs of whole programs, from one end to the other ([`CompiledRun`]), and the plans of such runs and of a
+//! gradient's sweeps ([`RunPlan`]).
+//!
+//! A caller that can start again needs no copy of the machine, unlike the [`crate::driver`]. So a short run costs
+//! little more than its steps. This module knows no engine and no meaning of an operation, and interprets nothing.
+
+use reviver_flow::Activity;
+use reviver_flow::graph::CodeDirection;
+use reviver_vm::allocation::OutOfMemory;
+use reviver_vm::travel::{Segment, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
+
+use crate::backend::Backend;
+use crate::build::build_within;
+use crate::compiled::{Compiled, MOST_WORK};
+use crate::frames;
+use crate::function::{LiveAtExits, Specialization, SsaFunction, StopPlace, ZerosAtEntry};
+use crate::passes::{PASSES, optimized};
+use crate::start::RunStart;
+
+/// Plan of a run through main's code: its ends, its direction and its mode. A compiled run executes a whole run; the
+/// call functions of [`crate::call`] join two sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Direction of the run, which leads from `from` to `to`.
+    pub travel: Travel,
+    /// Position at which the run begins: the index of the instruction after it.
+    pub from: u32,
+    /// Position at which the run ends: the program's bound, or a turning point.
+    pub to: u32,
+    /// True if steps propagate adjoints.
+    pub gradient: bool,
+    /// Level that says which checks the code performs.
+    pub level: CheckLevel,
+    /// True if jumps and freed cells are watched, as by [`Machine::watch`]. Exact number systems need no watch.
+    pub is_watched: bool,
+}
+
+impl RunPlan {
+    /// Returns the plan of a whole run: from the beginning to the end, or from the end to the beginning.
+    pub fn whole(program: &Program, travel: Travel, level: CheckLevel) -> RunPlan {
+        let (begin, end) = (program.begin(), program.end());
+        let (from, to) = if travel == Travel::Forward { (begin, end) } else { (end, begin) };
+        RunPlan { travel, from, to, gradient: false, level, is_watched: false }
+    }
+
+    /// Returns the plans of a gradient's primal and reverse sweeps, with a turning point. Sweeps are watched only if
+    /// they are checked.
+    pub fn gradient(program: &Program, turn: u32, level: CheckLevel) -> [RunPlan; 2] {
+        let is_watched = level.is_checked() && !program.module().real.is_exact();
+        let there = RunPlan { to: turn, is_watched, ..RunPlan::whole(program, Travel::Forward, level) };
+        let back = RunPlan::whole(program, Travel::Backward, level);
+        [there, RunPlan { from: turn, gradient: true, is_watched, ..back }]
+    }
+
+    /// Returns the specialization of the plan's code.
+    pub fn specialization(&self, program: &Program) -> Specialization {
+        let bound = RunPlan::whole(program, self.travel, self.level).to;
+        let direction =
+            if self.travel == Travel::Forward { CodeDirection::Forward } else { CodeDirection::Backward };
+        Specialization {
+            position: self.from,
+            direction,
+            gradient: self.gradient,
+            activity: if self.gradient { program.activity().clone() } else { Activity::default() },
+            level: self.level,
+            is_watched: self.is_watched,
+            stops: (self.to != bound)
+                .then_some(StopPlace { position: self.to, direction })
+                .into_iter()
+                .collect(),
+            zeros: self.zeros(program),
+            live_at_exits: self.live_at_exits(),
+        }
+    }
+
+    /// Builds the SSA function of the plan, with the given liveness at exits. Returns `None` if no code reaches the end
+    /// of the plan.
+    pub(crate) fn function(&self, program: &Program, live_at_exits: LiveAtExits) -> Option<SsaFunction> {
+        let specialization = Specialization { live_at_exits, ..self.specialization(program) };
+        let function = build_within(program.module(), program.flow(), specialization, MOST_WORK).ok()?;
+        arrives(&function, self.to).then(|| optimized(function, &PASSES))
+    }
+
+    /// Returns the liveness at exits. A reverse sweep that isn't verified has only adjoints as results.
+    fn live_at_exits(&self) -> LiveAtExits {
+        match (self.gradient, self.level) {
+            (true, CheckLevel::Unchecked) => LiveAtExits::AdjointsOnReturn,
+            (true, CheckLevel::Checked) | (false, _) => LiveAtExits::All,
+        }
+    }
+
+    /// Returns the known zeros at entry. At an end of the program, main's frame is 0, unless a caller changed it;
+    /// starts and machines are checked. At the turning point of a gradient, only seeded cells have adjoints other than
+    /// 0, and these cells are globals.
+    pub(crate) fn zeros(&self, program: &Program) -> ZerosAtEntry {
+        let are_few = frames::are_few(program);
+        ZerosAtEntry {
+            cells: are_few && !self.gradient,
+            adjoints: are_few && self.gradient,
+            no_adjoint_is_negative: self.gradient,
+        }
+    }
+}
+
+/// Compiled code of a whole run.
+#[derive(Debug)]
+pub struct CompiledRun {
+    program: Program,
+    plan: RunPlan,
+    /// Known zeros at entry, as the code assumes them.
+    zeros: ZerosAtEntry,
+    compiled: Compiled,
+}
+
+/// Reusable memory of compiled runs, in addition to the machine's.
+#[derive(Debug, Default)]
+pub struct RunBuffers {
+    /// Buffer for call records, and for the arguments of calls that are open at an exit.
+    references: Vec<i64>,
+}
+
+/// Outcome of a compiled run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The machine is at the end of the compiled run.
+    Finished,
+    /// The machine is anywhere between the ends, perhaps still at the beginning. Any engine can continue from there.
+    Underway,
+    /// A check failed, so the machine's cells are undefined. The caller sets the machine to the start again,
+    /// and interprets the run.
+    Failed,
+}
+
+/// Upper bound on step budgets. No run reaches it, and sums of step counts don't overflow.
+pub(crate) const MOST_STEPS: u64 = 1 << 62;
+
+impl CompiledRun {
+    /// Compiles a whole run. Returns `None` if the run needs steps that aren't compiled, or if the backend can't
+    /// compile it.
+    pub fn new(
+        program: &Program,
+        backend: &impl Backend,
+        travel: Travel,
+        level: CheckLevel,
+    ) -> Option<CompiledRun> {
+        let plan = RunPlan::whole(program, travel, level);
+        let function = plan.function(program, LiveAtExits::All)?;
+        let compiled = Compiled::of(function, backend)?;
+        Some(CompiledRun { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
+    }
+
+    /// Returns the largest number of steps before the code first checks its budget. A run with a smaller budget doesn't
+    /// begin.
+    pub fn first_steps(&self) -> u64 {
+        self.compiled.first_steps
+    }
+
+    /// Runs a machine from its current state for at most `budget` steps. A machine that isn't at the beginning of the
+    /// compiled run, in the compiled run's mode, doesn't move.
+    pub fn run(&self, machine: &mut Machine, buffers: &mut RunBuffers, budget: u64) -> RunEnd {
+        if budget < self.first_steps() || !self.begins_at(machine) {
+            return RunEnd::Underway;
+        }
+        self.go(machine, buffers, budget)
+    }
+
+    /// Sets a machine to a start, and runs it for at most `budget` steps. Returns [`RunEnd::Failed`]
+    /// for a start or a machine of another program.
+    ///
+    /// # Errors
+    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start again.
+    pub fn run_from(
+        &self,
+        start: &RunStart,
+        machine: &mut Machine,
+        buffers: &mut RunBuffers,
+        budget: u64,
+    ) -> Result<RunEnd, OutOfMemory> {
+        if !self.is_of(start.program()) || !self.is_of(machine.program()) {
+            return Ok(RunEnd::Failed);
+        }
+        machine.renew(start.state())?;
+        if !self.begins_from(start) || budget < self.first_steps() {
+            return Ok(RunEnd::Underway);
+        }
+        Ok(self.go(machine, buffers, budget))
+    }
+
+    /// Checks that a start of the same program meets the assumptions of the code.
+    fn begins_from(&self, start: &RunStart) -> bool {
+        self.is_at_start(start.state()) && start.zeros().include(self.zeros)
+    }
+
+    /// Runs a machine that is at the beginning of the compiled run and meets the assumptions of the code.
+    fn go(&self, machine: &mut Machine, buffers: &mut RunBuffers, budget: u64) -> RunEnd {
+        // The interpreter allocates adjoints before its first step, too.
+        if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
+            return RunEnd::Underway;
+        }
+        let segment = Segment { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
+        match self.compiled.run(machine, segment, &mut buffers.references) {
+            Some(_) if self.is_there(machine.state()) => RunEnd::Finished,
+            Some(_) => RunEnd::Underway,
+            None => RunEnd::Failed,
+        }
+    }
+
+    fn is_of(&self, program: &Program) -> bool {
+        std::ptr::eq(self.program.flow(), program.flow())
+    }
+
+    fn is_at_start(&self, state: &State) -> bool {
+        (state.position, state.inverted, state.mode()) == (self.plan.from, false, false)
+            && state.calls.is_empty()
+    }
+
+    fn is_there(&self, state: &State) -> bool {
+        state.position == self.plan.to && state.calls.is_empty()
+    }
+
+    /// Checks that a machine is at the beginning of the compiled run. All its cells must exist, because native code
+    /// doesn't check that.
+    fn begins_at(&self, machine: &Machine) -> bool {
+        let state = machine.state();
+        self.is_of(machine.program())
+            && self.is_at_start(state)
+            && machine.residues().is_none()
+            && machine.reports().watch().is_none()
+            && checkpoint::fits(machine.program(), state)
+            && frames::are_known(&self.program, state, self.zeros)
+    }
+}
+
+/// Returns true if a function has an exit at a position without open calls.
+fn arrives(function: &SsaFunction, to: u32) -> bool {
+    function.exits.iter().any(|exit| exit.position == to && exit.calls.is_empty())
+}

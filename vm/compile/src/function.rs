@@ -1,0 +1,510 @@
+//! SSA functions: blocks of operations on values, each defined once. Blocks have parameters instead of φ. This module
+//! knows neither steps nor engines.
+//!
+//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
+//! block parameters are A. W. Appel's, "SSA is functional programming" (1998).
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
+use crate::range::IntRange;
+use reviver_flow::graph::CodeDirection;
+use reviver_flow::{Activity, Flow};
+use reviver_isa::Module;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::CheckLevel;
+
+/// Specialization key of an SSA function: the code from a position to its exits, in one direction and one mode.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Specialization {
+    /// Position of the entry: before the instruction of this index (and after the one before it).
+    pub position: u32,
+    /// Direction in which the code runs through the program.
+    pub direction: CodeDirection,
+    /// True if steps propagate adjoints.
+    pub gradient: bool,
+    /// Activity analysis: which sources of each step receive adjoints.
+    pub activity: Activity,
+    /// Level that says which checks the code performs.
+    pub level: CheckLevel,
+    /// True if the code reports jumps and freed cells to a watcher.
+    pub is_watched: bool,
+    /// Places at which the run stops when it reaches them.
+    pub stops: StopPlaces,
+    /// Known zeros at entry. Code that begins at the program's start is specialized for them.
+    pub zeros: ZerosAtEntry,
+    /// Memory that the caller reads at exits. Stores to other memory may be eliminated.
+    pub live_at_exits: LiveAtExits,
+}
+
+/// Liveness at exits: which memory the caller reads there, in addition to the counts and the exit's position. An exit
+/// at a safepoint, or for lack of space for a call, isn't an arrival: a caller that doesn't continue from there starts
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LiveAtExits {
+    /// All memory, at every exit.
+    All,
+    /// All memory, but only on arrival.
+    AllOnReturn,
+    /// Only adjoints, and only on arrival.
+    AdjointsOnReturn,
+}
+
+/// Known zeros at entry: whether all cells, or all adjoints, of main's frame are +0 bit for bit, and whether no cell
+/// at all has an adjoint of -0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ZerosAtEntry {
+    /// True if all integer and real cells of main's frame are 0.
+    pub cells: bool,
+    /// True if all adjoints of main's frame are +0.
+    pub adjoints: bool,
+    /// True if no cell of the program has an adjoint of -0.
+    pub no_adjoint_is_negative: bool,
+}
+
+/// Position in the code together with the direction in which the run reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StopPlace {
+    /// Position between two instructions: the index of the instruction after it.
+    pub position: u32,
+    /// Direction of the run; a stop concerns only runs in this direction.
+    pub direction: CodeDirection,
+}
+
+/// Set of places in the code. Clones share the storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StopPlaces(Option<Arc<[StopPlace]>>);
+
+impl StopPlaces {
+    /// Iterates over all places, in order.
+    pub fn iter(&self) -> impl Iterator<Item = StopPlace> + '_ {
+        self.0.iter().flat_map(|places| places.iter().copied())
+    }
+}
+
+impl FromIterator<StopPlace> for StopPlaces {
+    /// Collects places. An empty set, as in most specializations, allocates nothing.
+    fn from_iter<I: IntoIterator<Item = StopPlace>>(places: I) -> StopPlaces {
+        let places: BTreeSet<StopPlace> = places.into_iter().collect();
+        StopPlaces((!places.is_empty()).then(|| places.into_iter().collect()))
+    }
+}
+
+impl ZerosAtEntry {
+    /// Returns true if everything known by `others` is known here too.
+    pub fn include(self, others: ZerosAtEntry) -> bool {
+        self.cells >= others.cells
+            && self.adjoints >= others.adjoints
+            && self.no_adjoint_is_negative >= others.no_adjoint_is_negative
+    }
+}
+
+/// Returns true if these bits are those of -0, which fixed point doesn't have.
+pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
+    match system {
+        RealSystem::F64 => bits == (-0.0_f64).to_bits(),
+        RealSystem::F32 => bits == u64::from((-0.0_f32).to_bits()),
+        RealSystem::Fixed(_) => false,
+    }
+}
+
+/// Lower bound on the number of cells of each class while the code runs, for any set of open calls. It counts the
+/// program's own cells, main's frame, the constants, and the cells that the function demands after them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FixedCells {
+    /// Lower bound on the number of integer cells.
+    pub ints: u32,
+    /// Lower bound on the number of real cells.
+    pub reals: u32,
+}
+
+impl FixedCells {
+    /// Computes the bound for a function with these demands.
+    pub fn of(flow: &Flow, demands: Demands) -> FixedCells {
+        let count = |class, more: u32| {
+            u32::try_from(flow.layout().constants(class).end).map_or(0, |own| own.saturating_add(more))
+        };
+        FixedCells {
+            ints: count(Class::Int, demands.frame_ints),
+            reals: count(Class::Real, demands.frame_reals),
+        }
+    }
+}
+
+/// Integer width, real number system and tolerance of a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NumberKinds {
+    /// Width of the integers. Results of integer operations wrap to this width.
+    pub word: Word,
+    /// Number system of all reals and adjoints.
+    pub system: RealSystem,
+    /// Largest magnitude of a vacant real.
+    pub tolerance: f64,
+}
+
+impl NumberKinds {
+    /// Returns the number kinds of a module.
+    pub fn of(module: &Module) -> NumberKinds {
+        NumberKinds { word: module.word, system: module.real, tolerance: module.tolerance() }
+    }
+}
+
+/// Definition of a value: an operation's result or a block parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// An operation defines the value. Operations without a result have a value number too.
+    Op(SsaOp),
+    /// Block parameter of this class.
+    Parameter(Class),
+}
+
+/// Edge to a block, with the arguments for the block's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// Number of the target block.
+    pub to: u32,
+    /// Values of the target's parameters: as many, and of the same classes, in the same order.
+    pub arguments: Vec<SsaValue>,
+}
+
+/// Terminator of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SsaEnd {
+    /// Unconditional edge to one block.
+    Jump(Jump),
+    /// Goes to `yes` if the condition isn't 0, otherwise to `no`.
+    Branch {
+        /// Integer value that decides; any value other than 0 is true.
+        condition: SsaValue,
+        /// Edge that is taken if the condition isn't 0.
+        yes: Jump,
+        /// Edge that is taken if the condition is 0.
+        no: Jump,
+    },
+    /// Safepoint: at a loop header, or where steps are skipped. Goes to `stop` if fewer than `steps` steps are left in
+    /// the budget. `steps` is the largest number of steps from here to the next safepoint or exit. `skipped` is the
+    /// number of steps that are counted here in addition, because `uncompute` is replaced by a restore.
+    Safepoint {
+        /// Largest number of steps up to the next safepoint or exit. The run takes `stop` if fewer are left.
+        steps: u32,
+        /// Number of additional steps that are counted here; `None` if no steps are skipped.
+        skipped: Option<SsaValue>,
+        /// Edge that continues the run.
+        next: Jump,
+        /// Edge to the exit for an exhausted budget.
+        stop: Jump,
+    },
+    /// Leaves the function by the [`SsaExit`] of this number, with all cells in memory.
+    Exit {
+        /// Index of the exit in [`SsaFunction::exits`].
+        exit: u32,
+    },
+}
+
+/// Exit of an SSA function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SsaExit {
+    /// Position of the machine: before the instruction of this index (and after the one before it).
+    pub position: u32,
+    /// Direction of execution at the exit.
+    pub direction: CodeDirection,
+    /// Open inlined calls, the outermost first. Their arguments are in [`crate::op::Space::References`], in this
+    /// order, after the records of out-of-line calls.
+    pub calls: Vec<OpenedCall>,
+    /// True for an exit that is taken because there is no space for one more call.
+    pub is_full: bool,
+}
+
+/// Call of an out-of-line callee. The callee's code exists once in the SSA function. Each open call has a record of
+/// [`Demands::record`] words: the number of the call (from 1 on), its arguments, and then the arguments of the inlined
+/// calls that were open at the call site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfLineCall {
+    /// Number of the calling procedure body; 0 is the body that contains the entry.
+    pub by: u32,
+    /// Number of the called procedure body, numbered as `by`.
+    pub callee: u32,
+    /// Inlined calls that are open at the call site, the outermost first, followed by the call itself.
+    pub opened: Vec<OpenedCall>,
+    /// Distance from the first integer cell of the caller's frame to that of the callee's; unused if main calls.
+    pub int_offset: u32,
+    /// Distance from the first real cell of the caller's frame to that of the callee's; unused if main calls.
+    pub real_offset: u32,
+}
+
+/// Call that is open at an exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedCall {
+    /// Index of the call instruction.
+    pub site: u32,
+    /// True if the machine reverses its direction at the call.
+    pub turns: bool,
+    /// Number of arguments of the call.
+    pub references: u32,
+    /// Number of integer cells in the callee's frame.
+    pub frame_ints: u32,
+    /// Number of real cells in the callee's frame.
+    pub frame_reals: u32,
+}
+
+/// Memory that an SSA function needs in addition to the cells that it names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Demands {
+    /// Number of zeroed integer cells after those of the machine, for the frames of inlined calls.
+    pub frame_ints: u32,
+    /// Number of zeroed real cells after those of the machine, for the frames of inlined calls.
+    pub frame_reals: u32,
+    /// Largest number of inlined calls that are open at once.
+    pub depth: u32,
+    /// Number of words for the arguments of open inlined calls.
+    pub references: u32,
+    /// Words of a call record. Every open out-of-line callee but main has one; 0 if main is the only one.
+    pub record: u32,
+    /// Memory needed for each open out-of-line call.
+    pub level: LevelDemands,
+}
+
+/// Upper bounds on the memory of one open out-of-line call, including the inlined calls that are open at its site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelDemands {
+    /// Number of integer cells, for the frames of these calls.
+    pub ints: u32,
+    /// Number of real cells, for the frames of these calls.
+    pub reals: u32,
+    /// Number of calls, for the depth limit.
+    pub depth: u32,
+}
+
+/// Index of the word in which code with call records stores where the records end; it precedes the records.
+pub const TOP_WORD: u32 = 0;
+/// Index of the first word of the first call record.
+pub const FIRST_RECORD: u32 = 1;
+/// Number of words of a reference.
+pub const REFERENCE_WORDS: u32 = 3;
+
+impl Demands {
+    /// Returns what either of two SSA functions needs.
+    #[must_use]
+    pub fn max(self, other: Demands) -> Demands {
+        Demands {
+            frame_ints: self.frame_ints.max(other.frame_ints),
+            frame_reals: self.frame_reals.max(other.frame_reals),
+            depth: self.depth.max(other.depth),
+            references: self.references.max(other.references),
+            record: self.record.max(other.record),
+            level: LevelDemands {
+                ints: self.level.ints.max(other.level.ints),
+                reals: self.level.reals.max(other.level.reals),
+                depth: self.level.depth.max(other.level.depth),
+            },
+        }
+    }
+}
+
+impl SsaEnd {
+    /// Iterates over the outgoing edges.
+    pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
+        let (first, second) = match self {
+            SsaEnd::Jump(jump) => (Some(jump), None),
+            SsaEnd::Branch { yes: first, no: second, .. }
+            | SsaEnd::Safepoint { next: first, stop: second, .. } => (Some(first), Some(second)),
+            SsaEnd::Exit { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Returns the block for an exhausted step budget, if this is a safepoint.
+    pub(crate) fn stop(&self) -> Option<u32> {
+        match self {
+            SsaEnd::Safepoint { stop, .. } => Some(stop.to),
+            SsaEnd::Jump(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
+        }
+    }
+
+    /// Returns the integer operand of this terminator, if it has one.
+    pub fn value(&self) -> Option<SsaValue> {
+        match self {
+            SsaEnd::Branch { condition, .. } => Some(*condition),
+            SsaEnd::Safepoint { skipped, .. } => *skipped,
+            SsaEnd::Jump(_) | SsaEnd::Exit { .. } => None,
+        }
+    }
+
+    /// Iterates over the outgoing edges, mutably.
+    pub fn jumps_mut(&mut self) -> impl Iterator<Item = &mut Jump> {
+        let (first, second) = match self {
+            SsaEnd::Jump(jump) => (Some(jump), None),
+            SsaEnd::Branch { yes: first, no: second, .. }
+            | SsaEnd::Safepoint { next: first, stop: second, .. } => (Some(first), Some(second)),
+            SsaEnd::Exit { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// Basic block: operations that follow each other, and a terminator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SsaBlock {
+    /// Block parameters (φ). Each edge to the block passes an argument for each of them.
+    pub parameters: Vec<SsaValue>,
+    /// Operations in order of execution, each by its value. An operation without a result has a value too, which isn't
+    /// an operand.
+    pub ops: Vec<SsaValue>,
+    /// Machine steps that are counted at the end of the block.
+    pub steps: u32,
+    /// Number of these steps that enter a call or leave one.
+    pub calls: u32,
+    /// Terminator, which leads to other blocks or to an exit.
+    pub end: SsaEnd,
+}
+
+/// SSA function of one specialization. Its entry is block 0, which has no predecessors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsaFunction {
+    /// Specialization for which the function was built.
+    pub specialization: Specialization,
+    /// Number kinds in which all operations compute.
+    pub numbers: NumberKinds,
+    /// Lower bounds on the numbers of cells in memory while the code runs, for passes.
+    pub cells: FixedCells,
+    /// Definition of each value, indexed by the value's number.
+    pub definitions: Vec<Definition>,
+    /// Instruction for which each value was made, where known; used when code is inspected.
+    pub instructions: Vec<Option<u32>>,
+    /// Basic blocks, indexed by their numbers; block 0 is the entry.
+    pub blocks: Vec<SsaBlock>,
+    /// Ranges of block parameters, as far as passes have inferred them.
+    pub ranges: BTreeMap<SsaValue, IntRange>,
+    /// Exits, indexed by the numbers in [`SsaEnd::Exit`].
+    pub exits: Vec<SsaExit>,
+    /// Out-of-line calls. The call of number n in a record is at index n - 1.
+    pub calls: Vec<OutOfLineCall>,
+    /// Memory that the caller must provide before a run.
+    pub demands: Demands,
+    /// Largest number of steps from the entry to an exit or to the first safepoint (without one directly at the
+    /// entry). Code is run only if the budget has at least as many steps.
+    pub first_steps: u32,
+}
+
+impl SsaFunction {
+    /// Returns the number of operations in all blocks.
+    pub fn length(&self) -> usize {
+        self.blocks.iter().map(|block| block.ops.len()).sum()
+    }
+
+    /// Returns the definition of a value, or `None` if there is no such value.
+    pub fn definition(&self, value: SsaValue) -> Option<&Definition> {
+        self.definitions.get(value.0 as usize)
+    }
+
+    /// Returns the operation that defines a value, if an operation does.
+    pub fn op(&self, value: SsaValue) -> Option<&SsaOp> {
+        match self.definition(value)? {
+            Definition::Op(op) => Some(op),
+            Definition::Parameter(_) => None,
+        }
+    }
+
+    /// Returns the instruction for which an operation was made, if it is known.
+    pub fn instruction(&self, value: SsaValue) -> Option<u32> {
+        self.instructions.get(value.0 as usize).copied().flatten()
+    }
+
+    /// Returns the class of a value, if it has one.
+    pub fn class(&self, value: SsaValue) -> Option<Class> {
+        match self.definition(value)? {
+            Definition::Op(op) => op.kind.facts().result,
+            Definition::Parameter(class) => Some(*class),
+        }
+    }
+
+    /// Defines a value by an unguarded operation. The caller must add the value to a block.
+    pub fn define(&mut self, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
+        let value = SsaValue(self.definitions.len() as u32);
+        let operands = operands.iter().copied().collect();
+        self.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
+        value
+    }
+
+    /// Replaces the definition of a value by an operation without operands.
+    pub(crate) fn replace(&mut self, value: SsaValue, kind: OpKind) {
+        if let Some(definition) = self.definitions.get_mut(value.0 as usize) {
+            *definition = Definition::Op(SsaOp { kind, operands: [].into_iter().collect(), guard: None });
+        }
+    }
+
+    /// Makes a load read the cell's content at the start, which is the same if no store changes the cell before.
+    pub fn read_start(&mut self, load: SsaValue) {
+        if let Some(Definition::Op(op)) = self.definitions.get_mut(load.0 as usize) {
+            op.kind = match op.kind {
+                OpKind::Load(Space::Ints) => OpKind::Load(Space::StartInts),
+                OpKind::Load(Space::Reals) => OpKind::Load(Space::StartReals),
+                kind => kind,
+            };
+        }
+    }
+
+    /// Returns the blocks of the exits that are arrivals: neither at a safepoint nor for lack of space for a call.
+    pub fn arrivals(&self) -> HashSet<u32> {
+        let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
+        let numbered = (0..).zip(&self.blocks);
+        let arrives = |&(number, block): &(u32, &SsaBlock)| {
+            let SsaEnd::Exit { exit } = block.end else { return false };
+            let is_full = self.exits.get(exit as usize).is_some_and(|exit| exit.is_full);
+            !is_full && !stops.contains(&number)
+        };
+        numbered.filter(arrives).map(|(number, _)| number).collect()
+    }
+
+    /// Returns true if the function begins in main and makes no out-of-line call. It then takes no inputs, and needs
+    /// nothing of a machine but its cells.
+    pub fn is_plain(&self) -> bool {
+        self.demands.record == 0 && self.calls.is_empty() && self.inputs().next().is_none()
+    }
+
+    /// Iterates over the inputs of the function, each with its value.
+    pub fn inputs(&self) -> impl Iterator<Item = (SsaValue, Input)> {
+        (0..).map(SsaValue).zip(&self.definitions).filter_map(|(value, definition)| match definition {
+            Definition::Op(SsaOp { kind: OpKind::Input(input), .. }) => Some((value, *input)),
+            Definition::Op(_) | Definition::Parameter(_) => None,
+        })
+    }
+
+    /// Adds the blocks and exits of another function after the own ones, and returns the number of its first block.
+    /// Nothing leads there yet. Records of its calls keep the numbers that they have in the other function.
+    pub fn append(&mut self, other: SsaFunction) -> u32 {
+        let (first, first_exit) = (self.blocks.len() as u32, self.exits.len() as u32);
+        let by = self.definitions.len() as u32;
+        let moved = |value: SsaValue| SsaValue(value.0 + by);
+        self.definitions.extend(other.definitions.into_iter().map(|definition| match definition {
+            Definition::Op(op) => Definition::Op(SsaOp {
+                operands: op.operands.into_iter().map(moved).collect(),
+                guard: op.guard.map(moved),
+                ..op
+            }),
+            parameter @ Definition::Parameter(_) => parameter,
+        }));
+        // Values that were defined later than the last known instruction have none.
+        self.instructions.resize(by as usize, None);
+        self.instructions.extend(other.instructions);
+        self.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
+        self.exits.extend(other.exits);
+        for mut block in other.blocks {
+            block.parameters.iter_mut().chain(&mut block.ops).for_each(|value| *value = moved(*value));
+            for jump in block.end.jumps_mut() {
+                jump.to += first;
+                jump.arguments.iter_mut().for_each(|value| *value = moved(*value));
+            }
+            match &mut block.end {
+                SsaEnd::Branch { condition, .. } => *condition = moved(*condition),
+                SsaEnd::Safepoint { skipped: Some(skipped), .. } => *skipped = moved(*skipped),
+                SsaEnd::Exit { exit } => *exit += first_exit,
+                SsaEnd::Safepoint { skipped: None, .. } | SsaEnd::Jump(_) => {}
+            }
+            self.blocks.push(block);
+        }
+        first
+    }
+}

@@ -1,0 +1,443 @@
+//! Global value numbering (GVN): reuses the result of an equal operation that was executed on every path to a place.
+//! Facts that checks and branches establish hold after them. Arithmetic rules aren't here, but in [`super::facts`].
+//!
+//! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the dominator tree.
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+
+use super::ranges::KnownRanges;
+use super::replacements::each_value;
+use super::signed_zeros::never_negative_zero;
+use super::simplification::{
+    Known, Simplified, finite_operands, is_finite_literal, is_made_of_finite, simplified,
+};
+use crate::function::{Definition, NumberKinds, SsaEnd, SsaFunction};
+use crate::op::{OpKind, SsaOp, SsaValue};
+use crate::order::{dominators, drop_unreachable, reached};
+use crate::range::IntRange;
+
+/// Applies global value numbering to a function.
+pub(super) fn number(function: &mut SsaFunction) {
+    number_with(function, &HashMap::new());
+}
+
+/// Ranges of the integer arguments of an edge, by its source and target blocks.
+pub(super) type PassedRanges = HashMap<(u32, u32), Vec<IntRange>>;
+
+/// Applies global value numbering with known ranges of some values. Returns the ranges of arguments, for blocks that
+/// end in a single jump.
+pub(super) fn number_with(function: &mut SsaFunction, known: &HashMap<SsaValue, IntRange>) -> PassedRanges {
+    let dominators = dominators(function);
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); function.blocks.len()];
+    let order = reached(function);
+    for &block in &order {
+        if let Some(above) = dominators[block as usize] {
+            children[above as usize].push(block);
+        }
+    }
+    let entered_by = sole_entries(function, &order);
+    let mut numbering = Numbering {
+        replacements: (0..function.definitions.len() as u32).map(SsaValue).collect(),
+        is_never_negative_zero: never_negative_zero(function),
+        function,
+        made: HashMap::new(),
+        ranges: known.clone(),
+        passed: PassedRanges::new(),
+        finite: HashSet::new(),
+        undo: Vec::new(),
+        literals: Vec::new(),
+    };
+    numbering.walk(&children, &entered_by);
+    let (literals, passed) = (std::mem::take(&mut numbering.literals), std::mem::take(&mut numbering.passed));
+    if let Some(entry) = function.blocks.first_mut() {
+        entry.ops.splice(0..0, literals);
+    }
+    drop_unreachable(function);
+    passed
+}
+
+/// Returns for each block its incoming edge, if it has exactly one: the source, and whether its condition holds.
+fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)>> {
+    let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); function.blocks.len()];
+    for &from in order {
+        for (n, jump) in function.blocks[from as usize].end.jumps().enumerate() {
+            let (ways, entry) = &mut entries[jump.to as usize];
+            *ways += 1;
+            *entry = Some((from, n == 0));
+        }
+    }
+    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+}
+
+/// Fact that holds only in the subtree of a block, recorded so that it can be undone.
+enum Note {
+    Made(SsaOp),
+    Replaced(SsaValue, SsaValue),
+    Finite(SsaValue),
+    Range(SsaValue, Option<IntRange>),
+}
+
+struct Numbering<'f> {
+    function: &'f mut SsaFunction,
+    /// Present replacement of each value.
+    replacements: Vec<SsaValue>,
+    /// Operations that were executed on every path to this place.
+    made: HashMap<SsaOp, SsaValue>,
+    finite: HashSet<SsaValue>,
+    /// Ranges known from branches, checks and other facts.
+    ranges: HashMap<SsaValue, IntRange>,
+    passed: PassedRanges,
+    /// Signed-zero facts of the values that existed at first.
+    is_never_negative_zero: Vec<bool>,
+    undo: Vec<Note>,
+    /// Literals that were added.
+    literals: Vec<SsaValue>,
+}
+
+impl KnownRanges for Numbering<'_> {
+    fn function(&self) -> &SsaFunction {
+        self.function
+    }
+    fn noted_range(&self, value: SsaValue) -> Option<IntRange> {
+        self.ranges.get(&value).or_else(|| self.function.ranges.get(&value)).copied()
+    }
+}
+
+impl Known for Numbering<'_> {
+    fn numbers(&self) -> NumberKinds {
+        self.function.numbers
+    }
+    fn op(&self, value: SsaValue) -> Option<&SsaOp> {
+        self.function.op(value)
+    }
+    fn is_finite(&self, value: SsaValue) -> bool {
+        self.is_finite_within(value, MOST_DEPTH)
+    }
+    fn is_never_negative_zero(&self, value: SsaValue) -> bool {
+        self.is_never_negative_zero.get(value.0 as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Upper bound on the depth of operations that are analyzed for finiteness.
+const MOST_DEPTH: u32 = 4;
+
+impl Numbering<'_> {
+    fn is_finite_within(&self, value: SsaValue, depth: u32) -> bool {
+        if self.finite.contains(&value) || is_finite_literal(self.function, value) {
+            return true;
+        }
+        depth > 0
+            && is_made_of_finite(self.function, value, |operand| self.is_finite_within(operand, depth - 1))
+    }
+}
+
+impl Numbering<'_> {
+    /// Traverses the dominator tree, each block after its dominator.
+    fn walk(&mut self, children: &[Vec<u32>], entered_by: &[Option<(u32, bool)>]) {
+        let mut path: Vec<(u32, usize, usize)> = Vec::new();
+        let mut next = Some(0_u32);
+        loop {
+            if let Some(block) = next.take() {
+                let notes = self.undo.len();
+                if let Some((from, holds)) = entered_by[block as usize] {
+                    self.entered(from, holds);
+                }
+                self.block(block);
+                path.push((block, 0, notes));
+            }
+            let Some((block, child, notes)) = path.last_mut() else { return };
+            match children[*block as usize].get(*child) {
+                Some(&below) => {
+                    *child += 1;
+                    next = Some(below);
+                }
+                None => {
+                    let notes = *notes;
+                    path.pop();
+                    self.take_back(notes);
+                }
+            }
+        }
+    }
+
+    fn take_back(&mut self, notes: usize) {
+        for note in self.undo.drain(notes..).rev() {
+            match note {
+                Note::Made(op) => _ = self.made.remove(&op),
+                Note::Replaced(value, before) => self.replacements[value.0 as usize] = before,
+                Note::Finite(value) => _ = self.finite.remove(&value),
+                Note::Range(value, Some(before)) => _ = self.ranges.insert(value, before),
+                Note::Range(value, None) => _ = self.ranges.remove(&value),
+            }
+        }
+    }
+
+    /// Assumes the branch condition of a block's only incoming edge.
+    fn entered(&mut self, from: u32, holds: bool) {
+        if let SsaEnd::Branch { condition, .. } = self.function.blocks[from as usize].end {
+            self.assume(condition, holds);
+        }
+    }
+
+    fn find(&self, value: SsaValue) -> SsaValue {
+        let mut value = value;
+        while let Some(&next) = self.replacements.get(value.0 as usize).filter(|next| **next != value) {
+            value = next;
+        }
+        value
+    }
+
+    fn stand_for(&mut self, value: SsaValue, by: SsaValue) {
+        let (value, by) = (self.find(value), self.find(by));
+        if value != by
+            && let Some(slot) = self.replacements.get_mut(value.0 as usize)
+        {
+            self.undo.push(Note::Replaced(value, *slot));
+            *slot = by;
+        }
+    }
+
+    fn is_known_finite(&mut self, value: SsaValue) {
+        let value = self.find(value);
+        if !self.finite.insert(value) {
+            return;
+        }
+        self.undo.push(Note::Finite(value));
+        let Some(op) = self.function.op(value).filter(|op| op.guard.is_none()) else { return };
+        let parts = finite_operands(op).to_vec();
+        parts.into_iter().for_each(|part| self.is_known_finite(part));
+    }
+
+    /// Assumes that a condition holds, or that it doesn't, from here on.
+    fn assume(&mut self, condition: SsaValue, holds: bool) {
+        let condition = self.find(condition);
+        let Some(op) = self.function.op(condition).cloned() else {
+            if !holds {
+                let zero = self.literal(OpKind::Int(0));
+                self.stand_for(condition, zero);
+            }
+            return;
+        };
+        let (kind, operands) = (op.kind, op.operands);
+        if let (OpKind::IntTest(order), &[a, b]) = (kind, operands.as_slice()) {
+            let known = self.literal(OpKind::Int(holds.into()));
+            self.stand_for(condition, known);
+            self.remember_opposite(OpKind::IntTest(negated(order)), [a, b], holds);
+            let order = if holds { order } else { negated(order) };
+            if order == Order::Eq {
+                self.are_equal(a, b);
+            }
+            self.compare(order, a, b);
+        } else if let (OpKind::Test(order), &[a, b]) = (kind, operands.as_slice()) {
+            let known = self.literal(OpKind::Int(holds.into()));
+            self.stand_for(condition, known);
+            // A NaN isn't below, equal or above.
+            if self.is_exact() || self.is_finite(a) && self.is_finite(b) {
+                self.remember_opposite(OpKind::Test(negated(order)), [a, b], holds);
+            }
+        } else if let (OpKind::IntAnd, true, &[a, b]) = (kind, holds, operands.as_slice()) {
+            // Both operands must be conditions, each 0 or 1.
+            if self.is_condition(a) && self.is_condition(b) {
+                self.assume(a, true);
+                self.assume(b, true);
+            }
+        } else if !holds && !matches!(kind, OpKind::Int(_)) {
+            let zero = self.literal(OpKind::Int(0));
+            self.stand_for(condition, zero);
+        }
+    }
+
+    /// Assumes that two integers are in this order.
+    fn compare(&mut self, order: Order, a: SsaValue, b: SsaValue) {
+        let (of_a, of_b) = (self.range(a), self.range(b));
+        let below = |high: i64| IntRange { high, ..IntRange::ALL };
+        let above = |low: i64| IntRange { low, ..IntRange::ALL };
+        let (for_a, for_b) = match order {
+            Order::Eq => (of_b, of_a),
+            Order::Ne => return,
+            Order::Lt => (below(of_b.high.saturating_sub(1)), above(of_a.low.saturating_add(1))),
+            Order::Le => (below(of_b.high), above(of_a.low)),
+            Order::Gt => (above(of_b.low.saturating_add(1)), below(of_a.high.saturating_sub(1))),
+            Order::Ge => (above(of_b.low), below(of_a.high)),
+        };
+        self.lies_within(a, for_a);
+        self.lies_within(b, for_b);
+    }
+
+    /// Assumes a range of an integer from here on. If the range has one number, its literal replaces the value.
+    fn lies_within(&mut self, value: SsaValue, range: IntRange) {
+        let value = self.find(value);
+        let before = self.range(value);
+        let now = before.common(range);
+        if now == before || self.int(value).is_some() {
+            return;
+        }
+        self.undo.push(Note::Range(value, self.ranges.get(&value).copied()));
+        self.ranges.insert(value, now);
+        if now.low == now.high {
+            let literal = self.literal(OpKind::Int(now.low));
+            self.stand_for(value, literal);
+        }
+    }
+
+    /// Records the result of the negated comparison.
+    fn remember_opposite(&mut self, kind: OpKind, operands: [SsaValue; 2], holds: bool) {
+        let opposite = SsaOp { kind, operands: operands.into_iter().collect(), guard: None };
+        let known = self.literal(OpKind::Int((!holds).into()));
+        match self.made.get(&opposite).copied() {
+            Some(made) => self.stand_for(made, known),
+            None => {
+                self.made.insert(opposite.clone(), known);
+                self.undo.push(Note::Made(opposite));
+            }
+        }
+    }
+
+    fn is_condition(&self, value: SsaValue) -> bool {
+        self.function.op(value).is_some_and(|op| matches!(op.kind, OpKind::IntTest(_) | OpKind::Test(_)))
+    }
+
+    /// Assumes that two integers are equal: a literal replaces the other one.
+    fn are_equal(&mut self, a: SsaValue, b: SsaValue) {
+        let (a, b) = (self.find(a), self.find(b));
+        match (self.int(a), self.int(b)) {
+            (None, Some(_)) => self.stand_for(a, b),
+            (Some(_), None) => self.stand_for(b, a),
+            _ => {}
+        }
+    }
+
+    fn literal(&mut self, kind: OpKind) -> SsaValue {
+        let op = SsaOp { kind, operands: [].into_iter().collect(), guard: None };
+        if let Some(&value) = self.made.get(&op) {
+            return value;
+        }
+        let value = SsaValue(self.function.definitions.len() as u32);
+        self.function.definitions.push(Definition::Op(op.clone()));
+        self.replacements.push(value);
+        self.literals.push(value);
+        // A literal stays known everywhere, because it is defined in the entry block.
+        self.made.insert(op, value);
+        value
+    }
+
+    fn block(&mut self, number: u32) {
+        let ops = std::mem::take(&mut self.function.blocks[number as usize].ops);
+        let kept: Vec<SsaValue> = ops.into_iter().filter(|&value| self.is_kept(value)).collect();
+        let mut end = self.function.blocks[number as usize].end.clone();
+        each_value(&mut end, |value| *value = self.find(*value));
+        if let SsaEnd::Branch { condition, yes, no } = &end
+            && let Some(holds) = self.int(*condition)
+        {
+            end = SsaEnd::Jump(if holds != 0 { yes.clone() } else { no.clone() });
+        }
+        if let SsaEnd::Jump(jump) = &end {
+            let ranges = jump.arguments.iter().map(|&value| self.range(value)).collect();
+            self.passed.insert((number, jump.to), ranges);
+        }
+        let block = &mut self.function.blocks[number as usize];
+        (block.ops, block.end) = (kept, end);
+    }
+
+    /// Simplifies an operation in its place. Returns false if the operation isn't needed there.
+    fn is_kept(&mut self, value: SsaValue) -> bool {
+        let Some(mut op) = self.function.op(value).cloned() else { return true };
+        op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
+        match op.guard.and_then(|guard| self.int(guard)) {
+            Some(0) => {
+                self.stand_idle(value, &op);
+                return false;
+            }
+            Some(_) => op.guard = None,
+            None => {}
+        }
+        // An index that was checked before is reused. Its range is known better since; simplifying it again would make
+        // another value of it, and another address of the same cell.
+        if let Some(&looked_at) = self.made.get(&op).filter(|_| matches!(op.kind, OpKind::Index { .. })) {
+            self.stand_for(value, looked_at);
+            return false;
+        }
+        let mut found = simplified(self, &op);
+        // A guarded operation has any result where its guard is 0. A check that always passes does so with any guard.
+        if op.guard.is_some() && found != Simplified::Nothing {
+            found = Simplified::Itself;
+        }
+        loop {
+            op = match found {
+                Simplified::Op(kind, operands) => SsaOp { kind, operands, guard: None },
+                Simplified::Plus(value, more) => {
+                    let operands = [value, self.literal(OpKind::Int(more))].into_iter().collect();
+                    SsaOp { kind: OpKind::IntAdd, operands, guard: None }
+                }
+                _ => break,
+            };
+            found = simplified(self, &op);
+        }
+        let by = match found {
+            Simplified::Nothing => return false,
+            Simplified::Value(by) => Some(by),
+            Simplified::Int(literal) => Some(self.literal(OpKind::Int(literal))),
+            Simplified::Real(bits) => Some(self.literal(OpKind::Real(bits))),
+            Simplified::Op(..) | Simplified::Plus(..) | Simplified::Itself => {
+                self.made.get(&op).copied().filter(|_| is_idempotent(op.kind))
+            }
+        };
+        if let Some(by) = by {
+            self.stand_for(value, by);
+            return false;
+        }
+        if is_idempotent(op.kind) {
+            self.made.insert(op.clone(), value);
+            self.undo.push(Note::Made(op.clone()));
+        }
+        let (kind, operands, is_free) = (op.kind, op.operands.clone(), op.guard.is_none());
+        self.function.definitions[value.0 as usize] = Definition::Op(op);
+        match (kind, operands.as_slice()) {
+            (OpKind::RequireTrue, &[condition]) if is_free => self.assume(condition, true),
+            (OpKind::Index { offset }, &[index, length]) if is_free => {
+                let high = self.range(length).high.saturating_sub(1).saturating_sub(offset);
+                self.lies_within(index, IntRange { low: offset.saturating_neg(), high });
+            }
+            (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real]) if is_free => {
+                self.is_known_finite(real)
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Replaces the result of an operation with a guard of 0 by a literal 0, because the result isn't used.
+    fn stand_idle(&mut self, value: SsaValue, op: &SsaOp) {
+        if let Some(class) = op.kind.facts().result {
+            let zero = self.literal(match class {
+                Class::Int => OpKind::Int(0),
+                Class::Real => OpKind::Real(0),
+            });
+            self.stand_for(value, zero);
+        }
+    }
+}
+
+/// Returns the negated comparison.
+pub(super) fn negated(order: Order) -> Order {
+    match order {
+        Order::Eq => Order::Ne,
+        Order::Ne => Order::Eq,
+        Order::Lt => Order::Ge,
+        Order::Ge => Order::Lt,
+        Order::Le => Order::Gt,
+        Order::Gt => Order::Le,
+    }
+}
+
+/// Returns true if repeating an operation is redundant: it gives the same result, or fails again.
+fn is_idempotent(kind: OpKind) -> bool {
+    let is_check = matches!(
+        kind,
+        OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart
+    );
+    is_check || !kind.facts().is_placed
+}

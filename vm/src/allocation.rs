@@ -1,0 +1,96 @@
+//! Allocation that may fail. Data that a program's text can make large is allocated here, so that a lack of
+//! memory becomes an error or a trap. The module knows sizes and their purposes.
+
+use reviver_memory::ask;
+
+pub use reviver_isa::codec::OutOfMemory;
+
+/// The purpose of an allocation that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationPurpose {
+    /// The frame of a call.
+    Frame,
+    /// Another value on a stack.
+    Stack,
+    /// Another value on a tape.
+    Tape,
+    /// Records of the bits that a step loses, with which the step can be undone.
+    History,
+    /// An adjoint for each real.
+    Adjoints,
+    /// The cells that tasks touch, which are compared before the tasks begin.
+    Tasks,
+    /// A copy of the state, as the start of a backward run.
+    Copy,
+}
+
+/// Returns a list of `count` zeros. If the system provides zeroed pages, pages that are never written to take
+/// no memory.
+///
+/// # Errors
+/// Fails if there is no memory.
+pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    // `vec!` gets zeroed pages, but aborts if there is no memory. So memory is requested first. The black box
+    // keeps the compiler from removing that unused allocation.
+    let mut asked = Vec::<T>::new();
+    ask::exactly(&mut asked, count)?;
+    drop(std::hint::black_box(asked));
+    Ok(vec![T::default(); count])
+}
+
+/// Returns a copy of a list.
+pub(crate) fn copied<T: Copy>(list: &[T]) -> Result<Vec<T>, OutOfMemory> {
+    let mut copy = with_capacity(list.len())?;
+    copy.extend_from_slice(list);
+    Ok(copy)
+}
+
+/// Returns a list with `each` applied to every entry.
+pub(crate) fn mapped<A, B>(list: &[A], each: impl Fn(&A) -> B) -> Result<Vec<B>, OutOfMemory> {
+    let mut made = with_capacity(list.len())?;
+    made.extend(list.iter().map(each));
+    Ok(made)
+}
+
+/// Returns an empty list with a capacity of `count` entries.
+pub(crate) fn with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    ask::list(count)
+}
+
+/// Reserves memory for `count` more entries, and some spare capacity if there is enough memory.
+#[inline]
+pub(crate) fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
+    ask::more(list, count).or_else(|_| ask::exactly(list, count))
+}
+
+/// Fills a list with zeros. An empty list is skipped, because its dangling address makes the fill slow on
+/// some processors.
+#[inline]
+pub fn zero<T: Copy + Default>(list: &mut [T]) {
+    if !list.is_empty() {
+        list.fill(T::default());
+    }
+}
+
+/// Copies `from` to the start of a list that is at least as long. As in [`zero`], an empty list is skipped.
+#[inline]
+pub fn copy<T: Copy>(list: &mut [T], from: &[T]) {
+    if !from.is_empty()
+        && let Some(first) = list.get_mut(..from.len())
+    {
+        first.copy_from_slice(from);
+    }
+}
+
+/// Changes the length of a list; new entries are zeros.
+///
+/// # Errors
+/// Fails if there is no memory.
+#[inline]
+pub fn resize<T: Copy + Default>(list: &mut Vec<T>, length: usize) -> Result<(), OutOfMemory> {
+    if list.len() != length {
+        more(list, length.saturating_sub(list.len()))?;
+        list.resize(length, T::default());
+    }
+    Ok(())
+}
