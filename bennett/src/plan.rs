@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn room_buys_runs() {
+    fn more_memory_allows_more_segments() {
         let chosen = |bytes| SegmentPlan::within(bytes, 8, None).map(|plan| (plan.segments, plan.levels));
         assert_eq!(chosen(66 * 8), Some((64, 1)));
         assert_eq!(chosen(66 * 8 - 1), Some((8, 2)));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_that_cannot_be() {
+    fn impossible_plans_are_refused() {
         assert_eq!(SegmentPlan::new(1, 1, None), Err(Unplanned::TooFew));
         assert_eq!(SegmentPlan::new(2, 0, None), Err(Unplanned::TooFew));
         assert_eq!(SegmentPlan::new(2, 1, Some(0)), Err(Unplanned::TooFew));

@@ -194,7 +194,7 @@ const LATE: &str = "\
 ";
 
 #[test]
-fn what_is_shown_and_a_late_trap() {
+fn shown_values_and_a_late_trap() {
     let script = "c\nprint i\nrs 1_000_000\nprint i\ngoto end\ninfo status\ngoto start\ngoto end\nbreak 6\nrc\nrc\nc\nc\ninfo status";
     same_on_all(LATE, script, &["trap"]);
 }

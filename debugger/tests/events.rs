@@ -56,7 +56,7 @@ fn assert_found(stretches: &[CallSegment], calls: &[i64]) {
 }
 
 #[test]
-fn every_call_is_counted_for_any_travel() {
+fn every_call_is_counted_in_both_directions() {
     for text in programs() {
         let calls = calls(&text);
         let mut session = session(&text);
@@ -94,7 +94,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
 }
 
 #[test]
-fn one_can_go_from_call_to_call() {
+fn next_and_previous_calls_are_found() {
     let text = recursion(1_500);
     let calls = calls(&text);
     assert!(calls.len() > 1_000);
@@ -120,7 +120,7 @@ fn one_can_go_from_call_to_call() {
 }
 
 #[test]
-fn other_events_are_not_passed() {
+fn motions_to_an_event_stop_at_other_events() {
     let text = recursion(1_500);
     let calls = calls(&text);
     let mut session = session(&text);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_may_end_within_a_character() {
+    fn chunks_may_end_within_a_character() {
         let text = "ä\u{9b}31m大\u{202e}\x1b[2J\n";
         let whole = written::<Lines>(&[text.as_bytes()]);
         assert_eq!(whole, "ä\\u{9b}31m大\\u{202e}\\u{1b}[2J\n");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn json_escapes_keep_the_text() {
         assert_eq!(
             written::<Strings>(&["\"\u{9b}\u{e0041}\x7f\"".as_bytes()]),
             "\"\\u009b\\udb40\\udc41\\u007f\""

@@ -75,6 +75,6 @@ fn gradients_by_native_code_allocate_nothing() {
 }
 
 #[test]
-fn what_allocates_is_counted() {
+fn allocations_are_counted() {
     assert!(allocations(|| drop(std::hint::black_box(vec![1]))) > 0);
 }

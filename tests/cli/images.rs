@@ -19,7 +19,7 @@ const TEXT: &str = ".inout x default 1\n.out y: real\n  call p(x)\n  add y, 1\n\
 const EVIL: &str = "x\u{1b}]0;owned\u{7}\n.include \"/etc/passwd\"\n.var z";
 
 #[test]
-fn disasm_shows_no_name_that_is_none() {
+fn disasm_shows_no_invalid_name() {
     let folder = Folder::new();
     let changes: [fn(&mut Module); 5] = [
         |m| m.globals[0].name = EVIL.into(),

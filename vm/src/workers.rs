@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_shared_by_at_least_one_thread_and_at_most_as_many_as_were_asked_for() {
+    fn work_is_shared_by_one_to_the_requested_number_of_threads() {
         for threads in [0, 1, 4, MOST_THREADS + 1] {
             let left = AtomicU32::new(1000);
             let take = |left: u32| left.checked_sub(1);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn two_things_are_done_at_the_same_time() {
+    fn two_functions_run_concurrently() {
         let mut done = 0;
         assert_eq!(beside(|| done += 1, || 2), (Some(()), 2));
         assert_eq!(done, 1);

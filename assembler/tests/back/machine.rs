@@ -153,7 +153,7 @@ fn run(text: &str, inputs: &[(&str, i64)]) -> Result<i64, Trap> {
 }
 
 #[test]
-fn if_takes_the_right_side_and_comes_back() {
+fn if_takes_the_right_branch_and_is_reversible() {
     let text = ".inout a, b, s\nif a < b\n add s, 5\nelse\n sub s, 5\nfi a < b\n";
     assert_eq!(run(text, &[("a", 1), ("b", 2)]), Ok(5));
     assert_eq!(run(text, &[("a", 2), ("b", 1)]), Ok(-5));
@@ -161,7 +161,7 @@ fn if_takes_the_right_side_and_comes_back() {
 }
 
 #[test]
-fn a_wrong_exit_condition_traps_on_both_ways() {
+fn a_wrong_exit_condition_traps_in_both_directions() {
     let text = ".inout a, s\nif a == 1\n add s, 1\nfi s == 1\n";
     assert_eq!(run(text, &[("a", 1), ("s", 0)]), Ok(1));
     assert!(run(text, &[("a", 1), ("s", 1)]).is_err());
@@ -185,7 +185,7 @@ fn compound_conditions_decide_like_their_formula() {
 }
 
 #[test]
-fn every_mix_of_simple_and_compound_conditions_comes_back() {
+fn if_with_simple_and_compound_conditions_is_reversible() {
     let conditions = ["a < b", "(a < b and a < b)"];
     for entry in conditions {
         for exit in conditions {
@@ -198,7 +198,7 @@ fn every_mix_of_simple_and_compound_conditions_comes_back() {
 }
 
 #[test]
-fn every_mix_of_loop_conditions_comes_back() {
+fn loops_with_simple_and_compound_conditions_are_reversible() {
     for entry in ["s == a", "(s == a and s == a)"] {
         for exit in ["s == b", "(s == b or s == b)"] {
             for body in [" add s, 1\n", " add s, 1\nloop\n neg a\n neg a\n", "loop\n add s, 1\n"] {
@@ -224,7 +224,7 @@ fn a_wrong_loop_entry_traps() {
 }
 
 #[test]
-fn for_visits_its_values_both_ways() {
+fn for_visits_its_values_in_both_directions() {
     let up = ".inout a, b, s\nfor i in a..b\n add.mul s, i, i\n neg s\nrof\n";
     let down = ".inout a, b, s\nfor i in a..b reversed\n add.mul s, i, i\n neg s\nrof\n";
     for (a, b) in [(0i64, 4i64), (-2, 3), (3, 3), (4, 1)] {
@@ -251,7 +251,7 @@ fn bounds_may_be_cells_plus_constants() {
 }
 
 #[test]
-fn for_costs_two_steps_a_round() {
+fn for_takes_two_steps_per_iteration() {
     let steps = |n: i64| {
         let module = module(".inout n, s\nfor i in 0..n\n add s, i\nrof\n");
         let mut machine = Machine::new(&module, &[("n", n)]);
@@ -271,7 +271,7 @@ fn for_with_a_step_must_hit_its_end() {
 }
 
 #[test]
-fn compute_and_local_clean_up() {
+fn compute_and_local_leave_their_variables_vacant() {
     let text = ".inout a, b, s\ncompute\n local t = mul(a, b)\n if t < 0\n neg t\n fi a < 0 and b > 0 or a > 0 and b < 0\n\
                 apply\n add s, t\nuncompute\n";
     assert_eq!(run(text, &[("a", -3), ("b", 4)]), Ok(12));

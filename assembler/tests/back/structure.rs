@@ -49,7 +49,7 @@ fn words(module: &Module) -> Vec<String> {
 }
 
 #[test]
-fn statements_keep_their_words_and_places() {
+fn statements_keep_their_text_and_position() {
     assert_eq!(
         words(&module(TEXT)),
         [
@@ -76,7 +76,7 @@ fn statements_keep_their_words_and_places() {
 }
 
 #[test]
-fn what_is_undone_has_the_words_of_its_text() {
+fn uncomputed_statements_have_their_source_text() {
     let text = ".inout n, x\ncompute\n if n > 2\n  add x, 1\n fi x == 1\napply\n neg n\nuncompute\n";
     let module = module(text);
     let undone: Vec<&Block> = module.structure.blocks.iter().filter(|block| block.undone).collect();
@@ -87,7 +87,7 @@ fn what_is_undone_has_the_words_of_its_text() {
 }
 
 #[test]
-fn names_mean_variables_where_they_are_open() {
+fn names_refer_to_the_variable_in_scope() {
     let module = module(".inout s\nlocal t = 1\ndelocal t = 1\nlocal t: real = 1\ndelocal t = 1\nadd s, 1\n");
     let structure = &module.structure;
     assert_eq!(module.procedures[0].frame[1].name, "t$2");
@@ -196,7 +196,7 @@ const LIES: &[Lie] = &[
 ];
 
 #[test]
-fn what_is_not_true_of_the_code_is_refused() {
+fn a_structure_that_contradicts_the_code_is_refused() {
     let honest = module(TEXT);
     assert_eq!(verify(&honest), []);
     for (n, (reason, lie)) in LIES.iter().enumerate() {
@@ -222,7 +222,7 @@ fn an_assertion_of_several_asserts_once() {
 
 /// Checks that a structure can't refer to a shadowed global, because a text couldn't express that.
 #[test]
-fn what_is_recorded_names_no_hidden_global() {
+fn a_structure_names_no_shadowed_global() {
     let text = ".inout n, y\n call p(n, y)\n.proc p(in n, inout y)\n add y, n*n + 1\n if y > n\n neg y\n fi y < n\n.end\n";
     let honest = module(text);
     assert_eq!(verify(&honest), []);

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_pieces_is_one_key() {
+    fn a_split_escape_sequence_is_one_key() {
         let cases = [
             ("\x1b[C", "Right"),
             ("\x1bOD", "Left"),
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_whose_rest_is_late_does_nothing_backward() {
+    fn a_late_escape_sequence_is_not_read_as_letters() {
         for text in ["[C", "OC"] {
             let late = [key("Esc")].into_iter().chain(letters(text));
             let times = [Duration::ZERO, LONE * 2, AT_ONCE];
@@ -423,14 +423,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_begun_types_nothing() {
+    fn an_incomplete_escape_sequence_is_ignored() {
         for text in ["\x1b[", "\x1b[1;", "\x1bO", "\x1b]11;rgb:ff", "\x1b[12;4R", "\x1b[I", "\x1bOz"] {
             assert_eq!(each(AT_ONCE, text), [], "{text:?}");
         }
     }
 
     #[test]
-    fn answers_are_not_typed() {
+    fn terminal_responses_are_not_keys() {
         let light = [InputEvent::Ground(Ground::Light)];
         for end in ["\x07", "\x1b\\"] {
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:ffff/ffff/eeee{end}")), light);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn text_pasted_in_pieces_is_text() {
+    fn text_pasted_in_chunks_is_text() {
         let text = [InputEvent::Paste("C\nq".to_owned())];
         assert_eq!(each(AT_ONCE, "\x1b[200~C\nq\x1b[201~"), text);
         assert_eq!(each(AT_ONCE, "\x1b[200~C\nq"), text, "its end is one that no key has");

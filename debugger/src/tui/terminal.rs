@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_key_is_no_second_one() {
+    fn a_key_release_is_ignored() {
         let released = KeyEvent::new_with_kind(KeyCode::Char('s'), KeyModifiers::NONE, KeyEventKind::Release);
         assert_eq!(key(released), None);
     }

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_read_is_said() {
+    fn invalid_expectations_are_reported() {
         for (text, part) in [
             ("runs -> a=1", "no expectation begins with `runs`"),
             ("", "nothing is expected: write"),

@@ -152,12 +152,12 @@ pub fn functions() -> impl Iterator<Item = Function> {
 }
 
 #[test]
-fn functions_of_integers_are_what_the_manual_says() {
+fn functions_of_integers_match_the_manual() {
     functions().for_each(check_function);
 }
 
 #[test]
-fn no_function_of_a_release_goes_unproven() {
+fn every_released_function_of_integers_is_tested() {
     for function in functions().filter(|&function| is_frozen(function)) {
         assert!(by_the_manual(function.name(), 1, 1, 8).is_some(), "{} has no proof", function.name());
     }

@@ -131,7 +131,7 @@ fn check_series(
 
 /// Tests series from Abramowitz and Stegun, chapters 3 and 4.
 #[test]
-fn series_are_those_of_the_books() {
+fn series_match_the_literature() {
     type Jets = TaylorReals<F64, 7>;
     let of = |f: Elementary| move |s: Jets, x| s.elementary(f, x);
     let one_more = |s: Jets, x| s.add(s.literal(1.0)?, x);
@@ -165,7 +165,7 @@ fn series_are_those_of_the_books() {
 }
 
 #[test]
-fn series_of_compositions_are_those_of_the_books() {
+fn series_of_compositions_match_the_literature() {
     let one_more = |s: TaylorReals<F64, 7>, x| s.add(s.literal(1.0)?, x);
     let exp_sin = |s: TaylorReals<F64, 7>, x| s.elementary(Exp, s.elementary(Sin, x)?);
     check_series("exp(sin x)", exp_sin, [1.0, 1.0, 0.5, 0.0, -0.125, -1.0 / 15.0, -1.0 / 240.0]);

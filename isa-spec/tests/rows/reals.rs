@@ -127,7 +127,7 @@ pub fn functions() -> impl Iterator<Item = Function> {
 }
 
 #[test]
-fn functions_of_reals_are_what_the_platform_says() {
+fn functions_of_reals_match_the_platform() {
     functions().for_each(check_function);
 }
 
@@ -170,7 +170,7 @@ fn literals_round_to_even() {
 
 /// Tests bits, text and magnitude of the cells of every system.
 #[test]
-fn cells_read_back_as_they_were() {
+fn cells_are_read_back_unchanged() {
     fn check<R: Reals>(reals: R) {
         let mut random = Random::new();
         for _ in 0..2000 {
@@ -192,7 +192,7 @@ fn cells_read_back_as_they_were() {
 /// Tests that a negative base to an odd power is negative even for large exponents: a float can't hold their
 /// parity.
 #[test]
-fn the_parity_of_large_exponents_counts() {
+fn the_parity_of_large_exponents_is_exact() {
     for system in System::each() {
         for n in [3, (1 << 24) + 1, (1 << 53) + 1, i64::MAX, -3, -(1 << 53) - 1] {
             assert_eq!(system.real_int(Function::Powi, -1.0, n), Ok(-1.0), "{n} in {}", system.reals);
@@ -206,7 +206,7 @@ fn the_parity_of_large_exponents_counts() {
 }
 
 #[test]
-fn rotations_turn_and_turn_back() {
+fn rotations_are_reversible() {
     fn check<R: Reals>(reals: R, tolerance: f64) {
         let mut random = Random::new();
         for _ in 0..2000 {

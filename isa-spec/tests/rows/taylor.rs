@@ -134,7 +134,7 @@ fn kinks_have_the_derivatives_that_the_manual_states() {
 
 /// Tests integer powers at 0, which are polynomials, and that no unneeded derivative is computed.
 #[test]
-fn late_coefficients_ask_for_early_derivatives_only() {
+fn later_coefficients_need_only_earlier_derivatives() {
     let pow = |a, b: f64| row(F64, (Function::Pow, Form::Real), a, constant(b));
     assert_eq!(pow([0.0, 1.0, 0.0, 0.0], 2.0), Ok([0.0, 0.0, 1.0, 0.0]));
     assert_eq!(pow([0.0, 2.0, 1.0, 0.0], 2.0), Ok([0.0, 0.0, 4.0, 4.0]));
@@ -275,7 +275,7 @@ fn the_primal_has_the_bits_of_a_plain_run_and_constants_stay_constant() {
 }
 
 #[test]
-fn conditions_see_the_primal_only() {
+fn conditions_read_the_primal_only() {
     fn check<R: Reals<Bits = u64>>(reals: R) {
         let plain = Arithmetic { words: Wide, reals };
         let lifted = Arithmetic { words: Wide, reals: TaylorReals::<R, 3>::new(reals) };
@@ -332,7 +332,7 @@ fn check_rotation<R: Reals<Bits = u64>>(reals: R, tolerance: f64) {
 }
 
 #[test]
-fn rotations_turn_every_coefficient_and_turn_it_back() {
+fn rotations_are_reversible_in_every_coefficient() {
     check_rotation(F64, 1e-14);
     check_rotation(F32, 1e-5);
     check_rotation(FixedPoint::new(16), 1e-3);

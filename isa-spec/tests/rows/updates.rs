@@ -177,7 +177,7 @@ pub fn check_update(update: Update) {
 }
 
 #[test]
-fn updates_make_of_numbers_what_the_manual_says() {
+fn updates_match_the_manual() {
     Update::ALL.iter().for_each(|&update| check_update(update));
     let narrow = reviver_isa::number::Narrow(reviver_isa::module::Word::W8);
     let words = Arithmetic { words: narrow, reals: F64 };
@@ -226,7 +226,7 @@ fn steps_over_reals_are_undone_with_their_adjoints() {
 
 /// Tests that Σ adjoint·tangent is the same before and after a step, for any tangents.
 #[test]
-fn steps_over_reals_keep_the_pairing_of_adjoints_and_tangents() {
+fn steps_over_reals_preserve_the_pairing_of_adjoints_and_tangents() {
     const SMALL: f64 = 1e-6;
     let mut random = Random::new();
     let cells: [[usize; 3]; 2] = [[0, 1, 2], [0, 1, 1]];

@@ -300,7 +300,7 @@ mod tests {
 
     /// A function after a trapping one would not be tested.
     #[test]
-    fn all_functions_have_values_where_they_are_tried() {
+    fn all_functions_have_values_at_tested_points() {
         for text in [of_integers(), of_reals()] {
             let mut machine = Subject::on(crate::engine::ALL[0], &text).unwrap().machine(false);
             let end = travel(&mut machine, Travel::Forward, LONGEST);

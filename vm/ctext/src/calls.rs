@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_numbers_have_two_digits() {
+    fn sizes_are_rounded_to_two_digits() {
         assert_eq!([0, 7, 42, 119, 3276, 99_999].map(rounded), [0, 7, 42, 110, 3200, 99_000]);
     }
 }

@@ -169,7 +169,7 @@ fn agree(name: &str, interpreted: Option<f64>, called: Option<f64>) {
 }
 
 #[test]
-fn gradients_of_shipped_programs_are_the_interpreters() {
+fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -220,7 +220,7 @@ fn trial(text: &str) -> Trial {
 
 /// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would keep a loop going.
 #[test]
-fn numbers_that_are_not_finite_are_found_without_checks() {
+fn nonfinite_numbers_are_detected_without_checks() {
     let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
     let adjoint = ".in x: real default 1e-200\n.out y: real\nadd y, log(x * 1e-120)\n";
     let array = ".in x: real default 1e200\n.out y[20]: real\nfor i in 0..20\n add y[i], x * x\nrof\n";
@@ -243,7 +243,7 @@ fn numbers_that_are_not_finite_are_found_without_checks() {
 
 /// An array of results is copied at the turning point by a loop, whatever its length.
 #[test]
-fn an_array_of_losses_has_one_short_function() {
+fn an_array_of_losses_has_a_function_of_constant_length() {
     let length = |n: usize| {
         let text = format!(
             ".in x: real default 0.5\n.out y[{n}]: real\nfor i in 0..{n}\n add y[i], x * toreal(i)\nrof\n"
@@ -364,7 +364,7 @@ fn ancillas_without_adjoints_propagate_none() {
 
 /// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks doesn't restore them.
 #[test]
-fn unrolled_reals_are_values_without_checks() {
+fn unrolled_reals_are_not_restored_without_checks() {
     for n in [0, 1, 9] {
         let text = format!(
             ".in n default {n}\n.inout x[2]: real default 0.5, v[2]: real default 0.25\n.out y: real\n.ancilla half: real\ncompute\n \

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn not_knowing_the_length_costs_at_most_one_more_sweep_and_mostly_little() {
+    fn online_checkpointing_costs_at_most_one_more_sweep() {
         for slots in 1..40 {
             for leaves in 2..600 {
                 let (found, least) = (cost(leaves, slots), advances(leaves, slots));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_alone_serves_where_nothing_else_is_kept() {
+    fn the_initial_snapshot_is_enough() {
         assert_eq!(chosen(&[0], 10, 1), [0]);
         assert_eq!(cost(10, 1), 9 + 45);
     }

@@ -345,7 +345,7 @@ mod tests {
     use super::shared;
 
     #[test]
-    fn two_columns_share_what_there_is() {
+    fn two_columns_share_the_rows() {
         assert_eq!(shared(5, 0, 3), (5, 0));
         assert_eq!(shared(5, 6, 11), (5, 6));
         assert_eq!(shared(20, 4, 14), (10, 4));

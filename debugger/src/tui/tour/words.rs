@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_a_word_stays_with_it() {
+    fn punctuation_stays_with_its_word() {
         assert_eq!(rows("one {step}, two", 6), ["one l,", "two"]);
         assert_eq!(rows("one {step}, two", 5), ["one", "l,", "two"]);
         assert_eq!(rows("", 5), Vec::<String>::new());

@@ -47,7 +47,7 @@ fn after(instruction: &str, before: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn single_instructions_give_the_numbers_found_elsewhere() {
+fn single_instructions_match_independent_results() {
     let lines: Vec<&str> = VECTORS.lines().filter(|line| !line.starts_with(';')).collect();
     assert_eq!(lines.len(), 282);
     for line in lines {
@@ -219,7 +219,7 @@ fn read_cells_keep_their_adjoints() {
 /// Program from NiLang's documentation, where the gradient was (1, 0). Here `local x = y` is a separate cell, so both
 /// inputs get their contributions.
 #[test]
-fn a_copy_is_a_cell_of_its_own() {
+fn a_copy_has_its_own_adjoint() {
     let text = ".inout out: real, x: real default 1, y: real default 2\n\
                 local t = y\nadd out, x\nadd out, t\ndelocal t = y\n";
     assert_eq!(gradient(text), [1.0, 1.0]);
@@ -241,7 +241,7 @@ fn gradient(text: &str) -> [f64; 2] {
 /// Rules execute steps in the reverse sweep that the forward sweep doesn't have. Losses of earlier steps are still
 /// restored.
 #[test]
-fn what_was_overwritten_before_a_rule_is_found_again() {
+fn cells_overwritten_before_a_rule_are_restored() {
     let text = "
 .in  x: real default 0.1
 .in  y: real default 0.7

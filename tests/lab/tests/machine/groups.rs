@@ -207,7 +207,7 @@ fn shipped() -> Vec<(String, Arc<Program>)> {
 }
 
 #[test]
-fn groups_of_shipped_programs_are_their_lanes() {
+fn simd_groups_of_shipped_programs_equal_their_lanes() {
     let mut ends = Ends::default();
     for (name, program) in shipped() {
         if program.module().real != RealSystem::F64 {
@@ -228,7 +228,7 @@ fn groups_of_shipped_programs_are_their_lanes() {
 }
 
 #[test]
-fn groups_of_random_programs_are_their_lanes() {
+fn simd_groups_of_random_programs_equal_their_lanes() {
     let mut ends = Ends::default();
     for seed in 0..campaign::programs(600) {
         let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
@@ -271,7 +271,7 @@ rof
 ";
 
 #[test]
-fn lanes_part_where_the_first_one_and_a_later_one_do() {
+fn lanes_diverge_at_the_first_difference_from_lane_0() {
     let x = reals([1.5, -2.0, 0.0, 1e3]);
     for (n, end) in [
         ([3, 3, 3, 3], GroupEnd::Done),
@@ -360,7 +360,7 @@ add y, x
 ";
 
 #[test]
-fn a_check_that_fails_ends_a_loop_that_would_go_on() {
+fn a_failed_check_ends_an_endless_loop() {
     let started = Instant::now();
     let mut own = trial(ENDLESS, 1);
     assert_eq!(own.held("endless", &[reals([0.0; GROUP])]), Some(GroupEnd::Done));
@@ -381,7 +381,7 @@ add y, sqrt(x)
 ";
 
 #[test]
-fn a_lane_without_a_value_gives_the_group_up() {
+fn a_lane_without_a_value_ends_the_simd_group() {
     let mut own = trial(NUMBERS, 1);
     let x = reals([0.5, 1.0, 2.0, 4.0]);
     assert_eq!(own.held("numbers", &[[0, 1, 2, 7], [1, 2, 3, 4], x]), Some(GroupEnd::Done));
@@ -410,7 +410,7 @@ add y, x
 ";
 
 #[test]
-fn lanes_are_judged_by_numbers_of_their_own() {
+fn lanes_are_verified_independently() {
     let mut own = trial(UNEQUAL, 1);
     for x in [[1e8, 1.0, 1e8, 1.0], [1.0, 1e8, 1.0, 1.0], [1e8; GROUP]] {
         assert_eq!(own.held("unequal", &[reals(x)]), Some(GroupEnd::Done));
@@ -418,7 +418,7 @@ fn lanes_are_judged_by_numbers_of_their_own() {
 }
 
 #[test]
-fn numbers_whose_sum_is_infinite_give_a_group_up_that_would_arrive() {
+fn an_infinite_sum_of_checked_numbers_ends_a_simd_group() {
     // The reverse sweep checks the x and w that it restores.
     let text = ".in a: real\n.inout x: real, w: real\n.out y: real\nadd x, a\nadd w, a\nadd y, x * 1e-10\nadd y, w * 1e-10\n";
     let mut own = trial(text, 1);

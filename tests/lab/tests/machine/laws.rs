@@ -23,7 +23,7 @@ macro_rules! laws {
         )+
 
         #[test]
-        fn every_law_is_judged() {
+        fn every_law_is_tested() {
             let judged = [$($law),+];
             assert!(ALL.iter().all(|law| judged.contains(&law.name)));
         }

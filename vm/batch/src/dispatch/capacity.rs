@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_cover_all_lanes_within_the_limits() {
+    fn workgroups_cover_all_lanes_within_the_limits() {
         for lanes in [1, 64, 65, 64 * 100, 64 * 100 + 1, 1_000_000] {
             let (columns, rows) = groups(lanes, 100);
             assert!(columns <= 100 && columns as usize * rows as usize * 64 >= lanes, "{lanes}");

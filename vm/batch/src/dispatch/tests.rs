@@ -217,7 +217,7 @@ fn all_floats_are_returned_unchanged() {
 }
 
 #[test]
-fn blocks_are_as_long_as_they_may_be() {
+fn lanes_are_split_by_the_limit_of_a_dispatch() {
     let Some(device) = device() else { return };
     for most in [64, 128, 192, 1024] {
         let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap().limited_to(most);
@@ -241,7 +241,7 @@ fn memory_is_kept_between_batches() {
 }
 
 #[test]
-fn two_threads_have_a_shader_in_common() {
+fn two_threads_share_a_shader() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     let other = DeviceShader::new(&device, &shader_of_rounds()).unwrap().limited_to(256);
@@ -302,7 +302,7 @@ fn a_device_that_is_destroyed_ends_its_batches() {
 }
 
 #[test]
-fn a_device_is_given_back_with_its_last_user() {
+fn a_device_is_released_with_its_last_user() {
     let Some(device) = device_of_its_own() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     drop(device);
@@ -336,7 +336,7 @@ fn columns_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn texts_that_are_no_shaders_are_refused() {
+fn invalid_shaders_are_refused() {
     let Some(device) = device() else { return };
     let with = |wgsl: String, kept| LaneShader {
         wgsl,
@@ -363,7 +363,7 @@ fn texts_that_are_no_shaders_are_refused() {
 }
 
 #[test]
-fn statuses_that_mean_nothing_are_the_devices_fault() {
+fn invalid_statuses_are_device_errors() {
     let Some(device) = device() else { return };
     for body in ["", "atomicStore(&statuses[lane], 1u);", "atomicStore(&statuses[lane], 9u);"] {
         let text = LaneShader {

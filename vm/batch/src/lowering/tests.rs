@@ -78,7 +78,7 @@ fn every_result_of_floats_is_opaque() {
 }
 
 #[test]
-fn the_text_stays_where_nothing_is_lowered() {
+fn text_without_lowered_constructs_is_unchanged() {
     let text = with("found[0] = 1lu;");
     assert!(matches!(lowered(&text, Lowering::PLAIN), Ok(Cow::Borrowed(same)) if same == text));
 }

@@ -75,7 +75,7 @@ pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -
 }
 
 #[test]
-fn gradients_of_shipped_programs_are_those_of_the_processor() {
+fn gradients_of_shipped_programs_equal_those_of_the_cpu() {
     let mut all = [0, 0];
     for (name, program) in shipped() {
         for loss in losses(&program).into_iter().take(1) {
@@ -89,7 +89,7 @@ fn gradients_of_shipped_programs_are_those_of_the_processor() {
 }
 
 #[test]
-fn gradients_of_random_programs_are_those_of_the_processor() {
+fn gradients_of_random_programs_equal_those_of_the_cpu() {
     let mut all = [0, 0];
     for seed in 0..reviver_lab::campaign::programs(60) {
         let Some(program) = random(seed) else { continue };
@@ -168,7 +168,7 @@ fn rows_are_gradients(
 }
 
 #[test]
-fn rows_of_shipped_programs_are_gradients() {
+fn jacobian_rows_of_shipped_programs_are_gradients() {
     let arrived = shipped().into_iter().enumerate().map(|(n, (name, program))| {
         let level = if n % 2 == 0 { CheckLevel::Checked } else { CheckLevel::Unchecked };
         rows_are_gradients(&name, &program, (level, OF_ROWS), 7)
@@ -179,7 +179,7 @@ fn rows_of_shipped_programs_are_gradients() {
 }
 
 #[test]
-fn rows_of_random_programs_are_gradients() {
+fn jacobian_rows_of_random_programs_are_gradients() {
     let mut arrived = 0;
     for seed in 0..reviver_lab::campaign::programs(60) {
         let Some(program) = random(seed) else { continue };
@@ -191,7 +191,7 @@ fn rows_of_random_programs_are_gradients() {
 }
 
 #[test]
-fn rows_of_arrays_and_recursions_are_gradients() {
+fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
     // Adjoints at computed addresses, and one in a frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\

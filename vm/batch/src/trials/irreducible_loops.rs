@@ -84,7 +84,7 @@ fn a_backward_run_that_enters_a_loop_in_two_places_restores_the_start() {
 }
 
 #[test]
-fn its_gradient_is_that_of_the_processor() {
+fn a_loop_with_several_entries_has_the_gradient_of_the_cpu() {
     for (name, text) in [("in a loop", OF_REALS), ("left", LEFT_TWICE)] {
         let program = program(text);
         let loss = losses(&program).into_iter().last().unwrap();
@@ -94,7 +94,7 @@ fn its_gradient_is_that_of_the_processor() {
 }
 
 #[test]
-fn it_agrees_with_a_structured_program_however_often_lanes_are_suspended() {
+fn a_loop_with_several_entries_agrees_with_a_structured_program() {
     let shaders = [ENTERED_TWICE, STRUCTURED]
         .map(|text| whole(&program(text), Travel::Forward, CheckLevel::Checked).unwrap());
     let [Some(irreducible_loops), Some(plain)] = shaders.each_ref().map(TrialPipeline::new) else { return };

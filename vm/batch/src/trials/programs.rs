@@ -136,7 +136,7 @@ pub fn program(text: &str) -> Arc<Program> {
 }
 
 #[test]
-fn every_shipped_program_has_shaders_or_says_why_not() {
+fn every_shipped_program_has_shaders_or_a_reason() {
     let mut refused = Vec::new();
     let mut made = 0;
     for (name, program) in shipped() {

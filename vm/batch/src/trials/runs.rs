@@ -256,7 +256,7 @@ fn a_lane_of_a_million_iterations_runs_with_lanes_of_one() {
 }
 
 #[test]
-fn a_lane_whose_steps_just_last_arrives_and_one_more_is_over() {
+fn the_limit_of_steps_is_exact() {
     let program = program(ROUNDS);
     let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
     let Some(pipeline) = TrialPipeline::new(&shader) else { return };

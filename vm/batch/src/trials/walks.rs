@@ -245,7 +245,7 @@ fn ends(count: u32) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn small_graphs_and_their_statements_have_the_same_walks() {
+fn small_graphs_and_their_statements_have_the_same_paths() {
     let ends = ends(4);
     let mut irreducible_loops = 0;
     for code in 0..ends.len().pow(4) {
@@ -256,7 +256,7 @@ fn small_graphs_and_their_statements_have_the_same_walks() {
 }
 
 #[test]
-fn random_graphs_and_their_statements_have_the_same_walks() {
+fn random_graphs_and_their_statements_have_the_same_paths() {
     let (mut irreducible_loops, mut seed) = (0, 7);
     for round in 0..60_000_u32 {
         let count = 5 + round % 8;

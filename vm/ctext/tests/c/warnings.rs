@@ -42,7 +42,7 @@ fn compilers() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn compilers_have_nothing_to_say() {
+fn compilers_give_no_warnings() {
     let folder = tempfile::tempdir().unwrap();
     for compiler in compilers() {
         for system in ["f64", "f32", "fixed"] {
@@ -105,7 +105,7 @@ fn called(names: &BTreeSet<String>) -> String {
 }
 
 #[test]
-fn cells_may_be_called_what_the_text_calls_its_own() {
+fn cells_may_have_the_names_of_identifiers_in_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(".in a: real = 0.5, n = 3\n.out y: real, z: real\nrot a, z, y\nadd y, tanh(a)\nadd.powi y, a, n\nadd z, log(a)\n").unwrap();
     let first =

@@ -19,7 +19,7 @@ const PLACES_LOOKED_AT_LATE: [&str; 2] = [
 ];
 
 #[test]
-fn a_sum_replaces_a_check() {
+fn a_deferred_check_replaces_a_bounds_check() {
     for text in PLACES_LOOKED_AT_LATE {
         for k in [0, 9, 10, 11, -1, 1 << 40, i64::MIN] {
             let mut machines = Machines::of(text);
@@ -36,7 +36,7 @@ fn a_sum_replaces_a_check() {
 }
 
 #[test]
-fn a_trap_is_the_interpreter_s_however_late_it_comes() {
+fn late_traps_equal_those_of_the_interpreter() {
     for (rounds, broken) in
         [(1, "div"), (400_000, "div"), (400_000, "index"), (400_000, "vacate"), (3, "assert")]
     {
@@ -57,7 +57,7 @@ fn a_trap_is_the_interpreter_s_however_late_it_comes() {
 
 /// A float that is too large is carried around a loop, and leaves it through memory before the loop ends.
 #[test]
-fn a_number_that_is_too_large_is_found_wherever_it_goes() {
+fn overflow_carried_around_a_loop_is_detected() {
     for (position, system) in [(0, "f64"), (7, "f32"), (30, "f64"), (58, "f64"), (59, "f32")] {
         let large = if system == "f64" { "1e200" } else { "1e30" };
         let text = format!(
@@ -81,7 +81,7 @@ fn sums_of_arrays(system: &str) -> String {
 }
 
 #[test]
-fn sums_that_are_too_large_are_found_in_the_end() {
+fn overflow_of_sums_is_detected_after_the_loop() {
     for (system, large) in [("f64", [1e160, -1e308]), ("f32", [1e20, -3e38])] {
         let machines = Machines::of(&sums_of_arrays(system));
         let first = machines.plain.program().cells(machines.plain.program().global("x").unwrap().0).start;
@@ -183,7 +183,7 @@ fn indices_of_counted_loops_are_checked_once() {
 
 /// Elements with an offset that exceeds a word.
 #[test]
-fn offsets_of_indices_may_be_wider_than_words() {
+fn index_offsets_may_exceed_the_word() {
     for (text, steps) in [
         (".word 8\n.inout s\n.inout x[1000]\nfor i in 0..100\n add x[i + 200], 1\nrof\n", 400),
         (".word 8\n.inout x[200]\nfor i in 0..100\n add x[i + 100], 1\nrof\n", 400),

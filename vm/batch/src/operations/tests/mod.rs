@@ -215,7 +215,7 @@ fn pairs_are_exact_where_results_are_decorated() {
 /// Tests each implementation of 32-bit floats except the native one, if its probe is exact: few software devices fuse
 /// multiply-adds.
 #[test]
-fn singles_are_right_in_every_way_in_which_the_device_says_so() {
+fn every_exact_implementation_of_singles_is_right() {
     let numbers = kinds(RealSystem::F32, Word::W64);
     let Some(own) = device() else { return };
     for lowering in own.lowering().with_other_singles() {
