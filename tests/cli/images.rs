@@ -57,7 +57,7 @@ fn names_of_files_are_escaped() {
 }
 
 /// Checks that `asm (disasm IMAGE)` is the image, by the command line.
-fn there_and_back(module: &Module) {
+fn round_trip(module: &Module) {
     let folder = Folder::new();
     let bytes = image::encode(module).unwrap();
     let image = folder.file("a.rbc", &bytes);
@@ -76,13 +76,13 @@ fn a_disassembled_image_assembles_to_itself() {
     let long = format!(".out A[200000] = {{{}}}\n", vec!["123456789"; 199_999].join(",\n") + ", 1");
     for text in [TEXT, zeros, limits, &long, ".const k = 1\n"] {
         let full = module(text);
-        there_and_back(&full);
-        there_and_back(&Module { structure: Structure::default(), ..full });
+        round_trip(&full);
+        round_trip(&Module { structure: Structure::default(), ..full });
     }
     let branches = module(".inout x\n  if x == 0\n    show x\n  fi x == 0\n");
-    there_and_back(&branches);
+    round_trip(&branches);
     let bare = Structure { lines: branches.structure.lines.clone(), ..Structure::default() };
-    there_and_back(&Module { structure: bare, ..branches });
+    round_trip(&Module { structure: bare, ..branches });
 }
 
 /// Both cells of {0.0, -0.0} are written, because their bits differ.

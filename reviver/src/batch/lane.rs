@@ -106,12 +106,12 @@ fn go(
         LaneTask::RoundTrip => {
             call.run()?;
             read(call, plan, lane);
-            there_and_back(call)
+            round_trip(call)
         }
         LaneTask::RoundTripBack => {
             call.run_back()?;
             read(call, plan, lane);
-            there_and_back(call)
+            round_trip(call)
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => differentiate(call, plan, lane, outcome),
     }
@@ -141,7 +141,7 @@ fn note_leftovers(call: &Workspace, lane: u64, outcome: &mut BlockOutcome) -> Re
 }
 
 /// Checks that nothing is left over, then runs back to the start, which must be restored.
-fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
+fn round_trip(call: &mut Workspace) -> Result<(), Error> {
     let garbage = call.leftovers()?;
     if !garbage.is_empty() {
         return Err(Error::Leftovers { garbage });

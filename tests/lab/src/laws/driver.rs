@@ -31,7 +31,7 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
 }
 
 /// Law: turning after the last change of the loss gives the same gradient as turning at the end.
-pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
+pub fn turning_point(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }

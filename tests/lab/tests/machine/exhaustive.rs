@@ -50,7 +50,7 @@ impl Cells {
 
     /// Executes one step forward. If it traps, checks that nothing has changed; otherwise that a step back restores
     /// everything. Returns true if it didn't trap.
-    fn there_and_back(&mut self, values: &[i64]) -> bool {
+    fn round_trip(&mut self, values: &[i64]) -> bool {
         self.set(values);
         let before = self.machine.state().try_clone().unwrap();
         let went = match travel(&mut self.machine, Forward, 1) {
@@ -177,7 +177,7 @@ updates! {
 fn updates_of_one_cell_on_every_state() {
     for update in ["neg", "not", "push", "write", "unread", "vacate"] {
         let mut cells = Cells::new(&format!(".word 8\n.inout y\n{update} y\n"), &["y".into()]);
-        let went = BYTES.filter(|&y| cells.there_and_back(&[y])).count();
+        let went = BYTES.filter(|&y| cells.round_trip(&[y])).count();
         assert_eq!(went, if update == "vacate" { 1 } else { 256 }, "{update}");
     }
 }
@@ -191,7 +191,7 @@ fn fetching_updates_on_every_state() {
         for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
             cells.set(&[x, y]);
             assert_eq!(travel(&mut cells.machine, Forward, 1), End::Budget);
-            assert_eq!(cells.there_and_back(&[0, y]), y == 0, "{back} into {y}");
+            assert_eq!(cells.round_trip(&[0, y]), y == 0, "{back} into {y}");
             cells.set(&[0, y]);
             assert_eq!(travel(&mut cells.machine, Backward, 1), End::Budget);
             assert!(cells.holds(&[x, y]));
@@ -203,7 +203,7 @@ fn fetching_updates_on_every_state() {
 fn swap_on_every_state() {
     let mut cells = Cells::new(".word 8\n.inout x, y\nswap x, y\n", &["x".into(), "y".into()]);
     for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
-        assert!(cells.there_and_back(&[x, y]));
+        assert!(cells.round_trip(&[x, y]));
     }
 }
 
@@ -218,7 +218,7 @@ fn assert_on_every_state() {
         let text = format!(".word 8\n.inout a, b\nassert a {comparison} b\n");
         let mut cells = Cells::new(&text, &["a".into(), "b".into()]);
         let all = BYTES.flat_map(|a| BYTES.map(move |b| (a, b)));
-        let held = all.filter(|&(a, b)| cells.there_and_back(&[a, b])).count();
+        let held = all.filter(|&(a, b)| cells.round_trip(&[a, b])).count();
         assert!((256..65536).contains(&held), "`{comparison}` holds for {held} pairs");
     }
 }
@@ -236,7 +236,7 @@ fn branch_pairs_on_every_state() {
         for (a, b) in BYTES.flat_map(|a| BYTES.map(move |b| (a, b))) {
             for position in [begin, begin + 2] {
                 cells.machine.state_mut().position = position;
-                cells.there_and_back(&[a, b]);
+                cells.round_trip(&[a, b]);
             }
         }
     }
@@ -252,7 +252,7 @@ fn rows_from_reals_on_every_target() {
             let sources = [String::new(), format!(", {a}"), format!(", {a}, {b}")][function.arity()].clone();
             let text = format!(".word 8\n.inout y\n{}.{} y{sources}\n", update.name(), function.name());
             let mut cells = Cells::new(&text, &["y".into()]);
-            let went: Vec<bool> = BYTES.map(|y| cells.there_and_back(&[y])).collect();
+            let went: Vec<bool> = BYTES.map(|y| cells.round_trip(&[y])).collect();
             assert!(went.iter().all(|w| w == &went[0]), "{text}");
         }
     }
