@@ -42,14 +42,14 @@ fn session(text: &str) -> Session {
 }
 
 /// Asserts that every call is in one stretch, and that every stretch contains calls.
-fn assert_found(stretches: &[CallSegment], calls: &[i64]) {
+fn assert_found(intervals: &[CallSegment], calls: &[i64]) {
     let mut left = calls.iter().peekable();
-    for stretch in stretches {
+    for interval in intervals {
         let mut count = 0;
-        while left.next_if(|&&step| step <= stretch.to).is_some_and(|&step| step > stretch.from) {
+        while left.next_if(|&&step| step <= interval.to).is_some_and(|&step| step > interval.from) {
             count += 1;
         }
-        assert_eq!(stretch.calls.entered + stretch.calls.left, count, "{stretch:?}");
+        assert_eq!(interval.calls.entered + interval.calls.left, count, "{interval:?}");
         assert!(count > 0);
     }
     assert_eq!(left.next(), None);
@@ -64,15 +64,15 @@ fn every_call_is_counted_in_both_directions() {
             session.goto(step);
             let (_, last) = session.timeline().branch().extent();
             let reached: Vec<i64> = calls.iter().copied().filter(|&step| step <= last).collect();
-            let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
-            assert_found(&stretches, &reached);
-            let exact = stretches.iter().all(|stretch| stretch.to - stretch.from == 1);
+            let intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
+            assert_found(&intervals, &reached);
+            let exact = intervals.iter().all(|interval| interval.to - interval.from == 1);
             assert!(exact || last > 4_096);
         }
         session.goto_end();
-        let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
-        assert_found(&stretches, &calls);
-        assert!(stretches.len() <= 4_097);
+        let intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
+        assert_found(&intervals, &calls);
+        assert!(intervals.len() <= 4_097);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::arith::{Arith, Order};
 use crate::fault::Eval;
-use crate::function::{Form, Function, FunctionRow};
+use crate::function::{Function, FunctionRow, Signature};
 use crate::mutants;
 use crate::number::{Arithmetic, F64, Reals, Wide};
 use crate::step::{AnyFunction, Functions};
@@ -105,17 +105,24 @@ impl Function {
         let is_number = |value: Eval<f64>| value.and_then(|value| F64.admit(value)).is_ok();
         let lacks = |value, partial| is_number(value) && !is_number(partial);
         let points = || EDGES.iter().flat_map(|&a| EDGES.iter().map(move |&b| (a, b)));
-        self.forms().any(|form| match (form, source) {
-            (Form::Real, 0) => {
+        self.signatures().any(|signature| match (signature, source) {
+            (Signature::Real, 0) => {
                 points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_a(&numbers, a, b)))
             }
-            (Form::Real, _) if self.arity() > 1 => {
+            (Signature::Real, _) if self.arity() > 1 => {
                 points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_b(&numbers, a, b)))
             }
-            (Form::RealInt, 0) => points().any(|(a, b)| {
+            (Signature::RealInt, 0) => points().any(|(a, b)| {
                 lacks(self.real_int(&numbers, a, b as i64), self.d_a_int(&numbers, a, b as i64))
             }),
-            (Form::Real | Form::RealInt | Form::Int | Form::RealsToInt | Form::IntsToReal, _) => false,
+            (
+                Signature::Real
+                | Signature::RealInt
+                | Signature::Int
+                | Signature::RealsToInt
+                | Signature::IntsToReal,
+                _,
+            ) => false,
         })
     }
 }
@@ -203,7 +210,7 @@ impl Update {
     /// Returns the new value of an integer target, given its old value `y` and the function's value `f`.
     ///
     /// # Errors
-    /// Returns [`Fault::NoForm`](crate::fault::Fault::NoForm) if the row has no meaning for integers.
+    /// Returns [`Fault::NoSignature`](crate::fault::Fault::NoSignature) if the row has no meaning for integers.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
         mutants::updated_int(self, s, self.row_int(s, y, f))

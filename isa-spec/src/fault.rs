@@ -27,7 +27,7 @@ pub enum Fault {
     OutOfRange,
     /// The function has no form for these operand classes; verification excludes this.
     #[error("the function has no form for these operand classes")]
-    NoForm,
+    NoSignature,
 }
 
 /// The result of evaluating a pure function.

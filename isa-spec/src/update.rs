@@ -216,13 +216,13 @@ trait UpdateRow {
     const SENSE: Option<Sense> = sense(Self::PARTS);
 
     fn int<S: Arith>(_s: &S, _y: S::Int, _f: S::Int) -> Eval<S::Int> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn real<S: Arith>(_s: &S, _y: S::Real, _f: S::Real) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn turn<S: Arith>(_s: &S, _p: PlanePoint<S::Real>, _angle: S::Real) -> Eval<PlanePoint<S::Real>> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn cotangent<S: Arith>(_s: &S, bar: S::Real, _f: S::Real) -> Eval<S::Real> {
         Ok(bar)

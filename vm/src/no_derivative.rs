@@ -3,7 +3,7 @@
 
 use reviver_isa::fault::Fault;
 use reviver_isa::formula::Formulas;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::text::Speller;
 
@@ -39,8 +39,9 @@ fn formula(instruction: &Instruction, names: &[String]) -> String {
     let function = instruction.function;
     let formulas = Formulas::as_written();
     let leaf = |n: usize| formulas.leaf(names.get(n).map_or("", String::as_str));
-    let form = function.forms().find(|form| matches!(form, Form::Real | Form::RealInt));
-    let value = form.and_then(|form| formulas.value(function, form, leaf(0), leaf(1)).ok());
+    let signature =
+        function.signatures().find(|signature| matches!(signature, Signature::Real | Signature::RealInt));
+    let value = signature.and_then(|signature| formulas.value(function, signature, leaf(0), leaf(1)).ok());
     let spelled = value.and_then(|value| formulas.spell(&[value]).formulas.pop());
     spelled.map_or_else(|| function.name().to_owned(), |formula| formula.text)
 }

@@ -1,7 +1,7 @@
 //! Marks and fences in time, and the trail of visited time points for undo and redo.
 
 use super::goal::ScanResult;
-use super::travel::way;
+use super::travel::direction;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::timeline::TimePoint;
@@ -53,7 +53,7 @@ impl Session {
         let from = self.begin();
         let mut printed = Printed::default();
         let reason = self.revisit(time_point, &mut printed);
-        let travel = way(from.step, time_point.step);
+        let travel = direction(from.step, time_point.step);
         self.ended(from, travel, ScanResult { reason, printed })
     }
 

@@ -297,13 +297,13 @@ impl Branch {
     /// one stretch; the shorter the extent, the shorter the stretches.
     pub fn calls(&self) -> impl Iterator<Item = CallSegment> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
-        let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
+        let behind = behind.into_iter().flat_map(|census| census.intervals(false).rev());
         let behind = behind.map(|(near, far, calls)| (-(far as i64), -(near as i64), calls));
-        let ahead = ahead.into_iter().flat_map(|census| census.stretches(true));
+        let ahead = ahead.into_iter().flat_map(|census| census.intervals(true));
         let ahead = ahead.map(|(near, far, calls)| (near as i64, far as i64, calls));
         let offset = self.offset;
-        let stretch = move |(from, to, calls)| CallSegment { from: offset + from, to: offset + to, calls };
-        behind.chain(ahead).map(stretch)
+        let interval = move |(from, to, calls)| CallSegment { from: offset + from, to: offset + to, calls };
+        behind.chain(ahead).map(interval)
     }
 
     /// Returns the reason why the branch ends at its extent in a direction, if that is known.
@@ -471,7 +471,7 @@ impl Branch {
     /// Returns the state at the far end of the stretch toward the origin, if the stretch is longer than a
     /// short run and no window covers it: the previous checkpoint. Running from there to the current step
     /// is faster than going back.
-    pub fn stretch(&self, travel: Travel) -> Option<&State> {
+    pub fn interval(&self, travel: Travel) -> Option<&State> {
         let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
         let start = self.checkpoint(self.state().step + travel.sign());
         (outside && start.step.abs_diff(self.state().step) > self.limits.short).then_some(start)

@@ -88,15 +88,15 @@ impl Census {
 
     /// Returns the stretches between neighbouring counts that contain calls, as near end, far end and
     /// calls. `is_ahead` is true if time leads away from the origin.
-    pub fn stretches(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
+    pub fn intervals(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);
-        let stretch = |far: (u64, CallTally)| {
+        let interval = |far: (u64, CallTally)| {
             let (from, to) = (std::mem::replace(&mut near, far), far);
             let calls = if is_ahead { to.1.since(from.1) } else { from.1.since(to.1) };
             (from.0, to.0, calls)
         };
-        let all: Vec<_> = counts.map(stretch).filter(|(.., calls)| !calls.none()).collect();
+        let all: Vec<_> = counts.map(interval).filter(|(.., calls)| !calls.none()).collect();
         all.into_iter()
     }
 }

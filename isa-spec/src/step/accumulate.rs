@@ -35,7 +35,7 @@ pub(super) fn new_int<E: Engine>(
     e.looks_at_sources(operation, [a, b]);
     // A comparison yields 0 or 1, a choice like that of a branch, so it isn't a conversion that loses a
     // derivative.
-    if operation.form.source(0) == Class::Real && !operation.function.is_condition() {
+    if operation.signature.source(0) == Class::Real && !operation.function.is_condition() {
         [a, b].into_iter().take(operation.function.arity()).for_each(|source| e.converts(source));
     }
     Ok(new)

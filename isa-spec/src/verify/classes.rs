@@ -3,7 +3,7 @@
 
 use super::{Checker, Site, a_class};
 use crate::codes::ProblemCode;
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
 use crate::operator::BinaryOperator;
@@ -28,23 +28,28 @@ pub fn converter(to: Class) -> Function {
 }
 
 /// Returns the form of a function that fits a target and sources, or the first conversion that is needed.
-pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Form, Conversion> {
-    let misfit = |form: Form| (0..sources.len()).find(|&n| sources.get(n) != Some(&form.source(n)));
-    let mut making: Vec<Form> = function.forms().filter(|form| form.result() == target).collect();
-    if let Some(&form) = making.iter().find(|form| misfit(**form).is_none()) {
-        return Ok(form);
+pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Signature, Conversion> {
+    let misfit =
+        |signature: Signature| (0..sources.len()).find(|&n| sources.get(n) != Some(&signature.source(n)));
+    let mut making: Vec<Signature> =
+        function.signatures().filter(|signature| signature.result() == target).collect();
+    if let Some(&signature) = making.iter().find(|signature| misfit(**signature).is_none()) {
+        return Ok(signature);
     }
-    let fits = function.forms().any(|form| misfit(form).is_none());
+    let fits = function.signatures().any(|signature| misfit(signature).is_none());
     // The form that needs the fewest conversions comes first.
-    making
-        .sort_by_key(|form| (0..sources.len()).filter(|&n| sources.get(n) != Some(&form.source(n))).count());
-    let wanted = making.first().and_then(|form| misfit(*form).map(|n| Conversion::Source(n, form.source(n))));
+    making.sort_by_key(|signature| {
+        (0..sources.len()).filter(|&n| sources.get(n) != Some(&signature.source(n))).count()
+    });
+    let wanted = making
+        .first()
+        .and_then(|signature| misfit(*signature).map(|n| Conversion::Source(n, signature.source(n))));
     // `copy` keeps the class of its source, so the source must be converted.
     Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn function_form(
+    pub(super) fn function_signature(
         &mut self,
         procedure: &'a Procedure,
         at: u32,

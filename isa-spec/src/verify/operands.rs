@@ -204,10 +204,10 @@ impl<'a> Checker<'a> {
         let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
             OperandShape::Accumulate => {
-                self.function_form(procedure, at, instruction, targets.first().copied(), sources)
+                self.function_signature(procedure, at, instruction, targets.first().copied(), sources)
             }
             OperandShape::Condition | OperandShape::Branch => {
-                self.function_form(procedure, at, instruction, Some(Class::Int), sources)
+                self.function_signature(procedure, at, instruction, Some(Class::Int), sources)
             }
             OperandShape::Exchange => {
                 if targets.first() != targets.last() {

@@ -261,7 +261,7 @@ fn every_row_and_every_instruction_has_a_page() {
 
 /// Returns true if the function has values in a number system of the update.
 fn is_legal(update: Update, function: Function) -> bool {
-    let results = |class| function.forms().any(|form| form.result() == class);
+    let results = |class| function.signatures().any(|signature| signature.result() == class);
     update.over().iter().any(|over| match over {
         Over::Integers => results(Int),
         Over::AdditiveReals | Over::MultiplicativeReals | Over::ComplexReals => results(Real),

@@ -4,7 +4,7 @@
 
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::{RealSystem, Word};
 
 use crate::bytes::is_frozen;
@@ -148,7 +148,10 @@ pub fn check_function(function: Function) {
 }
 
 pub fn functions() -> impl Iterator<Item = Function> {
-    Function::ALL.iter().copied().filter(|function| function.forms().any(|form| form == Form::Int))
+    Function::ALL
+        .iter()
+        .copied()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Int))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests every function of reals against the platform's own floats, in all number systems.
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 
@@ -92,38 +92,41 @@ fn assert_close(function: Function, system: System, found: f64, expected: f64, a
 
 pub fn check_function(function: Function) {
     let name = function.name();
-    for form in function.forms() {
+    for signature in function.signatures() {
         for system in System::each() {
             let mut random = Random::new();
             let mut values = 0;
             for _ in 0..3000 {
                 let (a, b) = (sample(&mut random, system), sample(&mut random, system));
                 let (n, at) = (b.trunc() as i64, format!("{a}, {b}"));
-                let compared = match form {
-                    Form::Real => by_the_platform(name, a, b).zip(system.real(function, a, b).ok()),
-                    Form::RealInt => {
+                let compared = match signature {
+                    Signature::Real => by_the_platform(name, a, b).zip(system.real(function, a, b).ok()),
+                    Signature::RealInt => {
                         by_the_platform_int(name, a, n).zip(system.real_int(function, a, n).ok())
                     }
-                    Form::IntsToReal => Some(n as f64).zip(system.ints_to_real(function, n).ok()),
-                    Form::RealsToInt => {
+                    Signature::IntsToReal => Some(n as f64).zip(system.ints_to_real(function, n).ok()),
+                    Signature::RealsToInt => {
                         let truth = truth_by_the_platform(name, a, b).map(|v| v as f64);
                         truth.zip(system.reals_to_int(function, a, b).ok().map(|v| v as f64))
                     }
-                    Form::Int => None,
+                    Signature::Int => None,
                 };
                 if let Some((expected, found)) = compared.filter(|(expected, _)| expected.is_finite()) {
                     assert_close(function, system, found, expected, &at);
                     values += 1;
                 }
             }
-            let checked = form == Form::Int || !is_frozen(function) || values > 300;
+            let checked = signature == Signature::Int || !is_frozen(function) || values > 300;
             assert!(checked, "{name} in {} has {values} values only", system.reals);
         }
     }
 }
 
 pub fn functions() -> impl Iterator<Item = Function> {
-    Function::ALL.iter().copied().filter(|function| function.forms().any(|form| form != Form::Int))
+    Function::ALL
+        .iter()
+        .copied()
+        .filter(|function| function.signatures().any(|signature| signature != Signature::Int))
 }
 
 #[test]

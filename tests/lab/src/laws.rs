@@ -4,8 +4,8 @@
 mod activity;
 mod certain;
 mod counting;
-mod driver;
 mod gradient;
+mod gradient_history;
 mod motion;
 mod oracle;
 mod second_order;
@@ -38,8 +38,8 @@ pub const ALL: &[Law] = &[
     Law { name: "tangents and adjoints stay paired", check: gradient::pairing },
     Law { name: "gradient mode leaves values unchanged", check: gradient::gradient_mode_keeps_values },
     Law { name: "adjoints are restored", check: gradient::adjoints_are_restored },
-    Law { name: "a gradient needs no history", check: driver::histories_agree },
-    Law { name: "the turning point is early enough", check: driver::turning_point },
+    Law { name: "a gradient needs no history", check: gradient_history::histories_agree },
+    Law { name: "the turning point is early enough", check: gradient_history::turning_point },
     Law { name: "all strategies give the same gradient", check: strategies::gradients_agree },
     Law { name: "all strategies run backward to the start", check: strategies::backward_runs_agree },
     Law { name: "unchecked runs have the same results", check: unchecked::runs },

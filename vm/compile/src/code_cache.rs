@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use reviver_vm::Program;
-use reviver_vm::workers::apart;
+use reviver_vm::workers::detached;
 
 use crate::backend::Backend;
 use crate::build::build_within;
@@ -156,7 +156,7 @@ impl<B: Backend> CodeCache<B> {
             return true;
         }
         let (common, parameters, own) = (Arc::clone(&self.common), self.parameters, specialization.clone());
-        apart("compiler", Some(STACK), move || common.compile_alone(&own, parameters))
+        detached("compiler", Some(STACK), move || common.compile_alone(&own, parameters))
     }
 
     /// Returns a counter that changes whenever the result of [`CodeCache::entries`] may change.

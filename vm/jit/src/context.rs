@@ -145,7 +145,7 @@ pub struct GroupContext<'c, 'w> {
     pub evidence: GroupEvidence,
     /// Directions at the branch on which lanes diverged: bit n is 1 if the condition holds in lane n. 0 if lanes didn't
     /// diverge.
-    pub ways: u64,
+    pub conditions: u64,
 }
 
 /// Fields of [`GroupContext`] that code for one lane doesn't have.
@@ -160,5 +160,5 @@ impl GroupField {
         ContextField(offset_of!(GroupContext, evidence.freed_errors) as i32);
     pub const MISSED_ERRORS: ContextField =
         ContextField(offset_of!(GroupContext, evidence.missed_errors) as i32);
-    pub const WAYS: ContextField = ContextField(offset_of!(GroupContext, ways) as i32);
+    pub const CONDITIONS: ContextField = ContextField(offset_of!(GroupContext, conditions) as i32);
 }

@@ -152,24 +152,24 @@ impl GroupCode for NativeGroup {
                 ..CodeContext::begun(job.left, None)
             },
             evidence: GroupEvidence::default(),
-            ways: 0,
+            conditions: 0,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
-            return failure(context.ways);
+            return failure(context.conditions);
         }
         *job.evidence = context.evidence;
         let CodeContext { marks, budget, left, primal_steps, .. } = context.lane;
         GroupOutcome::Finished {
-            is_same_way: !self.is_watched || marks == 0 && budget - left == primal_steps,
+            has_same_path: !self.is_watched || marks == 0 && budget - left == primal_steps,
         }
     }
 }
 
-/// Returns the outcome of a group that was given up, from [`GroupContext::ways`].
-fn failure(ways: u64) -> GroupOutcome {
-    let of_first = if ways & 1 == 0 { 0 } else { u64::MAX };
-    match (ways ^ of_first).trailing_zeros() as usize {
-        first @ 1..GROUP if ways != 0 => GroupOutcome::Diverged(first),
+/// Returns the outcome of a group that was given up, from [`GroupContext::conditions`].
+fn failure(conditions: u64) -> GroupOutcome {
+    let of_first = if conditions & 1 == 0 { 0 } else { u64::MAX };
+    match (conditions ^ of_first).trailing_zeros() as usize {
+        first @ 1..GROUP if conditions != 0 => GroupOutcome::Diverged(first),
         _ => GroupOutcome::Failed,
     }
 }

@@ -102,8 +102,8 @@ impl Trial {
         Some((self.found(steps, &found.values, &found.adjoints.cells), error))
     }
 
-    fn call(&self, call: &GradientCall, room: &mut CallMemory) -> Option<(Found, Option<f64>)> {
-        Some(self.rows(call, &[&self.seeds()], room)?.swap_remove(0))
+    fn call(&self, call: &GradientCall, memory: &mut CallMemory) -> Option<(Found, Option<f64>)> {
+        Some(self.rows(call, &[&self.seeds()], memory)?.swap_remove(0))
     }
 
     /// Several sums at once.
@@ -111,12 +111,12 @@ impl Trial {
         &self,
         call: &GradientCall,
         seeds: &[&[SeededCell]],
-        room: &mut CallMemory,
+        memory: &mut CallMemory,
     ) -> Option<Vec<(Found, Option<f64>)>> {
-        let found = call.run(&self.start, seeds, room, MOST_STEPS)?;
+        let found = call.run(&self.start, seeds, memory, MOST_STEPS)?;
         let steps = [found.steps, found.steps_back];
         let row = |(row, &error): (usize, &Option<f64>)| {
-            (self.found(steps, room.values(row), room.adjoints(row)), error)
+            (self.found(steps, memory.values(row), memory.adjoints(row)), error)
         };
         Some(found.loss_errors.iter().enumerate().map(row).collect())
     }
@@ -145,9 +145,9 @@ impl Trial {
         let rows = (&self.losses[..], lists.len() as u32);
         let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
         let native = GradientCall::new(&self.program, jit, plan, rows).unwrap();
-        let mut room = CallMemory::default();
-        let found = self.rows(&native, &lists, &mut room);
-        assert_eq!(self.rows(&evaluated, &lists, &mut room), found, "{name} {level:?}");
+        let mut memory = CallMemory::default();
+        let found = self.rows(&native, &lists, &mut memory);
+        assert_eq!(self.rows(&evaluated, &lists, &mut memory), found, "{name} {level:?}");
         let Some(found) = found else { return false };
         for (n, (row, error)) in found.iter().enumerate() {
             // Code that checks nothing finds gradients that the interpreter mends.
@@ -187,10 +187,10 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
             let native = GradientCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
             assert_eq!(evaluated.is_some(), native.is_some(), "{name}");
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
-            let mut room = CallMemory::default();
-            let by_evaluator = trial.call(&evaluated, &mut room);
+            let mut memory = CallMemory::default();
+            let by_evaluator = trial.call(&evaluated, &mut memory);
             // The room of one call serves another.
-            let by_code = [trial.call(&native, &mut room), trial.call(&native, &mut room)];
+            let by_code = [trial.call(&native, &mut memory), trial.call(&native, &mut memory)];
             assert_eq!(by_code[0], by_code[1], "{name} {level:?}");
             assert_eq!(by_evaluator, by_code[0], "{name} {level:?}");
             several += usize::from(trial.holds_for_rows(&name, &jit, level));
@@ -259,9 +259,9 @@ fn an_array_of_losses_has_a_function_of_constant_length() {
         );
         let call = call.unwrap();
         let last = [SeededCell::loss(&trial.program, trial.losses[n - 1])];
-        let mut room = CallMemory::default();
-        call.run(&trial.start, &[&last], &mut room, MOST_STEPS).unwrap();
-        let [value, slope] = [room.values(0)[0], room.adjoints(0)[trial.named[0]]].map(f64::from_bits);
+        let mut memory = CallMemory::default();
+        call.run(&trial.start, &[&last], &mut memory, MOST_STEPS).unwrap();
+        let [value, slope] = [memory.values(0)[0], memory.adjoints(0)[trial.named[0]]].map(f64::from_bits);
         assert_eq!((value, slope), (0.5 * (n as f64 - 1.0), n as f64 - 1.0));
         longest.0.load(Ordering::Relaxed)
     };
@@ -292,9 +292,9 @@ fn recursions_have_gradients() {
         let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
         let native =
             GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
-        let mut room = CallMemory::default();
-        let found = trial.call(&evaluated, &mut room).unwrap();
-        assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");
+        let mut memory = CallMemory::default();
+        let found = trial.call(&evaluated, &mut memory).unwrap();
+        assert_eq!(found, trial.call(&native, &mut memory).unwrap(), "{level:?}");
         let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
         assert!((value - 1.01_f64.powi(100)).abs() < 1e-13, "{value}");
         assert!((slope - 100.0 * 1.01_f64.powi(99)).abs() < 1e-11, "{slope}");
@@ -304,7 +304,7 @@ fn recursions_have_gradients() {
             GradientCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
             GradientCall::new(&limited.program, &Jit::new().unwrap(), plan, (&limited.losses, 1)),
         ] {
-            assert_eq!(limited.call(&call.unwrap(), &mut room), None);
+            assert_eq!(limited.call(&call.unwrap(), &mut memory), None);
         }
     }
 }
@@ -335,9 +335,9 @@ impl Trial {
         let accesses = Accesses::default();
         let evaluated = GradientCall::new(&self.program, &accesses, plan, losses).unwrap();
         let native = GradientCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
-        let mut room = CallMemory::default();
-        let (found, _) = self.call(&evaluated, &mut room).unwrap();
-        assert_eq!(self.call(&native, &mut room).unwrap().0, found, "{name} {level:?}");
+        let mut memory = CallMemory::default();
+        let (found, _) = self.call(&evaluated, &mut memory).unwrap();
+        assert_eq!(self.call(&native, &mut memory).unwrap().0, found, "{name} {level:?}");
         let (interpreted, _) = self.interpreted(&self.seeds()).unwrap();
         self.same(name, level, &interpreted, &found);
         accesses.0.each_ref().map(|count| count.load(Ordering::Relaxed))

@@ -83,7 +83,7 @@ impl From<Fault> for TrapCode {
             Fault::DivisionByZero => TrapCode::DivisionByZero,
             Fault::NegativeExponent => TrapCode::NegativeExponent,
             // No verified program applies a function in a form that doesn't exist.
-            Fault::Domain | Fault::NoForm => TrapCode::OutsideDomain,
+            Fault::Domain | Fault::NoSignature => TrapCode::OutsideDomain,
             Fault::Overflow => TrapCode::Overflow,
             Fault::NonFinite => TrapCode::NotFinite,
             Fault::OutOfRange => TrapCode::NoInteger,

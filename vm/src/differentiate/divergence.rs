@@ -108,7 +108,7 @@ pub(super) fn verify<B: Interpreted>(
     let Some(watch) = machine.reports().watch() else {
         return if same_values(start, end) { Ok(0.0) } else { Err(difference(program, start, end)) };
     };
-    if !watch.is_same_way() || end.own_steps() != start.own_steps() {
+    if !watch.has_same_path() || end.own_steps() != start.own_steps() {
         return Err(Divergence::Path);
     }
     if !same_integers(start, end) {

@@ -65,7 +65,7 @@ impl SweepEvidence {
         (start, adjoints): (&[u64], &[u64]),
         (row, sum): (usize, SumSize),
     ) -> Option<f64> {
-        if !watch.is_same_way() {
+        if !watch.has_same_path() {
             return None;
         }
         let errors = self.errors.get(row).copied()?;

@@ -31,7 +31,7 @@ pub struct SuspendedGradient {
     /// Knowledge about the finished part; `None` for a state that a plain run has reached.
     pub progress: Option<GradientProgress>,
     /// Further history of the run, under a strategy.
-    pub course: Option<SavedRun>,
+    pub saved_run: Option<SavedRun>,
 }
 
 /// Knowledge about the finished part of a gradient, apart from its state.
@@ -129,13 +129,13 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> HaltedGra
     if !is_stopped {
         return HaltedGradient { error, suspended: None };
     }
-    let Pass { course, history, turn } = pass;
-    let (start, reports) = (digest(subject), course.machine().reports().clone());
+    let Pass { checkpointed_run, history, turn } = pass;
+    let (start, reports) = (digest(subject), checkpointed_run.machine().reports().clone());
     let progress = Some(GradientProgress { start, reports, is_recomputing: history.is_recomputing(), turn });
     // If memory for the saved data is refused, the gradient can't be resumed.
-    let suspended = course.into_saved().ok().map(|(mut state, residues, course)| {
+    let suspended = checkpointed_run.into_saved().ok().map(|(mut state, residues, saved_run)| {
         state.counters.shown = state.counters.shown.without_silence();
-        Box::new(SuspendedGradient { state, residues, progress, course })
+        Box::new(SuspendedGradient { state, residues, progress, saved_run })
     });
     HaltedGradient { error, suspended }
 }
@@ -146,9 +146,9 @@ fn resumed(
     seeds: &[SeededCell],
     suspended: SuspendedGradient,
 ) -> Result<Pass, DifferentiateError> {
-    let SuspendedGradient { state, residues, progress, course } = suspended;
+    let SuspendedGradient { state, residues, progress, saved_run } = suspended;
     let is_recomputing = progress.as_ref().is_some_and(|progress| progress.is_recomputing);
-    let retention = course.as_ref().map(SavedRun::retention);
+    let retention = saved_run.as_ref().map(SavedRun::retention);
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match PassHistory::of(subject) {
         _ if is_recomputing => PassHistory::recomputing(subject),
@@ -168,11 +168,11 @@ fn resumed(
     }
     // The history of a plain run is that of the strategy `reverse`.
     let saved = |retention| SavedRun { retention, cost: RunCost::default(), snapshots: None };
-    let course = match course.or(history.retention().map(saved)) {
+    let checkpointed_run = match saved_run.or(history.retention().map(saved)) {
         Some(saved) => CheckpointedRun::resume(machine, &subject.start, saved)?,
         None => CheckpointedRun::begin(machine, None, Travel::Forward)?,
     };
-    Ok(Pass { course, history, turn })
+    Ok(Pass { checkpointed_run, history, turn })
 }
 
 /// History that a file contains.

@@ -329,8 +329,8 @@ impl Explainer<'_> {
                 ),
                 None,
             ),
-            Cause::NoMemory(room) => {
-                (format!("memory ran out: there is none for {}", allocation_words(room)), Some(allocation_cure(room)))
+            Cause::NoMemory(purpose) => {
+                (format!("memory ran out: there is none for {}", allocation_words(purpose)), Some(allocation_cure(purpose)))
             }
             Cause::TapeFull { output, limit } => (
                 format!(
@@ -389,8 +389,8 @@ impl Explainer<'_> {
 }
 
 /// Returns the description of the data that no memory was available for.
-fn allocation_words(room: AllocationPurpose) -> &'static str {
-    match room {
+fn allocation_words(purpose: AllocationPurpose) -> &'static str {
+    match purpose {
         AllocationPurpose::Frame => "the frame of this call",
         AllocationPurpose::Stack => "another value on the stack",
         AllocationPurpose::Tape => "another value on the tape",
@@ -402,8 +402,8 @@ fn allocation_words(room: AllocationPurpose) -> &'static str {
 }
 
 /// Returns advice on how to reduce the memory use.
-fn allocation_cure(room: AllocationPurpose) -> &'static str {
-    match room {
+fn allocation_cure(purpose: AllocationPurpose) -> &'static str {
+    match purpose {
         AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before",
         AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before",
         AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before",

@@ -27,7 +27,7 @@ pub(crate) mod window;
 
 use std::marker::PhantomData;
 
-use reviver_isa::function::{Form, Function, rows};
+use reviver_isa::function::{Function, Signature, rows};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -378,32 +378,32 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             /// Accumulates the result of any function into a real. A target with a zero adjoint propagates
             /// nothing, but may hide a derivative.
             macro_rules! accumulated {
-                ($form:expr) => {
+                ($signature:expr) => {
                     if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
                         if op.flags & op::MAY_LOSE != 0 {
                             execute!();
                         } else {
-                            check!(accumulate_any(op, $form, copied(found), lent!(op, Plain)));
+                            check!(accumulate_any(op, $signature, copied(found), lent!(op, Plain)));
                         }
                     } else {
-                        check!(accumulate_any(op, $form, copied(found), lent!(op, M)));
+                        check!(accumulate_any(op, $signature, copied(found), lent!(op, M)));
                     }
                 };
             }
             /// The functions of the most frequent steps are named as types, so that their code is inlined.
             macro_rules! dispatch {
-                ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+                ($($Frequent:ident: $update:ident $function:ident $signature:ident,)+) => {
                     match op.kind {
                         $(
                             Kind::$Frequent
-                                if const { is_direct::<R::Bits, H>(Update::$update, Form::$form) }
+                                if const { is_direct::<R::Bits, H>(Update::$update, Signature::$signature) }
                                     && !(H::ACTIVE && tapes)
-                                    && is_clear::<R>(Update::$update, Form::$form, found[0], direct.reals) =>
+                                    && is_clear::<R>(Update::$update, Signature::$signature, found[0], direct.reals) =>
                             {
                                 const OPERATION: Operation = Operation {
                                     update: Update::$update,
                                     function: Function::$function,
-                                    form: Form::$form,
+                                    signature: Signature::$signature,
                                     undoes: false,
                                 };
                                 /// Out of line, because the adjoint code takes many registers.
@@ -446,13 +446,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::Reals if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::Real)
+                            accumulated!(Signature::Real)
                         }
                         Kind::RealInt if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::RealInt)
+                            accumulated!(Signature::RealInt)
                         }
                         Kind::IntsToReal if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::IntsToReal)
+                            accumulated!(Signature::IntsToReal)
                         }
                         Kind::Ints if op.update.is_reversible() && !(H::ACTIVE && tapes) => {
                             check!(any_on_ints(op, copied(found), lent!(op, Plain)));
@@ -496,8 +496,8 @@ fn copied([a, b, c]: [usize; 3]) -> [usize; 3] {
 
 /// Returns true if a frequent step has no loss to count or record. With a history, a residue of a real may
 /// have to be recorded or restored.
-const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
-    match (form.result(), update.action()) {
+const fn is_direct<B, H: History<B>>(update: Update, signature: Signature) -> bool {
+    match (signature.result(), update.action()) {
         (Class::Int, _) | (Class::Real, Action::Exchange) => true,
         (Class::Real, _) => !H::ACTIVE,
     }
@@ -505,8 +505,8 @@ const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
 
 /// Returns true if the step discards nothing. A step that clears a real may discard a small remainder.
 #[inline(always)]
-fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]) -> bool {
-    let clears = matches!((form.result(), update.action()), (Class::Real, Action::Clear));
+fn is_clear<R: Reals>(update: Update, signature: Signature, cell: usize, reals: &[R::Bits]) -> bool {
+    let clears = matches!((signature.result(), update.action()), (Class::Real, Action::Clear));
     !clears || reals[cell] == R::Bits::default()
 }
 
@@ -514,7 +514,7 @@ fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]
 /// target has a cotangent. Cells recomputed while an `uncompute` is undone have none, so they are as fast as
 /// without adjoints.
 const fn carries(operation: Operation) -> bool {
-    matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
+    matches!((operation.signature, operation.update.action()), (Signature::Real, Action::Accumulate))
 }
 
 fn is_accumulation(op: &Op) -> bool {
@@ -525,11 +525,11 @@ fn is_accumulation(op: &Op) -> bool {
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
-    form: Form,
+    signature: Signature,
     cells: [usize; 3],
     mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
-    let operation = Operation { update: op.update, function: op.function, form, undoes: false };
+    let operation = Operation { update: op.update, function: op.function, signature, undoes: false };
     accumulate(&mut direct, operation, cells)
 }
 
@@ -540,7 +540,8 @@ fn any_on_ints<W: Words, R: Reals, M: Mode>(
     cells: [usize; 3],
     mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
-    let operation = Operation { update: op.update, function: op.function, form: Form::Int, undoes: false };
+    let operation =
+        Operation { update: op.update, function: op.function, signature: Signature::Int, undoes: false };
     step(&mut direct, operation, cells)
 }
 

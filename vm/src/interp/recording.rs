@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use reviver_flow::StepActivity;
 use reviver_isa::fault::{Eval, Fault};
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -77,7 +77,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
     fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
         let reals = self.numbers.reals;
         let sources = [a, if operation.function.arity() > 1 { b } else { a }];
-        let compares_reals = matches!(operation.form, Form::Real | Form::RealsToInt);
+        let compares_reals = matches!(operation.signature, Signature::Real | Signature::RealsToInt);
         if compares_reals && self.reports.reports_kinks() && operation.may_tie() {
             let orders = self.reports.orders();
             let size = tie_size(reals, sources.map(|cell| self.real(cell)), orders);

@@ -318,7 +318,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
         let (mut at, state) = snapshots.last_before(here);
         let copy = state.try_clone().map_err(|_| no_memory)?;
         self.cost.returns += 1;
-        let mut again = self.machine.beside(copy);
+        let mut again = self.machine.with_state(copy);
         while let Some(next) = self.snapshots().and_then(|snapshots| snapshots.next(at, here)) {
             if !self.make_again(&mut again, at.abs_diff(next.at))? {
                 return Ok(false);
@@ -424,10 +424,10 @@ impl CheckpointedRun {
             (None, None) => KeptHistory::Nothing,
         };
         let (retention, away, origin) = (Some(retention), Travel::Forward, start.own_steps());
-        let mut course = CheckpointedRun { machine, retention, kept, origin, away, cost };
+        let mut checkpointed_run = CheckpointedRun { machine, retention, kept, origin, away, cost };
         if retention.is_some_and(|retention| retention.strategy == Strategy::Tape) {
-            course.machine.tape();
+            checkpointed_run.machine.tape();
         }
-        Ok(course)
+        Ok(checkpointed_run)
     }
 }

@@ -42,7 +42,7 @@ use self::arrangement::Arrangement;
 use self::background::{Task, TaskResult};
 use self::broken::Broken;
 use self::messages::{Messages, Tone};
-use self::overlay::{Heeded, Overlay};
+use self::overlay::{Overlay, OverlayAction};
 use self::play::Player;
 use self::prompt::{Prompt, PromptPurpose, Typed};
 use super::event::{Gesture, InputEvent};
@@ -383,20 +383,20 @@ impl App {
         }
         if let Some(overlay) = &mut self.overlay {
             match overlay.key(key, line.as_deref()) {
-                Heeded::Taken => return None,
-                Heeded::Search => {
+                OverlayAction::Taken => return None,
+                OverlayAction::Search => {
                     self.prompt = Some(Prompt::new(PromptPurpose::Search, ""));
                     return None;
                 }
-                Heeded::Found(further) => {
+                OverlayAction::Found(further) => {
                     self.search(further);
                     return None;
                 }
-                Heeded::Closes => {
+                OverlayAction::Closes => {
                     self.overlay = None;
                     return None;
                 }
-                Heeded::Passes => self.overlay = None,
+                OverlayAction::Passes => self.overlay = None,
             }
         }
         match line {

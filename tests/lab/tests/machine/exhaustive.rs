@@ -6,7 +6,7 @@
 //! cells: 2²⁴ states for each row. A slow engine tries fewer source values.
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::run::{End, travel};
@@ -73,7 +73,8 @@ fn targets() -> Vec<String> {
 
 /// Returns an update with every function of integers.
 fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
-    let functions = Function::ALL.iter().copied().filter(|f| f.forms().any(|form| form == Form::Int));
+    let functions =
+        Function::ALL.iter().copied().filter(|f| f.signatures().any(|signature| signature == Signature::Int));
     functions.filter(|f| *f != Function::Always).map(move |f| (update, f))
 }
 
@@ -246,7 +247,8 @@ fn branch_pairs_on_every_state() {
 #[test]
 fn rows_from_reals_on_every_target() {
     let samples = ["-130.0", "-128.9", "-1.5", "-0.0", "0.0", "0.99", "1.0", "127.5", "128.0", "1e300"];
-    let functions = Function::ALL.iter().filter(|f| f.forms().any(|form| form == Form::RealsToInt));
+    let functions =
+        Function::ALL.iter().filter(|f| f.signatures().any(|signature| signature == Signature::RealsToInt));
     for (function, update) in functions.flat_map(|f| accumulations().into_iter().map(move |u| (f, u))) {
         for (a, b) in samples.iter().flat_map(|a| samples.iter().map(move |b| (a, b))) {
             let sources = [String::new(), format!(", {a}"), format!(", {a}, {b}")][function.arity()].clone();

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Class;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::pairing::{bits, kept_on_the_way_back, kept_on_the_way_forward};
@@ -133,10 +133,10 @@ impl Line {
 }
 
 /// Returns the sources of a form, from the globals `a`, `b` and `n`.
-fn sources(function: Function, form: Form) -> String {
-    let names = match form {
-        Form::RealInt => [", a", ", n"],
-        Form::IntsToReal => [", n", ""],
+fn sources(function: Function, signature: Signature) -> String {
+    let names = match signature {
+        Signature::RealInt => [", a", ", n"],
+        Signature::IntsToReal => [", n", ""],
         _ => [", a", ", b"],
     };
     names[..function.arity()].concat()
@@ -145,11 +145,14 @@ fn sources(function: Function, form: Form) -> String {
 /// Every function row with a real value, under every update, in every number system.
 #[test]
 fn every_function_row_keeps_tangents_and_adjoints_paired() {
-    let forms = |f: &Function| f.forms().filter(|form| form.result() == Class::Real).collect::<Vec<_>>();
-    let rows = Function::ALL.iter().flat_map(|f| forms(f).into_iter().map(move |form| (*f, form)));
-    for (function, form) in rows {
+    let signatures = |f: &Function| {
+        f.signatures().filter(|signature| signature.result() == Class::Real).collect::<Vec<_>>()
+    };
+    let rows =
+        Function::ALL.iter().flat_map(|f| signatures(f).into_iter().map(move |signature| (*f, signature)));
+    for (function, signature) in rows {
         for (system, update) in SYSTEMS.iter().flat_map(|s| ["add", "sub", "overwrite"].map(|u| (s, u))) {
-            let sources = sources(function, form);
+            let sources = sources(function, signature);
             let text = |sources: &str| {
                 let globals = ".inout y: real, a: real, b: real, n";
                 format!(".real {system}\n{globals}\n{update}.{} y{sources}\n", function.name())

@@ -106,14 +106,14 @@ impl Trial {
 
     fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
         let routes = self.group.as_ref()?;
-        let mut room = routes.room(&self.start, self.seeds()).unwrap()?;
-        lanes.iter().enumerate().for_each(|(n, bits)| room.give(n, *bits));
+        let mut memory = routes.memory(&self.start, self.seeds()).unwrap()?;
+        lanes.iter().enumerate().for_each(|(n, bits)| memory.give(n, *bits));
         let mut found: Found = Vec::new();
         // Two runs in the same buffers must not influence each other.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
-            end = routes.run(&mut room, MOST, |_, gradient| {
+            end = routes.run(&mut memory, MOST, |_, gradient| {
                 let mut row: InGroup<Vec<u64>> = gradient.values[0].map(|value| vec![value]);
                 for given in self.given.iter().filter(|given| given.class == Class::Real) {
                     let adjoints = gradient.adjoint(given.cell);
@@ -134,13 +134,13 @@ impl Trial {
                 Class::Real => self.start.reals_mut(given.global, cells).fill(bits),
             }
         }
-        let mut room = CallMemory::default();
+        let mut memory = CallMemory::default();
         let reals: Vec<Given> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
         let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
-            call.run(&self.start, &[seeds], &mut room, MOST)?;
-            let adjoints = reals.iter().map(|given| room.adjoints(0)[given.cell]);
-            Some(room.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())
+            call.run(&self.start, &[seeds], &mut memory, MOST)?;
+            let adjoints = reals.iter().map(|given| memory.adjoints(0)[given.cell]);
+            Some(memory.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())
         };
         self.alone.iter().zip(&self.seeds()).map(own).collect()
     }

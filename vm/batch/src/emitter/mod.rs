@@ -27,7 +27,7 @@ use crate::no_shader::NoShader;
 use crate::operations::{IntegerType, Operations};
 use crate::shader::{KernelKind, LaneShader};
 use crate::statements::ShaderStatements;
-use crate::structure::{StructurePiece, structured};
+use crate::structure::{StructureNode, structured};
 use crate::tables::StartTables;
 use crate::words::WordRun;
 use frame::ShaderParts;
@@ -95,17 +95,17 @@ impl LaneText {
             EmitPlan::with(function, self.lane_run.replacements.iter().copied(), others.iter().copied());
         let reducible = ReducibleGraph::of(graph(&self.lane_run, &plan));
         let is_named = |value| has_name(function, value) && !self.lane_run.given.contains_key(&value);
-        let ways = KernelInput {
+        let input = KernelInput {
             text: &self,
             values: BlockValues::of(function, &plan, &others, is_named),
             steps: numbers_of_steps(function, &plan)?,
             plan: &plan,
-            pieces: structured(&reducible),
+            nodes: structured(&reducible),
             reducible: &reducible,
         };
         let mut operations = Operations::new(function.numbers);
-        let resumable = ways.written(KernelKind::Resumable, &mut operations);
-        let single = resumable.is_resumable.then(|| ways.written(KernelKind::NonResumable, &mut operations));
+        let resumable = input.written(KernelKind::Resumable, &mut operations);
+        let single = resumable.is_resumable.then(|| input.written(KernelKind::NonResumable, &mut operations));
         // The tables of operations follow the other constants.
         let functions = operations.prelude(self.constants.len());
         let whole = |pass: &EmittedKernel| format!("{}{functions}{}", pass.parts.head, pass.parts.main);
@@ -161,7 +161,7 @@ struct KernelInput<'a> {
     text: &'a LaneText,
     plan: &'a EmitPlan,
     reducible: &'a ReducibleGraph,
-    pieces: Vec<StructurePiece>,
+    nodes: Vec<StructureNode>,
     values: BlockValues,
     /// See [`numbers_of_steps`].
     steps: BTreeSet<SsaValue>,
@@ -181,7 +181,7 @@ struct EmittedKernel {
 impl KernelInput<'_> {
     fn written(&self, pass: KernelKind, operations: &mut Operations) -> EmittedKernel {
         let (text, function) = (self.text, &self.text.lane_run.function);
-        let statements = ShaderStatements::of(&self.pieces, pass);
+        let statements = ShaderStatements::of(&self.nodes, pass);
         let (kept, control) = match pass {
             KernelKind::NonResumable => (BTreeMap::new(), Vec::new()),
             KernelKind::Resumable => (

@@ -123,8 +123,8 @@ impl<'g> GraphWalk<'g> {
 
     fn execute(&mut self, statements: &[ShaderStatement]) -> WalkEnd {
         for (n, statement) in statements.iter().enumerate() {
-            let way = self.one(statement);
-            if way != WalkEnd::On {
+            let end = self.one(statement);
+            if end != WalkEnd::On {
                 let is_last = n + 1 == statements.len();
                 let is_plain = match statement {
                     ShaderStatement::Break | ShaderStatement::Continue => true,
@@ -134,7 +134,7 @@ impl<'g> GraphWalk<'g> {
                     _ => false,
                 };
                 assert!(is_last || !is_plain, "{statements:?}");
-                return way;
+                return end;
             }
         }
         WalkEnd::On
@@ -209,25 +209,25 @@ impl<'g> GraphWalk<'g> {
 /// graph needed switches.
 fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());
-    let pieces = structured(&reducible);
+    let nodes = structured(&reducible);
     let [single, resumable] =
-        [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&pieces, pass));
+        [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&nodes, pass));
     for seed in 0..walks {
         let new = || GraphWalk::new(graph, &reducible, mixed(seed + 1));
         let expected = new().plainly();
         let whole = |statements: &ShaderStatements, at_rounds| {
             let mut walk = GraphWalk { at_rounds, ..new() };
-            let mut way = walk.execute(&statements.all);
-            while way == WalkEnd::Kept {
+            let mut end = walk.execute(&statements.all);
+            while end == WalkEnd::Kept {
                 assert!(statements.heads.contains_key(&walk.lead));
-                way = walk.execute(&statements.all);
+                end = walk.execute(&statements.all);
             }
             if walk.is_spent {
-                let has_end = way == WalkEnd::Over || (way == WalkEnd::On && statements.is_open);
+                let has_end = end == WalkEnd::Over || (end == WalkEnd::On && statements.is_open);
                 assert!(has_end, "{graph:?}\n{statements:#?}\n{:?}", walk.trace);
             } else {
                 assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-                assert!(way == WalkEnd::Over);
+                assert!(end == WalkEnd::Over);
             }
         };
         whole(&single, AtRounds::GoesOn);

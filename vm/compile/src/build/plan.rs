@@ -278,7 +278,7 @@ impl Planner<'_, '_> {
         if below.is_empty() {
             return self.end(block, SsaEnd::Jump(to(only)));
         }
-        let ways = [below, others].map(|landings| match landings {
+        let targets = [below, others].map(|landings| match landings {
             &[(_, only)] => only,
             _ => {
                 let next = self.block(function);
@@ -287,7 +287,7 @@ impl Planner<'_, '_> {
             }
         });
         chosen.push((block, number));
-        self.end(block, branch(ways[0], ways[1]));
+        self.end(block, branch(targets[0], targets[1]));
     }
 
     /// Adds the blocks of each loop that frees cells of a frame.

@@ -96,7 +96,7 @@ impl Counter {
         if !body.iter().any(|&value| self.length(function, found, value).is_some()) {
             return;
         }
-        let (bound, mut looks) = self.rounds(function);
+        let (bound, mut looks) = self.iterations(function);
         let mut looked_at: HashMap<SsaValue, SsaValue> = HashMap::new();
         let mut kept = Vec::with_capacity(body.len());
         for value in body {
@@ -117,7 +117,7 @@ impl Counter {
     }
 
     /// Returns the number of iterations, and the operations that compute it.
-    fn rounds(&self, function: &mut SsaFunction) -> (SsaValue, Vec<SsaValue>) {
+    fn iterations(&self, function: &mut SsaFunction) -> (SsaValue, Vec<SsaValue>) {
         if !self.goes_up {
             return (self.bound, Vec::new());
         }

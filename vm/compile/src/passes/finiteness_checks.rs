@@ -256,8 +256,8 @@ impl FiniteAhead {
         if self.may_go_on && matches!(end, SsaEnd::Safepoint { .. }) {
             return Some(ValueSet::none_of(function));
         }
-        let ways = end.jumps().filter_map(|jump| self.along(function, jump));
-        ways.reduce(|known, there| known.common(&there))
+        let edges = end.jumps().filter_map(|jump| self.along(function, jump));
+        edges.reduce(|known, there| known.common(&there))
     }
 
     /// Returns the values that are found finite after a jump, in terms of values before it.

@@ -64,12 +64,12 @@ fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)
     let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); function.blocks.len()];
     for &from in order {
         for (n, jump) in function.blocks[from as usize].end.jumps().enumerate() {
-            let (ways, entry) = &mut entries[jump.to as usize];
-            *ways += 1;
+            let (edges, entry) = &mut entries[jump.to as usize];
+            *edges += 1;
             *entry = Some((from, n == 0));
         }
     }
-    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+    entries.into_iter().map(|(edges, entry)| entry.filter(|_| edges == 1)).collect()
 }
 
 /// Fact that holds only in the subtree of a block, recorded so that it can be undone.

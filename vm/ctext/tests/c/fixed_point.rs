@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reviver_ctext::text::CText;
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_lab::c_programs::{CAsked, CQuestion, CompiledPrograms, compiler};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
@@ -13,7 +13,9 @@ use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 /// Returns a program for each function of reals, and for rotations and powers with integer exponents.
 fn texts(system: &str) -> Vec<String> {
-    let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
+    let of_reals = Function::ALL
+        .iter()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Real));
     let lines = of_reals.map(|function| {
         let sources = ["", ", a", ", a, b"][function.arity()];
         format!("add.{} y{sources}", function.name())

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::names::{is_name, register_class};
 use reviver_lab::c_programs::compile;
 use reviver_lab::subject::Subject;
@@ -14,7 +14,9 @@ use reviver_vm::CheckLevel;
 
 /// Returns a program that calls every function of reals.
 fn all_functions(system: &str) -> String {
-    let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
+    let of_reals = Function::ALL
+        .iter()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Real));
     let lines = of_reals.map(|function| {
         let sources = ["", ", a", ", a, b"][function.arity()];
         format!("add.{} y{sources}\n", function.name())

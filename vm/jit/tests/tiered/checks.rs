@@ -149,12 +149,12 @@ const MADE_ONCE: &str = ".inout x[6], y, n\nlocal i = 0\nfrom i == 0\n add y, x[
 fn indices_of_counted_loops_are_checked_once() {
     for text in COUNTED.into_iter().chain([MADE_ONCE]) {
         // Backward, the loop condition compares the counter for inequality, so it has no greatest value.
-        let ways = if text == MADE_ONCE {
+        let directions = if text == MADE_ONCE {
             vec![CodeDirection::Forward]
         } else {
             vec![CodeDirection::Forward, CodeDirection::Backward]
         };
-        for direction in ways {
+        for direction in directions {
             let (_, function) = whole_function(text, direction, CheckLevel::Checked);
             let function = optimized(function, &PASSES);
             let depths = loop_depths(&function, &dominators(&function));

@@ -57,13 +57,13 @@ impl GroupTranslation<'_> {
         self.lane.builder.set_cold_block(parted);
         self.lane.builder.ins().brif(any, parted, &[], no, &no_arguments);
         self.lane.builder.switch_to_block(parted);
-        let mut ways = self.lane.builder.ins().iconst(types::I64, 0);
+        let mut conditions = self.lane.builder.ins().iconst(types::I64, 0);
         for (n, &mask) in masks.iter().enumerate() {
             let own = self.lane.builder.ins().vhigh_bits(types::I64, mask);
             let own = self.lane.builder.ins().ishl_imm(own, (n * IN_VECTOR) as i64);
-            ways = self.lane.builder.ins().bor(ways, own);
+            conditions = self.lane.builder.ins().bor(conditions, own);
         }
-        self.lane.store(ways, GroupField::WAYS)?;
+        self.lane.store(conditions, GroupField::CONDITIONS)?;
         self.lane.builder.ins().jump(self.lane.failed, &[]);
         Some(())
     }

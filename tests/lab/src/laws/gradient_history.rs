@@ -1,5 +1,5 @@
-//! Laws of the gradient driver. In floats, a gradient without a history equals that with one, despite lost bits. A
-//! gradient with an early turning point equals that from the end.
+//! Laws of gradients with and without a history. In floats, a gradient without a history equals that with one, despite
+//! lost bits. A gradient with an early turning point equals that from the end.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{

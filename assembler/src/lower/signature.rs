@@ -1,6 +1,6 @@
 //! Selection of a function's form for given sources, based on classes only.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 
 /// The classes that a source is valid as.
@@ -14,17 +14,17 @@ pub(super) struct SourceKind {
 
 /// Returns the form of a function for these sources. A form that takes literals and lengths as integers comes
 /// before one that takes them as reals.
-pub(super) fn form(
+pub(super) fn signature(
     function: Function,
     result: Option<Class>,
     sources: impl Iterator<Item = SourceKind> + Clone,
-) -> Option<Form> {
-    let fits = |form: &Form, promote: bool| {
-        result.is_none_or(|class| form.result() == class)
+) -> Option<Signature> {
+    let fits = |signature: &Signature, promote: bool| {
+        result.is_none_or(|class| signature.result() == class)
             && sources.clone().enumerate().all(|(n, source)| {
-                source.class == form.source(n)
-                    || promote && source.stands_for_real && form.source(n) == Class::Real
+                source.class == signature.source(n)
+                    || promote && source.stands_for_real && signature.source(n) == Class::Real
             })
     };
-    function.forms().find(|f| fits(f, false)).or_else(|| function.forms().find(|f| fits(f, true)))
+    function.signatures().find(|f| fits(f, false)).or_else(|| function.signatures().find(|f| fits(f, true)))
 }
