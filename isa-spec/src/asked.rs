@@ -12,53 +12,53 @@ use crate::step::{AnyFunction, Functions};
 use crate::update::{PlanePoint, Update};
 
 impl Function {
-    /// Evaluates the form integers → integer.
+    /// Evaluates the signature integers → integer.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_int(s, a, b))
     }
 
-    /// Evaluates the form reals → real.
+    /// Evaluates the signature reals → real.
     #[inline(always)]
     pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_real(self, s, row.row_real(s, a, b))
     }
 
-    /// Evaluates the form (real, integer) → real.
+    /// Evaluates the signature (real, integer) → real.
     #[inline(always)]
     pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
         mutants::answered_real(self, s, self.row_real_int(s, a, b))
     }
 
-    /// Evaluates the form reals → integer.
+    /// Evaluates the signature reals → integer.
     #[inline(always)]
     pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_reals_to_int(s, a, b))
     }
 
-    /// Evaluates the form integers → real.
+    /// Evaluates the signature integers → real.
     #[inline(always)]
     pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_real(self, s, row.row_ints_to_real(s, a, b))
     }
 
-    /// ∂f/∂a of the form reals → real.
+    /// ∂f/∂a of the signature reals → real.
     #[inline(always)]
     pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         mutants::partial(self, 0, s, self.row_d_a(s, a, b))
     }
 
-    /// ∂f/∂b of the form reals → real.
+    /// ∂f/∂b of the signature reals → real.
     #[inline(always)]
     pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         mutants::partial(self, 1, s, self.row_d_b(s, a, b))
     }
 
-    /// ∂f/∂a of the form (real, integer) → real.
+    /// ∂f/∂a of the signature (real, integer) → real.
     #[inline(always)]
     pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
         mutants::partial(self, 0, s, self.row_d_a_int(s, a, b))

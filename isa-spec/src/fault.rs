@@ -25,7 +25,7 @@ pub enum Fault {
     /// A real is outside the range of the module's integers.
     #[error("real number out of the integers' range")]
     OutOfRange,
-    /// The function has no form for these operand classes; verification excludes this.
+    /// The function has no signature for these operand classes; verification excludes this.
     #[error("the function has no form for these operand classes")]
     NoSignature,
 }

@@ -190,10 +190,10 @@ impl Formulas {
         self.push(FormulaNode::Applied(name, arguments))
     }
 
-    /// Returns a function's value in one of its forms.
+    /// Returns a function's value in one of its signatures.
     ///
     /// # Errors
-    /// Returns an error if the function has no such form.
+    /// Returns an error if the function has no such signature.
     pub fn value(&self, function: Function, signature: Signature, a: Expr, b: Expr) -> Eval<Expr> {
         match signature {
             Signature::Int => function.int(&self, a, b),
@@ -204,10 +204,10 @@ impl Formulas {
         }
     }
 
-    /// Returns the partial derivative of a form with respect to a source (0 or 1).
+    /// Returns the partial derivative of a signature with respect to a source (0 or 1).
     ///
     /// # Errors
-    /// Returns an error if there is no such derivative: the function has no such form, or the source is an
+    /// Returns an error if there is no such derivative: the function has no such signature, or the source is an
     /// integer.
     pub fn partial(
         &self,
@@ -358,7 +358,7 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the form of a function for these source classes and this result class.
+/// Returns the signature of a function for these source classes and this result class.
 pub fn signature(function: Function, result: Class, sources: &[Class]) -> Option<Signature> {
     let fits = |signature: &Signature| {
         signature.result() == result

@@ -1,7 +1,7 @@
 //! The function rows: every pure function `f(a, b)` that an update can apply, defined once.
 //!
 //! A row states its byte, its spelling, its edges, its value for each combination of operand classes (a
-//! *form*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
+//! *signature*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
 //! derived from this table. The table knows no update, no cell and no direction.
 //!
 //! The row's byte is the second byte of an instruction; bytes are frozen.
@@ -58,7 +58,7 @@ pub enum Group {
     Conversion,
 }
 
-/// The evaluators that a row provides. The defaults report that there is no such form.
+/// The evaluators that a row provides. The defaults report that there is no such signature.
 pub(crate) trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
         Err(Fault::NoSignature)

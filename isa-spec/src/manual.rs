@@ -281,7 +281,7 @@ fn signature_name(signature: Signature, arity: usize) -> String {
 
 /// The formulas of a row with the sources a and b.
 struct FunctionFormulas {
-    /// The values of all forms; a single one if the forms have the same text.
+    /// The values of all signatures; a single one if the signatures have the same text.
     values: Vec<String>,
     /// ∂f/∂a and ∂f/∂b with their formulas.
     partials: Vec<(&'static str, String)>,
@@ -378,7 +378,7 @@ fn instruction_page(update: Update, function: Function) -> Option<String> {
         Class::Real => update.over().iter().any(|&over| over != Over::Integers),
     };
     let signatures: Vec<Signature> = function.signatures().filter(legal).collect();
-    // The adjoints on the page are those of the form with a real target, if there is one.
+    // The adjoints on the page are those of the signature with a real target, if there is one.
     let signature = signatures
         .iter()
         .find(|signature| signature.result() == Class::Real)

@@ -1,4 +1,4 @@
-//! Flat instructions: operands are resolved by the shape of their update, and literals by the form of their
+//! Flat instructions: operands are resolved by the shape of their update, and literals by the signature of their
 //! function. The verifier checks the result.
 
 use arrayvec::ArrayVec;

@@ -10,7 +10,7 @@
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
 //! | `elsewhere` | declarations of unknown names in other places |
 //! | `scope`, `frame`, `binding` | visible names; frame variables; the names that a procedure declares |
-//! | `applied`, `signature` | operands, applied functions and temporaries as data; forms of functions |
+//! | `applied`, `signature` | operands, applied functions and temporaries as data; signatures of functions |
 //! | `operand`, `temporaries` | expressions as operands, indices and slices; their temporaries |
 //! | `lengths`, `length` | lengths passed with parameters; lengths of arrays and slices |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |

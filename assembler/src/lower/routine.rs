@@ -175,7 +175,7 @@ impl Lowering<'_> {
         Some(LocalValue { class: result, function, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
-    /// Reports a value without a form that fits the class of its local.
+    /// Reports a value without a signature that fits the class of its local.
     fn misfit<T>(
         &mut self,
         tree: &tree::Local,

@@ -1,4 +1,4 @@
-//! Selection of a function's form for given sources, based on classes only.
+//! Selection of a function's signature for given sources, based on classes only.
 
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
@@ -12,7 +12,7 @@ pub(super) struct SourceKind {
     pub(super) stands_for_real: bool,
 }
 
-/// Returns the form of a function for these sources. A form that takes literals and lengths as integers comes
+/// Returns the signature of a function for these sources. A signature that takes literals and lengths as integers comes
 /// before one that takes them as reals.
 pub(super) fn signature(
     function: Function,

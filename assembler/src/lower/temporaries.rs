@@ -248,7 +248,7 @@ impl Lowering<'_> {
         matches!(base, Base::Frame(variable) if self.current.weights.contains_key(&variable))
     }
 
-    /// Reports a function without a form that fits the classes of its sources.
+    /// Reports a function without a signature that fits the classes of its sources.
     fn unfit<T>(&mut self, function: Function, sources: &[Source], spans: &[Span], whole: Span) -> Option<T> {
         let wanted = natural_class(function, sources);
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();

@@ -43,7 +43,7 @@ fn is_ordered(function: Function) -> bool {
         })
 }
 
-/// Returns a row of the same forms that a programmer could confuse with this one.
+/// Returns a row of the same signatures that a programmer could confuse with this one.
 fn lookalike(function: Function) -> Option<Function> {
     use Function::*;
     Some(match function {

@@ -30,7 +30,7 @@ impl PlainValue {
 }
 
 /// Evaluates a function by its row, and checks that a cell may hold the result. A source that is missing, or
-/// of another class than the form requires, is 0.
+/// of another class than the signature requires, is 0.
 ///
 /// # Errors
 /// Returns a fault if the function has no value there.

@@ -1,4 +1,4 @@
-//! The rule that a function has a form for the classes of its operands. A violation names the operand or
+//! The rule that a function has a signature for the classes of its operands. A violation names the operand or
 //! result to convert, and the conversion.
 
 use super::{Checker, Site, a_class};
@@ -27,7 +27,7 @@ pub fn converter(to: Class) -> Function {
     }
 }
 
-/// Returns the form of a function that fits a target and sources, or the first conversion that is needed.
+/// Returns the signature of a function that fits a target and sources, or the first conversion that is needed.
 pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Signature, Conversion> {
     let misfit =
         |signature: Signature| (0..sources.len()).find(|&n| sources.get(n) != Some(&signature.source(n)));
@@ -37,7 +37,7 @@ pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Resul
         return Ok(signature);
     }
     let fits = function.signatures().any(|signature| misfit(signature).is_none());
-    // The form that needs the fewest conversions comes first.
+    // The signature that needs the fewest conversions comes first.
     making.sort_by_key(|signature| {
         (0..sources.len()).filter(|&n| sources.get(n) != Some(&signature.source(n))).count()
     });

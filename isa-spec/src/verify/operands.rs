@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that the function has a form for the operands' classes, and that the update is legal over the
+    /// Checks that the function has a signature for the operands' classes, and that the update is legal over the
     /// target's class.
     pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();

@@ -10,7 +10,7 @@ use crate::bytes::is_frozen;
 use crate::dual::{Dual, Duals};
 use crate::numbers::{Random, System};
 
-/// A partial derivative of a function's form with respect to a source.
+/// A partial derivative of a function's signature with respect to a source.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     function: Function,

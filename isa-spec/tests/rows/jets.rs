@@ -45,7 +45,7 @@ pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Coeff
     Coefficients(coefficients.map(|c| reals.literal(c).unwrap()))
 }
 
-/// Returns every function and form from reals to reals.
+/// Returns every function and signature from reals to reals.
 pub fn rows() -> impl Iterator<Item = (Function, Signature)> {
     Function::ALL.iter().flat_map(|&function| {
         let signatures = function

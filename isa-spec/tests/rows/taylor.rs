@@ -26,7 +26,7 @@ macro_rules! in_each_system {
     };
 }
 
-/// Returns pairs of corners, and of numbers that every system represents, as sources of a form.
+/// Returns pairs of corners, and of numbers that every system represents, as sources of a signature.
 fn points(signature: Signature) -> impl Iterator<Item = [f64; 2]> {
     let corners = CORNERS.into_iter().flat_map(|a| CORNERS.into_iter().map(move |b| [a, b]));
     let mut random = Random::new();

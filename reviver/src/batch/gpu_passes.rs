@@ -39,14 +39,14 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
         })
         .collect();
     let run_kind = LaneRunKind::Whole(plan.task.travel());
-    let asked = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, RequestedNumber)> {
+    let requested = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, RequestedNumber)> {
         cells.into_iter().map(|(n, cell)| (n, RequestedNumber::Cell(cell))).collect()
     };
     match &plan.task {
-        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, run_kind, asked(cells))?]),
+        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, run_kind, requested(cells))?]),
         LaneTask::RoundTrip | LaneTask::RoundTripBack => {
             let arrived = cells.iter().map(|&(_, cell)| cell).collect();
-            Ok(vec![to(device, plan, run_kind, asked(cells))?, again(device, plan, arrived)?])
+            Ok(vec![to(device, plan, run_kind, requested(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
             let together = plan.together(LossCell::turns_with);
@@ -57,7 +57,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
 }
 
 /// Returns the pass that runs from the results back to the initial state.
-fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
+fn again(device: &BatchDevice, plan: &LanePlan, inputs: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);
     let mut call = plan.executable.workspace()?;
@@ -68,8 +68,8 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
     let request = LanesRequest {
         run_kind: LaneRunKind::Whole(travel),
         level: plan.executable.level(),
-        given,
-        asked: begun.map(RequestedNumber::Cell).collect(),
+        inputs,
+        outputs: begun.map(RequestedNumber::Cell).collect(),
         reports_steps: false,
     };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
@@ -94,10 +94,10 @@ fn slopes(
         ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
     };
     let columns = plan.results.iter().enumerate();
-    let asked = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
+    let outputs = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
     let cells = losses.iter().map(LossCell::alone).collect::<Option<Vec<_>>>();
     let cells = cells.ok_or(NoDevice::Seeds)?;
-    match to(device, plan, LaneRunKind::Gradient { losses: cells }, asked) {
+    match to(device, plan, LaneRunKind::Gradient { losses: cells }, outputs) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
         // One pass for all losses may fail, for example because it needs too much memory. Then each loss gets its own
@@ -113,13 +113,13 @@ fn to(
     device: &BatchDevice,
     plan: &LanePlan,
     run_kind: LaneRunKind,
-    asked: Vec<(usize, RequestedNumber)>,
+    outputs: Vec<(usize, RequestedNumber)>,
 ) -> Result<DevicePass, Error> {
     let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
-    let (columns, asked) = asked.into_iter().unzip();
-    let given = plan.inputs.iter().map(of_cell).collect();
+    let (columns, outputs) = outputs.into_iter().unzip();
+    let inputs = plan.inputs.iter().map(of_cell).collect();
     let request =
-        LanesRequest { run_kind, level: plan.executable.level(), given, asked, reports_steps: false };
+        LanesRequest { run_kind, level: plan.executable.level(), inputs, outputs, reports_steps: false };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::To { lanes, columns })
 }

@@ -1,4 +1,4 @@
-//! Coverage of runs: rows, forms, branch outcomes, kinds of operands, call depths. Observes a machine step by step,
+//! Coverage of runs: rows, signatures, branch outcomes, kinds of operands, call depths. Observes a machine step by step,
 //! and its module. This module knows no generator.
 
 use std::collections::BTreeSet;
@@ -291,7 +291,7 @@ fn half(acting: Update, condition: Function, class: Class, inverted: bool, outco
     format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())
 }
 
-/// Returns every row that the machine executes, in every form and class.
+/// Returns every row that the machine executes, in every signature and class.
 pub fn rows() -> Vec<String> {
     let functions = Function::ALL.iter().copied().filter(|f| *f != Function::Always);
     let signatures = functions.flat_map(|f| f.signatures().map(move |signature| function(f, signature)));

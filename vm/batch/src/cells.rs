@@ -32,14 +32,14 @@ pub(crate) enum StartWord {
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
     /// The number of the input word, by cell.
-    pub given: BTreeMap<SpacedCell, u32>,
+    pub inputs: BTreeMap<SpacedCell, u32>,
     /// The adjoints that are 1 at the turning point of a gradient, and the bits of 1.
     pub seeds: (BTreeSet<u32>, u64),
 }
 
 impl StartCells<'_> {
     pub fn word(&self, (space, address): SpacedCell) -> StartWord {
-        if let Some(&word) = self.given.get(&(space, address)) {
+        if let Some(&word) = self.inputs.get(&(space, address)) {
             return StartWord::Given(word);
         }
         let at = address as usize;

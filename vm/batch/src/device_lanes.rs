@@ -48,7 +48,7 @@ impl DeviceLanes {
         self.shader.most_lanes()
     }
 
-    /// Executes lanes. `given` and `found` have a column of `lanes` words for each input and each output cell, in the
+    /// Executes lanes. `inputs` and `outputs` have a column of `lanes` words for each input and each output cell, in the
     /// order of the request. The last output column of a gradient is the loss. Words have the bits that a state has in
     /// a cell.
     ///
@@ -60,13 +60,13 @@ impl DeviceLanes {
     /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
     pub fn run(
         &self,
-        given: &[&[u64]],
-        found: &mut [&mut [u64]],
+        inputs: &[&[u64]],
+        outputs: &mut [&mut [u64]],
         lanes: usize,
         most_steps: u64,
         stop: &AtomicBool,
     ) -> Result<LanesRun, BatchError> {
-        self.shader.run(given, found, lanes, most_steps, stop)
+        self.shader.run(inputs, outputs, lanes, most_steps, stop)
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct LaneRun {
     /// Pairs of a value and its replacement, for loads from cells outside of memory.
     pub replacements: Vec<(SsaValue, SsaValue)>,
     /// The loads of input words, each with the number of the word.
-    pub given: BTreeMap<SsaValue, u32>,
+    pub inputs: BTreeMap<SsaValue, u32>,
     /// The losses, with the layout of their adjoints.
     pub adjoints: LossRows,
     /// Values of cells at the start.
@@ -79,7 +79,7 @@ impl LaneRun {
             function,
             lane_ends: BTreeMap::new(),
             replacements: Vec::new(),
-            given: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             adjoints,
             starts: HashMap::new(),
         };
@@ -103,7 +103,7 @@ impl LaneRun {
             StartWord::Given(word) => {
                 let address = self.function.define(OpKind::Int(cell.1.into()), &[]);
                 let value = self.function.define(OpKind::Load(cell.0), &[address]);
-                self.given.insert(value, word);
+                self.inputs.insert(value, word);
                 value
             }
         };

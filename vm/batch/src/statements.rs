@@ -22,7 +22,7 @@ pub(crate) enum ShaderStatement {
         arm: usize,
     },
     If {
-        asked: FlowCondition,
+        test: FlowCondition,
         yes: Vec<ShaderStatement>,
         no: Vec<ShaderStatement>,
     },
@@ -270,16 +270,16 @@ impl StructureLowering {
         let is_passed_by = !led.is_empty();
         written.led = before;
         let statement = match written.led.is_empty() {
-            true => ShaderStatement::If { asked: FlowCondition::Condition(of), yes: yes.0, no: no.0 },
+            true => ShaderStatement::If { test: FlowCondition::Condition(of), yes: yes.0, no: no.0 },
             false => {
                 let [of_yes, of_no] = entered;
-                let asked = of_no.map_or(FlowCondition::Flows, FlowCondition::Enters);
+                let test = of_no.map_or(FlowCondition::Flows, FlowCondition::Enters);
                 let no = if no.0.is_empty() {
                     Vec::new()
                 } else {
-                    vec![ShaderStatement::If { asked, yes: no.0, no: Vec::new() }]
+                    vec![ShaderStatement::If { test, yes: no.0, no: Vec::new() }]
                 };
-                ShaderStatement::If { asked: FlowCondition::Branches { of, entered: of_yes }, yes: yes.0, no }
+                ShaderStatement::If { test: FlowCondition::Branches { of, entered: of_yes }, yes: yes.0, no }
             }
         };
         written.put(statement);
@@ -319,7 +319,7 @@ impl StructureLowering {
         if ended.is_open && !ended.led.is_empty() {
             let yes = vec![ShaderStatement::Break];
             statements.push(ShaderStatement::If {
-                asked: FlowCondition::LeadsPast(label),
+                test: FlowCondition::LeadsPast(label),
                 yes,
                 no: Vec::new(),
             });
@@ -330,8 +330,8 @@ impl StructureLowering {
         match others.is_empty() {
             true => written.put(statement),
             false => {
-                let asked = FlowCondition::Enters(labels);
-                written.put(ShaderStatement::If { asked, yes: vec![statement], no: Vec::new() });
+                let test = FlowCondition::Enters(labels);
+                written.put(ShaderStatement::If { test, yes: vec![statement], no: Vec::new() });
             }
         }
         let is_left = ended.breaks || self.pass == KernelKind::NonResumable;
@@ -387,7 +387,7 @@ impl StatementSequence {
     fn close(&mut self) {
         if !self.guarded.is_empty() {
             let yes = std::mem::take(&mut self.guarded);
-            self.statements.push(ShaderStatement::If { asked: FlowCondition::Flows, yes, no: Vec::new() });
+            self.statements.push(ShaderStatement::If { test: FlowCondition::Flows, yes, no: Vec::new() });
         }
     }
 
@@ -421,7 +421,7 @@ impl StatementSequence {
         self.statements.push(match self.led.is_empty() {
             true => lead,
             false => {
-                ShaderStatement::If { asked: FlowCondition::LeadsTo(label), yes: vec![lead], no: Vec::new() }
+                ShaderStatement::If { test: FlowCondition::LeadsTo(label), yes: vec![lead], no: Vec::new() }
             }
         });
     }

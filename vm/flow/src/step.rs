@@ -177,7 +177,7 @@ impl Orderings {
     }
 }
 
-/// Returns the form in which a verified instruction applies its function. Without a function, it is the form
+/// Returns the signature in which a verified instruction applies its function. Without a function, it is the signature
 /// of the operands, which all have one class.
 pub(crate) fn signature(update: Update, function: Function, classes: &[Class]) -> Signature {
     let first = classes.first().copied().unwrap_or(Class::Int);

@@ -7,7 +7,7 @@ use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
 /// The steps on cells that are so frequent that the loop has an arm for each, with their update, function and
-/// form. Their meaning is defined by the instruction table, as for all other steps.
+/// signature. Their meaning is defined by the instruction table, as for all other steps.
 macro_rules! for_frequent_steps {
     ($each:ident $($more:tt)*) => {
         $each! {
@@ -80,13 +80,13 @@ macro_rules! kinds {
             OnAdjoints,
             // Steps on cells.
             $( $Frequent, )+
-            /// Any other step on cells, by its form.
+            /// Any other step on cells, by its signature.
             Ints,
             RealsToInt,
             Reals,
             RealInt,
             IntsToReal,
-            /// The inverse of an irreversible step, by its form.
+            /// The inverse of an irreversible step, by its signature.
             BackOverInts,
             BackOverRealsToInt,
             BackOverReals,
@@ -171,7 +171,7 @@ macro_rules! kinds {
                 })
             }
 
-            /// Returns the form of a step on cells, and a flag that is true if it inverts an irreversible
+            /// Returns the signature of a step on cells, and a flag that is true if it inverts an irreversible
             /// step.
             #[inline(always)]
             fn signature(self) -> Option<(Signature, bool)> {

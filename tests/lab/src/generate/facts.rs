@@ -120,7 +120,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the interval of a function in a form; `None` if the function might trap.
+    /// Returns the interval of a function in a signature; `None` if the function might trap.
     pub fn image(self, function: Function, signature: Signature, a: Fact, b: Fact) -> Option<Fact> {
         match (signature, a, b) {
             (Signature::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),

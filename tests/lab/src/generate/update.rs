@@ -1,4 +1,4 @@
-//! Generated statements that only change cells: accumulations of every function in every form, swaps, rotations,
+//! Generated statements that only change cells: accumulations of every function in every signature, swaps, rotations,
 //! involutions, assertions and marks.
 
 use reviver_isa::function::{Function, Signature};
@@ -47,7 +47,7 @@ impl Applied {
     }
 }
 
-/// Returns the functions and forms with values of a class. `always` is only a condition.
+/// Returns the functions and signatures with values of a class. `always` is only a condition.
 fn rows(class: Class) -> Vec<(Function, Signature)> {
     let signatures = |f: Function| f.signatures().map(move |signature| (f, signature));
     let rows = Function::ALL.iter().copied().filter(|f| *f != Function::Always).flat_map(signatures);

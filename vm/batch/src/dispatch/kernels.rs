@@ -91,10 +91,10 @@ fn compiled(
     device.compiled(move |device| {
         let pipeline = Pipeline::new(device, &source, &bindings)?;
         let mut buffers = Buffers::new(device, &bindings, shape, 1)?;
-        buffers.send(device, &vec![NOTHING.as_slice(); shape.given], &(0..1))?;
+        buffers.send(device, &vec![NOTHING.as_slice(); shape.inputs], &(0..1))?;
         let block = LaneSpan { lanes: 1, most_steps: 0 };
-        let asked = DispatchRequest { is_first: true, dispatches: 1, iterations: 1, with_results: false };
-        let pending = buffers.submit(device, &pipeline, block, asked)?;
+        let request = DispatchRequest { is_first: true, dispatches: 1, iterations: 1, with_results: false };
+        let pending = buffers.submit(device, &pipeline, block, request)?;
         buffers.left(device, &pending, WaitLimit::None)?;
         buffers.done();
         Ok(pipeline)

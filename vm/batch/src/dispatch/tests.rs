@@ -11,7 +11,7 @@ use crate::testing::{device, device_of_its_own};
 /// Main body of a shader in which a lane's input is its number of iterations and its output the state of a series.
 /// Input [`FAILS`] makes the lane fail.
 const ROUNDS: &str = "
-    let goal = given[lane];
+    let goal = inputs[lane];
     let most = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
     var n = 0lu;
     var state = 0lu;
@@ -31,7 +31,7 @@ const ROUNDS: &str = "
     }
     kept[lane] = n;
     kept[stride + lane] = state;
-    found[lane] = state;
+    outputs[lane] = state;
     steps[lane] = n;
     atomicStore(&statuses[lane], end);
     if end == 1u { atomicAdd(&statuses[stride], 1u); }
@@ -45,8 +45,8 @@ fn shader_of_rounds() -> LaneShader {
         wgsl: with_main(ROUNDS),
         non_resumable: None,
         constants: vec![0],
-        given: 1,
-        found: 1,
+        inputs: 1,
+        outputs: 1,
         kept: 2,
         reports_steps: true,
         helper_iterations: 64,
@@ -62,19 +62,19 @@ fn state_after(goal: u64) -> u64 {
 }
 
 /// Executes a batch with one input column and one output column.
-fn run(shader: &DeviceShader, given: &[u64], most_steps: u64) -> Result<(Vec<u64>, LanesRun), BatchError> {
-    let mut found = vec![0; given.len()];
+fn run(shader: &DeviceShader, inputs: &[u64], most_steps: u64) -> Result<(Vec<u64>, LanesRun), BatchError> {
+    let mut outputs = vec![0; inputs.len()];
     let never = AtomicBool::new(false);
-    let run = shader.run(&[given], &mut [&mut found], given.len(), most_steps, &never)?;
-    Ok((found, run))
+    let run = shader.run(&[inputs], &mut [&mut outputs], inputs.len(), most_steps, &never)?;
+    Ok((outputs, run))
 }
 
 fn assert_rounds(shader: &DeviceShader, goals: &[u64]) {
-    let (found, run) = run(shader, goals, u64::MAX).unwrap();
+    let (outputs, run) = run(shader, goals, u64::MAX).unwrap();
     assert_eq!(run.steps, goals);
     assert!(run.statuses.iter().all(|status| *status == LaneStatus::Finished));
-    for (goal, found) in goals.iter().zip(found) {
-        assert_eq!(found, state_after(*goal), "{goal} rounds");
+    for (goal, outputs) in goals.iter().zip(outputs) {
+        assert_eq!(outputs, state_after(*goal), "{goal} rounds");
     }
 }
 
@@ -94,7 +94,7 @@ fn a_long_lane_continues_with_short_ones() {
 /// A variant of [`ROUNDS`] with nested loops: the lanes of each group of eight execute their inner loop in turn, while
 /// the others have nothing to do.
 const TURNS: &str = "
-    let goal = given[lane];
+    let goal = inputs[lane];
     var n = 0lu;
     var state = 0lu;
     if parameters.is_first == 0u {
@@ -122,7 +122,7 @@ const TURNS: &str = "
     }
     kept[lane] = n;
     kept[stride + lane] = state;
-    found[lane] = state;
+    outputs[lane] = state;
     steps[lane] = n;
     atomicStore(&statuses[lane], end);
     if end == 1u { atomicAdd(&statuses[stride], 1u); }
@@ -150,49 +150,49 @@ fn any_number_of_lanes_is_a_batch() {
 fn lanes_fail_and_run_out_of_steps_by_themselves() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
-    let (found, run) = run(&shader, &[3, FAILS, 1001, 1000, ENDLESS], 1000).unwrap();
+    let (outputs, run) = run(&shader, &[3, FAILS, 1001, 1000, ENDLESS], 1000).unwrap();
     use LaneStatus::{Failed, Finished, OutOfSteps};
     assert_eq!(run.statuses, [Finished, Failed, OutOfSteps, Finished, OutOfSteps]);
     assert_eq!(run.steps, [3, 0, 1000, 1000, 1000]);
-    assert_eq!((found[0], found[3]), (state_after(3), state_after(1000)));
+    assert_eq!((outputs[0], outputs[3]), (state_after(3), state_after(1000)));
 }
 
 #[test]
 fn most_steps_have_64_bits() {
     let Some(device) = device() else { return };
     let body = "
-        found[lane] = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
+        outputs[lane] = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
         atomicStore(&statuses[lane], 2u);
     ";
     let text = LaneShader {
         wgsl: with_main(body),
         non_resumable: None,
         constants: vec![0],
-        given: 0,
-        found: 1,
+        inputs: 0,
+        outputs: 1,
         kept: 0,
         reports_steps: true,
         helper_iterations: 64,
     };
     let shader = DeviceShader::new(&device, &text).unwrap();
-    let mut found = [0; 3];
-    shader.run(&[], &mut [&mut found], 3, 0x1234_5678_9abc_def0, &AtomicBool::new(false)).unwrap();
-    assert_eq!(found, [0x1234_5678_9abc_def0; 3]);
+    let mut outputs = [0; 3];
+    shader.run(&[], &mut [&mut outputs], 3, 0x1234_5678_9abc_def0, &AtomicBool::new(false)).unwrap();
+    assert_eq!(outputs, [0x1234_5678_9abc_def0; 3]);
 }
 
 #[test]
 fn words_are_returned_unchanged() {
     let Some(device) = device() else { return };
-    let copies = ["given[lane]", "given[stride + lane]", "given[2u * stride + lane] + constants[1]"];
+    let copies = ["inputs[lane]", "inputs[stride + lane]", "inputs[2u * stride + lane] + constants[1]"];
     let shader = lane_shader(3, "", &copies.map(str::to_owned), vec![0, 7]);
     let shader = DeviceShader::new(&device, &shader).unwrap().limited_to(192);
     let column =
         |salt: u64| (0..1000).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ salt).collect::<Vec<_>>();
     let (a, b, c) = (column(1), column(2), column(3));
-    let mut found = [vec![0; 1000], vec![0; 1000], vec![0; 1000]];
-    let [x, y, z] = &mut found;
+    let mut outputs = [vec![0; 1000], vec![0; 1000], vec![0; 1000]];
+    let [x, y, z] = &mut outputs;
     shader.run(&[&a, &b, &c], &mut [x, y, z], 1000, 0, &AtomicBool::new(false)).unwrap();
-    assert_eq!(found, [a, b, c.iter().map(|word| word.wrapping_add(7)).collect()]);
+    assert_eq!(outputs, [a, b, c.iter().map(|word| word.wrapping_add(7)).collect()]);
 }
 
 #[test]
@@ -201,16 +201,16 @@ fn all_floats_are_returned_unchanged() {
     if !device.info().has_f64 {
         return;
     }
-    let lines = "    let x = bitcast<f64>(given[lane]); let one = bitcast<f64>(constants[1]);";
+    let lines = "    let x = bitcast<f64>(inputs[lane]); let one = bitcast<f64>(constants[1]);";
     let words = ["bitcast<u64>(x)", "bitcast<u64>(x + one)"].map(str::to_owned);
     let shader = lane_shader(1, lines, &words, vec![0, 1.0_f64.to_bits()]);
     let shader = DeviceShader::new(&device, &shader).unwrap();
     let payload = 0x7ff8_0000_dead_beef;
-    let given =
+    let inputs =
         [payload, f64::INFINITY.to_bits(), f64::NEG_INFINITY.to_bits(), (-0.0_f64).to_bits(), 1, 1 << 63 | 1];
     let (mut same, mut sums) = ([0; 6], [0; 6]);
-    shader.run(&[&given], &mut [&mut same, &mut sums], 6, 0, &AtomicBool::new(false)).unwrap();
-    assert_eq!(same, given);
+    shader.run(&[&inputs], &mut [&mut same, &mut sums], 6, 0, &AtomicBool::new(false)).unwrap();
+    assert_eq!(same, inputs);
     assert!(f64::from_bits(sums[0]).is_nan());
     let rest: Vec<f64> = sums[1..].iter().map(|word| f64::from_bits(*word)).collect();
     assert_eq!(rest, [f64::INFINITY, f64::NEG_INFINITY, 1.0, 1.0, 1.0]);
@@ -342,8 +342,8 @@ fn invalid_shaders_are_refused() {
         wgsl,
         non_resumable: None,
         constants: vec![0],
-        given: 0,
-        found: 0,
+        inputs: 0,
+        outputs: 0,
         kept,
         reports_steps: true,
         helper_iterations: 64,
@@ -352,7 +352,7 @@ fn invalid_shaders_are_refused() {
     assert!(
         matches!(refused(with("fn main( {".to_owned(), 0)), Some(BatchError::Shader(text)) if text.contains(":1:"))
     );
-    let mistyped = with_main("let x: f32 = given[0];");
+    let mistyped = with_main("let x: f32 = inputs[0];");
     assert!(matches!(refused(with(mistyped, 0)), Some(BatchError::Shader(_))));
     // The device is still usable.
     let fine = DeviceShader::new(&device, &with(with_main("atomicStore(&statuses[lane], 3u);"), 0)).unwrap();
@@ -370,8 +370,8 @@ fn invalid_statuses_are_device_errors() {
             wgsl: with_main(body),
             non_resumable: None,
             constants: vec![0],
-            given: 0,
-            found: 0,
+            inputs: 0,
+            outputs: 0,
             kept: 0,
             reports_steps: true,
             helper_iterations: 64,

@@ -21,9 +21,9 @@ impl Writer<'_> {
         match statement {
             ShaderStatement::Block(block) => self.block(*block),
             ShaderStatement::Pass { from, arm } => self.pass(*from, *arm),
-            ShaderStatement::If { asked, yes, no } => {
-                let asked = self.asked(asked);
-                self.open(format!("if ({asked}) {{"));
+            ShaderStatement::If { test, yes, no } => {
+                let test = self.test(test);
+                self.open(format!("if ({test}) {{"));
                 self.statements(yes);
                 if !no.is_empty() {
                     self.depth = self.depth.saturating_sub(1);
@@ -44,7 +44,7 @@ impl Writer<'_> {
         }
     }
 
-    fn asked(&self, asked: &FlowCondition) -> String {
+    fn test(&self, test: &FlowCondition) -> String {
         let condition = |of: u32| {
             if let Some(switch) = self.reducible.dispatch_nodes.get(&of) {
                 return format!("chosen < {}u", switch.below);
@@ -60,7 +60,7 @@ impl Writer<'_> {
                 }
             }
         };
-        match asked {
+        match test {
             FlowCondition::Condition(of) => condition(*of),
             FlowCondition::Flows => "lead == 0u".to_owned(),
             FlowCondition::Enters(range) => {

@@ -42,8 +42,8 @@ pub(crate) struct LaneText {
     /// The initial content of the lane's memory.
     pub first: Vec<WordRun>,
     pub constants: Vec<u64>,
-    pub given: u32,
-    pub found: u32,
+    pub inputs: u32,
+    pub outputs: u32,
     /// True if a lane reports its number of steps.
     pub reports_steps: bool,
     /// Results and checks, by the block where the lane's run ends.
@@ -94,7 +94,7 @@ impl LaneText {
         let plan =
             EmitPlan::with(function, self.lane_run.replacements.iter().copied(), others.iter().copied());
         let reducible = ReducibleGraph::of(graph(&self.lane_run, &plan));
-        let is_named = |value| has_name(function, value) && !self.lane_run.given.contains_key(&value);
+        let is_named = |value| has_name(function, value) && !self.lane_run.inputs.contains_key(&value);
         let input = KernelInput {
             text: &self,
             values: BlockValues::of(function, &plan, &others, is_named),
@@ -113,8 +113,8 @@ impl LaneText {
             wgsl: whole(&resumable),
             non_resumable: single.as_ref().map(whole),
             helper_iterations: resumable.helper_iterations,
-            given: self.given,
-            found: self.found,
+            inputs: self.inputs,
+            outputs: self.outputs,
             reports_steps: self.reports_steps,
             kept: u32::try_from(resumable.words).unwrap_or(u32::MAX),
             constants: self.constants.iter().copied().chain(operations.tables()).collect(),
@@ -345,7 +345,7 @@ impl Writer<'_> {
         match function.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => self.operations.literal(Class::Int, literal as u64),
             Some(OpKind::Real(bits)) => self.operations.literal(Class::Real, bits),
-            Some(_) | None => match self.text.lane_run.given.get(&value) {
+            Some(_) | None => match self.text.lane_run.inputs.get(&value) {
                 Some(word) => format!("g{word}"),
                 None => format!("v{}", value.0),
             },

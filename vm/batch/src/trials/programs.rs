@@ -61,8 +61,8 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
     let request = LanesRequest {
         run_kind: LaneRunKind::Whole(travel),
         level,
-        given: cells(program, takes),
-        asked: cells(program, gives).into_iter().map(RequestedNumber::Cell).collect(),
+        inputs: cells(program, takes),
+        outputs: cells(program, gives).into_iter().map(RequestedNumber::Cell).collect(),
         reports_steps: true,
     };
     lane_shader(program, &start(program, travel), &request)
@@ -79,18 +79,18 @@ pub fn gradients(
     losses: &[usize],
     level: CheckLevel,
 ) -> Result<LaneShader, NoShader> {
-    let given = cells(program, |role| program.takes(role, Travel::Forward));
-    let reals = || given.iter().filter(|cell| cell.space == Space::Reals);
-    let asked = (0..losses.len()).flat_map(|row| {
+    let inputs = cells(program, |role| program.takes(role, Travel::Forward));
+    let reals = || inputs.iter().filter(|cell| cell.space == Space::Reals);
+    let outputs = (0..losses.len()).flat_map(|row| {
         let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
         adjoints.chain([RequestedNumber::Loss { row }])
     });
-    let asked = asked.collect();
+    let outputs = outputs.collect();
     let request = LanesRequest {
         run_kind: LaneRunKind::Gradient { losses: losses.to_vec() },
         level,
-        given,
-        asked,
+        inputs,
+        outputs,
         reports_steps: true,
     };
     Ok(lane_shader(program, &start(program, Travel::Forward), &request)?.shader)

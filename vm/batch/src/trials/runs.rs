@@ -32,7 +32,7 @@ pub enum ExpectedOutcome {
 }
 
 /// Returns a copy of a state, with a lane's inputs in their cells.
-pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
+pub fn with_inputs(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
     let mut state = start.try_clone().unwrap();
     for (cell, &word) in cells.iter().zip(words) {
         match cell.space {
@@ -67,7 +67,7 @@ pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usiz
 fn interpreted(
     program: &Arc<Program>,
     state: State,
-    asked: &[ShaderCell],
+    outputs: &[ShaderCell],
     (travel, most): (Travel, u64),
 ) -> ExpectedOutcome {
     let mut machine = Machine::resume(program.clone(), state, None);
@@ -89,7 +89,7 @@ fn interpreted(
         return ExpectedOutcome::Fails;
     }
     ExpectedOutcome::Finished {
-        words: asked.iter().map(|cell| word(state, cell)).collect(),
+        words: outputs.iter().map(|cell| word(state, cell)).collect(),
         steps: state.step.unsigned_abs(),
     }
 }
@@ -99,13 +99,13 @@ fn elided(
     program: &Arc<Program>,
     compiled_run: Option<&CompiledRun>,
     state: State,
-    asked: &[ShaderCell],
+    outputs: &[ShaderCell],
 ) -> Option<Vec<u64>> {
     let mut machine = Machine::resume(program.clone(), state.try_clone().ok()?, None);
     let start = RunStart::new(program, state)?;
     let end = compiled_run?.run_from(&start, &mut machine, &mut RunBuffers::default(), MOST).ok()?;
     assert_eq!(end, RunEnd::Finished);
-    Some(asked.iter().map(|cell| word(machine.state(), cell)).collect())
+    Some(outputs.iter().map(|cell| word(machine.state(), cell)).collect())
 }
 
 fn word(state: &State, cell: &ShaderCell) -> u64 {
@@ -150,21 +150,21 @@ pub fn compared(
     }
     let start = start(program, travel);
     let takes = cells(program, |role| program.takes(role, travel));
-    let asked = cells(program, |role| match travel {
+    let outputs = cells(program, |role| match travel {
         Travel::Forward => role.is_result(),
         Travel::Backward => role.is_given(),
     });
     let lanes = lanes(program, start.state(), &takes, count);
-    let state = |words: &Vec<u64>| given(start.state(), &takes, words);
+    let state = |words: &Vec<u64>| with_inputs(start.state(), &takes, words);
     let mut expected: Vec<ExpectedOutcome> =
-        lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
+        lanes.iter().map(|words| interpreted(program, state(words), &outputs, (travel, MOST))).collect();
     if !level.is_checked() && !program.module().real.is_exact() {
         // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
         // that of CPU code.
         let compiled_run = CompiledRun::new(program, &Evaluator, travel, level);
         for (words, expected) in lanes.iter().zip(&mut expected) {
             if let ExpectedOutcome::Finished { words: found, .. } = expected {
-                *found = elided(program, compiled_run.as_ref(), state(words), &asked).unwrap_or_default();
+                *found = elided(program, compiled_run.as_ref(), state(words), &outputs).unwrap_or_default();
             }
         }
     }

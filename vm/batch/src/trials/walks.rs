@@ -90,8 +90,8 @@ impl<'g> GraphWalk<'g> {
         self.trace
     }
 
-    fn asked(&self, asked: &FlowCondition) -> bool {
-        match asked {
+    fn test(&self, test: &FlowCondition) -> bool {
+        match test {
             FlowCondition::Condition(of) => {
                 assert_eq!(self.lead, 0);
                 self.is_first_arm(*of)
@@ -168,8 +168,8 @@ impl<'g> GraphWalk<'g> {
                 }
                 WalkEnd::On
             }
-            ShaderStatement::If { asked, yes, no } => {
-                let chosen = if self.asked(asked) { yes } else { no };
+            ShaderStatement::If { test, yes, no } => {
+                let chosen = if self.test(test) { yes } else { no };
                 self.execute(chosen)
             }
             ShaderStatement::Loop(body) => loop {
