@@ -45,7 +45,7 @@ impl EndToEnd<'_> {
     }
 
     pub fn route<'s>(&self, shared: &'s Shared) -> Option<&'s CompiledRun> {
-        if self.travel == Travel::Forward { shared.there.as_ref() } else { shared.back.as_ref() }
+        if self.travel == Travel::Forward { shared.forward.as_ref() } else { shared.backward.as_ref() }
     }
 
     /// Continues to the end of the program; `first` is the step number at the start, for the step limit.

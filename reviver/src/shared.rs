@@ -24,9 +24,9 @@ pub(super) struct Shared {
     pub backend: Option<NativeBackend>,
     /// Executes the steps that routes don't cover.
     pub runner: Option<Arc<dyn Runner>>,
-    /// Native entry point for the whole program forward; `back` is the one backward.
-    pub there: Option<CompiledRun>,
-    pub back: Option<CompiledRun>,
+    /// Native entry point for the whole program forward; `backward` is the one backward.
+    pub forward: Option<CompiledRun>,
+    pub backward: Option<CompiledRun>,
     /// State of a run before any inputs.
     pub begin: State,
     /// Code of SIMD groups; `None` for groups that have none.

@@ -162,9 +162,9 @@ impl DevicePass {
     ) -> Result<LanesRun, Error> {
         match self {
             DevicePass::To { lanes: shader, columns } => {
-                let mut there: Vec<Option<&mut [u64]>> =
+                let mut columns_left: Vec<Option<&mut [u64]>> =
                     results.iter_mut().map(|column| Some(&mut **column)).collect();
-                let own = columns.iter().filter_map(|&n| there.get_mut(n)?.take());
+                let own = columns.iter().filter_map(|&n| columns_left.get_mut(n)?.take());
                 let mut found: Vec<&mut [u64]> = own.collect();
                 run(shader, inputs, &mut found)
             }
@@ -206,7 +206,7 @@ fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]
         let mut own = column.to_vec();
         let bits = closed.and_then(|row| column.get(row)).copied().unwrap_or_default();
         for &row in &open {
-            own.get_mut(row).into_iter().for_each(|there| *there = bits);
+            own.get_mut(row).into_iter().for_each(|slot| *slot = bits);
         }
         Cow::Owned(own)
     };

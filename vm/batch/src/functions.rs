@@ -98,8 +98,8 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     // A caller that sees a lane that hasn't arrived runs it again.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
-    let room = (WORDS_OF_CALLS, LEAST_CALLS);
-    let calls = BoundedCalls::of(program, start.state(), function.demands, room, has_adjoints);
+    let limits = (WORDS_OF_CALLS, LEAST_CALLS);
+    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, has_adjoints);
     let calls = calls.ok_or(NoShader::Limits)?;
     let function = bounded(function, calls);
     check_exits(program, &function, plan.to)

@@ -47,13 +47,13 @@ impl CallMemory {
             return None;
         }
         let cells = |others: usize| MAX_CELLS.saturating_sub(others as u64);
-        let rooms = [
+        let spaces = [
             (u64::from(limits.depth.saturating_sub(depth)), level.depth),
             (cells(others[0]), level.ints),
             (cells(others[1]), level.reals),
         ];
-        let rooms = rooms.into_iter().filter(|(_, each)| *each > 0);
-        let most = rooms.map(|(room, each)| room / u64::from(each)).min().unwrap_or(0);
+        let spaces = spaces.into_iter().filter(|(_, each)| *each > 0);
+        let most = spaces.map(|(space, each)| space / u64::from(each)).min().unwrap_or(0);
         let real = u64::from(system.width() / 8);
         let bytes = 8 * u64::from(record + level.ints) + 2 * real * u64::from(level.reals);
         let usual = rounded(USUAL_BYTES / bytes.max(1)).clamp(1, most.max(1));

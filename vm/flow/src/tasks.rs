@@ -239,9 +239,9 @@ impl<'f> TaskArguments<'f> {
             _ => None,
         });
         let (top, back) = around?;
-        let round = || (top + 1..back).filter(|&at| at != call).filter_map(|at| self.flow.step(at));
+        let body = || (top + 1..back).filter(|&at| at != call).filter_map(|at| self.flow.step(at));
         let is_branch = |action| matches!(action, Action::Jump | Action::Join | Action::Call(_));
-        if round().any(|step| is_branch(step.operation.update.action())) {
+        if body().any(|step| is_branch(step.operation.update.action())) {
             return None;
         }
         let advances = |step: &&Step| {
@@ -254,7 +254,7 @@ impl<'f> TaskArguments<'f> {
             Some(Location::Cell(anchor)) => Some(anchor),
             _ => None,
         };
-        let counter = target(round().find(advances)?)?;
+        let counter = target(body().find(advances)?)?;
         let changes = |step: &Step, cell: &Slot| {
             let targets = step.operation.update.shape().targets();
             step.slots.iter().take(targets).any(|slot| self.aliases().of(slot, cell) != Alias::Never)
@@ -265,10 +265,10 @@ impl<'f> TaskArguments<'f> {
         let stays = |slot: &&Slot| {
             matches!(slot.location, Location::Cell(_))
                 && **slot != own
-                && !round().any(|step| changes(step, slot))
+                && !body().any(|step| changes(step, slot))
         };
         let is_compared = compared.contains(&own) && compared.iter().filter(stays).count() == 1;
-        (is_compared && round().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
+        (is_compared && body().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
     }
 
     /// Returns the value of an integer immediate.

@@ -585,12 +585,12 @@ impl Probe<'_> {
                     _ => differences.central.clear(),
                 }
                 let value = differences.here;
-                for (((side, near), there), distance) in
+                for (((side, near), shifted), distance) in
                     differences.sides.iter_mut().zip(&near).zip(values).zip([-step, step])
                 {
-                    match (near, there) {
-                        (Some(near), Some(there)) => {
-                            side.add(Some(near.path), quotient(there, value, distance))
+                    match (near, shifted) {
+                        (Some(near), Some(shifted)) => {
+                            side.add(Some(near.path), quotient(shifted, value, distance))
                         }
                         _ => side.clear(),
                     }

@@ -58,8 +58,8 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    pub(super) fn new(subject: &Subject, arrival: Arrival, recomputed: Option<Divergence>) -> Gradient {
-        let Arrival { state, reports, turn, taken, cost, loss_error, thread_bytes } = arrival;
+    pub(super) fn new(subject: &Subject, sweep_end: SweepEnd, recomputed: Option<Divergence>) -> Gradient {
+        let SweepEnd { state, reports, turn, taken, cost, loss_error, thread_bytes } = sweep_end;
         let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
         Gradient {
             taken,
@@ -81,13 +81,13 @@ impl Gradient {
 /// Results of a primal sweep and of a reverse sweep for each list of seeds.
 pub(super) struct SweepResults<T> {
     /// Results of the reverse sweeps, in the order of the lists.
-    pub arrivals: Vec<T>,
+    pub sweep_ends: Vec<T>,
     /// Reason why reverse sweeps were repeated with a history, if they were.
     pub recomputed: Option<Divergence>,
 }
 
 /// State and reports at the end of a reverse sweep.
-pub(super) struct Arrival<B = u64> {
+pub(super) struct SweepEnd<B = u64> {
     pub state: State<B>,
     pub reports: Reports,
     /// Turning point of the sweep.
@@ -108,7 +108,7 @@ pub(super) fn sweeps<B: Interpreted, T>(
     history: PassHistory,
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
-    keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
+    keep: impl Fn(SweepEnd<B>) -> Result<T, OutOfMemory>,
 ) -> Result<SweepResults<T>, DifferentiateError> {
     match attempt(subject, Pass::new(subject, start, history)?, start, outputs, &keep) {
         Err(Stopped::Divergence(reason)) if history.is_recomputed(subject) => {
@@ -225,11 +225,11 @@ fn attempt<B: Interpreted, T>(
     mut pass: Pass<B>,
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
-    keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
+    keep: &impl Fn(SweepEnd<B>) -> Result<T, OutOfMemory>,
 ) -> Result<SweepResults<T>, Stopped> {
     let turning = Turning::of(subject, &cells_of(outputs)?);
     pass.forward_sweep(subject, &turning)?;
-    let mut arrivals = allocation::with_capacity(outputs.len())?;
+    let mut sweep_ends = allocation::with_capacity(outputs.len())?;
     let mut end = Some(pass);
     for (n, seeds) in outputs.iter().enumerate() {
         let pass = if n + 1 == outputs.len() {
@@ -239,9 +239,9 @@ fn attempt<B: Interpreted, T>(
         };
         let Some(mut pass) = pass else { break };
         let loss_error = pass.whole(subject, start, (n, seeds), &turning)?;
-        arrivals.push(keep(pass.arrival(loss_error))?);
+        sweep_ends.push(keep(pass.sweep_end(loss_error))?);
     }
-    Ok(SweepResults { arrivals, recomputed: None })
+    Ok(SweepResults { sweep_ends, recomputed: None })
 }
 
 /// Primal and reverse sweep in progress.
@@ -360,14 +360,14 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Returns the arrival of a finished pass.
-    pub fn arrival(self, loss_error: Option<f64>) -> Arrival<B> {
+    pub fn sweep_end(self, loss_error: Option<f64>) -> SweepEnd<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.checkpointed_run.taken(), self.checkpointed_run.cost());
         // A strategy for a repetition wasn't requested, so it isn't reported.
         let taken = taken.filter(|_| !self.history.is_recomputing());
         let machine = self.checkpointed_run.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
-        Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
+        SweepEnd { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
     }
 }
 

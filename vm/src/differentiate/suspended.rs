@@ -111,7 +111,7 @@ pub fn gradient_from(
     let mut recomputed = pass.history.is_recomputing().then_some(Divergence::Before);
     loop {
         match pass.whole(subject, &subject.start, (0, seeds), &turning) {
-            Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), recomputed)),
+            Ok(loss_error) => return Ok(Gradient::new(subject, pass.sweep_end(loss_error), recomputed)),
             Err(Stopped::Divergence(reason)) if pass.history.is_recomputed(subject) => {
                 // The repeated pass needs the memory.
                 drop(pass);

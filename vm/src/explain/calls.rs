@@ -110,16 +110,16 @@ impl Explainer<'_> {
     /// Describes the call at a depth of the call stack, where depth 0 is the call that main executes.
     fn open_call(&self, depth: usize) -> Option<OpenCall> {
         let site = self.state.calls.get(depth)?.site;
-        let there = self.at(site);
+        let at_site = self.at(site);
         let task = self.open_task(depth, site);
-        let called = match &there.instruction(site).link {
-            Link::Calls(calls) if task.is_some() => calls.first().map(|call| there.speller().call(call)),
+        let called = match &at_site.instruction(site).link {
+            Link::Calls(calls) if task.is_some() => calls.first().map(|call| at_site.speller().call(call)),
             Link::Calls(_) | Link::None | Link::Partner(_) => None,
         };
         Some(OpenCall {
-            caller: there.procedure(site).name.clone(),
-            statement: called.unwrap_or_else(|| there.words(site)),
-            spot: there.place(site).map(|place| there.spot(place)),
+            caller: at_site.procedure(site).name.clone(),
+            statement: called.unwrap_or_else(|| at_site.words(site)),
+            spot: at_site.place(site).map(|place| at_site.spot(place)),
             task,
         })
     }

@@ -34,12 +34,12 @@ impl Explainer<'_> {
         })
     }
 
-    /// Returns the counter's name and its value at the start of iteration `round`, counted from 0.
-    pub(super) fn counter_in_round(&self, counting: &Counting, round: u32) -> Option<(String, i64)> {
+    /// Returns the counter's name and its value at the start of iteration `iteration`, counted from 0.
+    pub(super) fn counter_in_iteration(&self, counting: &Counting, iteration: u32) -> Option<(String, i64)> {
         let up = self.is_backward() == counting.reversed;
         let (from, to) = (self.integer(&counting.from)?, self.integer(&counting.to)?);
         let step = i64::from(counting.step).wrapping_mul(if from <= to { 1 } else { -1 });
-        let made = step.wrapping_mul(i64::from(round));
+        let made = step.wrapping_mul(i64::from(iteration));
         let value = if up { from.wrapping_add(made) } else { to.wrapping_sub(step).wrapping_sub(made) };
         let name = self.speller().name(Base::Frame(counting.counter));
         Some((name.to_owned(), self.wrapped(value)))

@@ -57,6 +57,6 @@ impl Explainer<'_> {
             self.program.blocks_around(site).take_while(|block| !holds_all(block)).find_map(|block| {
                 if let BlockKind::For(counting) = &block.kind { Some(counting) } else { None }
             });
-        self.counter_in_round(counting?, task)
+        self.counter_in_iteration(counting?, task)
     }
 }

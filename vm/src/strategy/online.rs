@@ -49,9 +49,9 @@ impl ChoiceTable {
                 // The number of remaining slots, including that of this snapshot.
                 let left = slots.saturating_sub(used as u64 - 1).max(1);
                 let mut choice = Choice { cost: advances(leaves.saturating_sub(here), left), next: None };
-                for (next, &there) in kept.iter().enumerate().skip(n + 1) {
+                for (next, &next_slot) in kept.iter().enumerate().skip(n + 1) {
                     let behind = best.get(next)?.get(used + 1)?.cost;
-                    let cost = advances(there.saturating_sub(here), left).saturating_add(behind);
+                    let cost = advances(next_slot.saturating_sub(here), left).saturating_add(behind);
                     if cost < choice.cost && used as u64 <= slots.saturating_sub(1) {
                         choice = Choice { cost, next: Some(next) };
                     }

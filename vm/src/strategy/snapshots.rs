@@ -221,8 +221,8 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
 
     /// Returns the number of free slots for states of this size.
     fn free(&self, size: usize) -> u64 {
-        let room = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
-        self.bounds.slots.saturating_sub(self.stack.len() as u64).min(room / size.max(1) as u64)
+        let remaining = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
+        self.bounds.slots.saturating_sub(self.stack.len() as u64).min(remaining / size.max(1) as u64)
     }
 
     /// Returns the next pause in the repetition from `at` to `here`; none if only one leaf remains.
@@ -340,7 +340,7 @@ fn checkpoint_bounds(bounds: Bounds, retention: Retention, origin: usize) -> Che
         (Strategy::Auto, Some(memory)) => memory / 4,
         _ => u64::MAX,
     };
-    let room = usize::try_from(bounds.states.min(quarter)).unwrap_or(usize::MAX);
+    let remaining = usize::try_from(bounds.states.min(quarter)).unwrap_or(usize::MAX);
     let most = usize::try_from(bounds.slots.saturating_sub(1)).unwrap_or(usize::MAX);
-    CheckpointBounds { bytes: room.saturating_sub(origin), least: 0, most }
+    CheckpointBounds { bytes: remaining.saturating_sub(origin), least: 0, most }
 }

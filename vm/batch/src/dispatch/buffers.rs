@@ -29,7 +29,7 @@ pub(super) struct Buffers {
     steps: wgpu::Buffer,
     /// Staging buffer for results: the count of unfinished lanes, the device's clock, then output words, steps and
     /// statuses.
-    back: wgpu::Buffer,
+    read_back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
     of_next: wgpu::BindGroup,
@@ -133,7 +133,7 @@ impl Buffers {
             let to_device = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
             let send = buffer("send", words(shape.inputs), to_device, true);
             let results = BEFORE_RESULTS + shape.bytes_of_results() * capacity;
-            let back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
+            let read_back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
             let bound = [&inputs, &outputs, &kept, &statuses, &steps];
             let of_first = bindings.bind(device, (&parameters, 0), bound);
             let of_next = bindings.bind(device, (&parameters, OF_NEXT), bound);
@@ -147,7 +147,7 @@ impl Buffers {
                 outputs,
                 statuses,
                 steps,
-                back,
+                read_back,
                 clock,
                 of_first,
                 of_next,
@@ -211,11 +211,11 @@ impl Buffers {
                 self.dispatch(device, pipeline, &mut encoder, (group, notes), block);
             }
             if let Some(clock) = self.clock.as_ref().filter(|_| request.dispatches > 0) {
-                clock.copy(&mut encoder, &self.back, CLOCK);
+                clock.copy(&mut encoder, &self.read_back, CLOCK);
             }
             let bytes = self.copy_back(&mut encoder, block, request.with_results);
             let submission = device.submit(encoder.finish());
-            (submission, map(&self.back, MapMode::Read, bytes))
+            (submission, map(&self.read_back, MapMode::Read, bytes))
         })?;
         if request.is_first && self.shape.inputs > 0 {
             // All of the buffer, because the next block may be longer.
@@ -264,7 +264,7 @@ impl Buffers {
 
     /// Unmaps the buffer of results.
     pub fn done(&self) {
-        self.back.unmap();
+        self.read_back.unmap();
     }
 
     fn copy_words(&self, device: &BatchDevice, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
@@ -275,7 +275,7 @@ impl Buffers {
 
     fn back_bytes(&self, device: &BatchDevice, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
         let range = range.start as u64..range.end as u64;
-        self.back.get_mapped_range(range).map_err(|error| device.refused(&error))
+        self.read_back.get_mapped_range(range).map_err(|error| device.refused(&error))
     }
 
     fn write_parameters(&self, device: &BatchDevice, block: LaneSpan, request: DispatchRequest) {
@@ -330,7 +330,7 @@ impl Buffers {
         let stride = block.stride();
         let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {
             if bytes > 0 {
-                encoder.copy_buffer_to_buffer(from, begin as u64, &self.back, to as u64, bytes as u64);
+                encoder.copy_buffer_to_buffer(from, begin as u64, &self.read_back, to as u64, bytes as u64);
             }
             to + bytes
         };

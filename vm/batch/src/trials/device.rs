@@ -108,9 +108,9 @@ impl TrialPipeline {
             (0..words).map(|word| lanes.iter().map(|lane| lane[word]).collect()).collect();
         let inputs: Vec<&[u64]> = inputs.iter().map(Vec::as_slice).collect();
         let mut found = vec![vec![0xdead_beef_dead_beef; lanes.len()]; self.found];
-        let mut there: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut columns: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
         let never = AtomicBool::new(false);
-        let ran = shader.run(&inputs, &mut there, lanes.len(), budget.most_steps, &never).unwrap();
+        let ran = shader.run(&inputs, &mut columns, lanes.len(), budget.most_steps, &never).unwrap();
         let of_lane = |lane: usize| found.iter().map(|word| word[lane]).collect();
         Ran { found: (0..lanes.len()).map(of_lane).collect(), statuses: ran.statuses, steps: ran.steps }
     }

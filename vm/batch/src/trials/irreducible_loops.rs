@@ -47,10 +47,10 @@ const BOTH: [(Travel, CheckLevel); 3] = [
 fn a_loop_with_several_entries_agrees_with_the_interpreter() {
     let programs =
         [("entered", ENTERED_TWICE, 1, 0), ("left", LEFT_TWICE, 0, 1), ("in a loop", OF_REALS, 1, 0)];
-    for (name, text, there, back) in programs {
+    for (name, text, forward, backward) in programs {
         let program = program(text);
         for config in BOTH {
-            let irreducible_loops = if config.0 == Travel::Forward { there } else { back };
+            let irreducible_loops = if config.0 == Travel::Forward { forward } else { backward };
             assert_eq!(
                 written(&program, config.0, config.1).unwrap().irreducible_loops,
                 irreducible_loops,
@@ -70,14 +70,14 @@ fn a_backward_run_that_enters_a_loop_in_two_places_restores_the_start() {
         let shader = whole(&program, travel, CheckLevel::Checked).unwrap();
         TrialPipeline::new(&shader)
     });
-    let [Some(there), Some(back)] = directions else { return };
+    let [Some(forward), Some(backward)] = directions else { return };
     // Inputs and outputs are in the order of the declarations: n, m, x, y, j, k.
     let x = 1.5_f64.to_bits();
     let lanes: Vec<Vec<u64>> = (0..64).map(|lane| vec![lane / 8, lane % 8, x]).collect();
-    let results = there.run(&lanes, PLENTY);
+    let results = forward.run(&lanes, PLENTY);
     assert!(results.statuses.iter().all(|status| *status == LaneStatus::Finished));
     for iterations in [1, 8000] {
-        let found = back.run(&results.found, Budget { iterations, ..PLENTY });
+        let found = backward.run(&results.found, Budget { iterations, ..PLENTY });
         assert!(found.statuses.iter().all(|status| *status == LaneStatus::Finished));
         assert_eq!(found.found, lanes);
     }

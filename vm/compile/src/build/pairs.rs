@@ -206,7 +206,7 @@ impl Search<'_> {
             if back == done.start || !known.insert((back, on)) {
                 continue;
             }
-            let Some(next) = self.both_ways(back, on) else { return false };
+            let Some(next) = self.simultaneous_steps(back, on) else { return false };
             open.extend(next);
         }
         true
@@ -214,7 +214,7 @@ impl Search<'_> {
 
     /// Returns the pairs of positions after one step backward from `back` and one step forward from `on`, if these are
     /// the same step.
-    fn both_ways(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
+    fn simultaneous_steps(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
         let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
         let straight = (back - 1, on + 1);
         if let (StepLink::Partner(from), StepLink::Partner(to)) = (step.link, other.link) {

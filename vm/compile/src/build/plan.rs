@@ -211,12 +211,16 @@ impl Planner<'_, '_> {
         for (number, call) in self.inlined_frames.calls().iter().enumerate() {
             let landing = self.landing(*call);
             let same = self.block(self.inlined_frames.function(call.called.by));
-            let behind = ReturnPoint { call: number, landing, same };
+            let return_point = ReturnPoint { call: number, landing, same };
             match functions.begun_mut(call.callee) {
-                Some(function) => function.calls.push(behind),
+                Some(function) => function.calls.push(return_point),
                 None => {
                     let entry = self.reloading(call.callee, Vec::new());
-                    functions.add(FunctionBlocks { inlined_frame: call.callee, entry, calls: vec![behind] });
+                    functions.add(FunctionBlocks {
+                        inlined_frame: call.callee,
+                        entry,
+                        calls: vec![return_point],
+                    });
                 }
             }
         }

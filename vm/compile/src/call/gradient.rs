@@ -368,8 +368,8 @@ impl CallMemory {
 pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
     let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);
-    let (there, behind) = (cells.start..split, split..cells.end);
-    if let (Some(own), Some(start)) = (own.get_mut(there.clone()), start.get(there)) {
+    let (head, behind) = (cells.start..split, split..cells.end);
+    if let (Some(own), Some(start)) = (own.get_mut(head.clone()), start.get(head)) {
         allocation::copy(own, start);
     }
     allocation::zero(own.get_mut(behind).unwrap_or_default());

@@ -123,8 +123,8 @@ impl Counter {
         }
         let one = function.define(OpKind::Int(1), &[]);
         let is_more = function.define(OpKind::IntTest(Order::Gt), &[self.bound, one]);
-        let rounds = function.define(OpKind::IntChoose, &[is_more, self.bound, one]);
-        (rounds, vec![one, is_more, rounds])
+        let iteration_count = function.define(OpKind::IntChoose, &[is_more, self.bound, one]);
+        (iteration_count, vec![one, is_more, iteration_count])
     }
 
     /// Returns the loop-invariant length that an index operation checks the counter against, if it does nothing else.

@@ -158,13 +158,13 @@ fn literal(function: &SsaFunction, value: SsaValue) -> Option<OpKind> {
 }
 
 fn candidates(function: &SsaFunction, incoming: &Incoming) -> Vec<Candidate> {
-    let mut back: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut latches: HashMap<u32, Vec<u32>> = HashMap::new();
     for (from, head) in back_edges(function, &dominators(function)) {
-        back.entry(head).or_default().push(from);
+        latches.entry(head).or_default().push(from);
     }
     let mut found = Vec::new();
     for (head, block) in (0..).zip(&function.blocks) {
-        let Some(repeated_by) = back.get(&head) else { continue };
+        let Some(repeated_by) = latches.get(&head) else { continue };
         for (index, &parameter) in block.parameters.iter().enumerate() {
             let all: Vec<(u32, SsaValue)> = incoming.passed(function, head, index).collect();
             let (again, first): (Vec<_>, Vec<_>) =

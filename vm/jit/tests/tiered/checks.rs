@@ -8,7 +8,7 @@ use reviver_flow::graph::CodeDirection;
 use reviver_vm::{CheckLevel, Travel};
 
 use crate::machines::Machines;
-use crate::rounds::whole_function;
+use crate::unrolling::whole_function;
 
 /// Programs with a loop that changes a cell of loop-invariant address, where the bounds check is executed only in the
 /// loop. One index was checked against another array before; one is just after the end of a slice.
@@ -37,17 +37,18 @@ fn a_deferred_check_replaces_a_bounds_check() {
 
 #[test]
 fn late_traps_equal_those_of_the_interpreter() {
-    for (rounds, broken) in
+    for (iterations, broken) in
         [(1, "div"), (400_000, "div"), (400_000, "index"), (400_000, "vacate"), (3, "assert")]
     {
-        let at = rounds - 1;
+        let at = iterations - 1;
         let step = match broken {
             "div" => format!("add s, 10 / ({at} - i)"),
             "index" => format!("local k = i / {at} * 3\n add A[k], 1\n delocal k = i / {at} * 3"),
             "vacate" => format!("local k = i / {at}\n vacate k\n delocal k = i / {at}"),
             _ => format!("assert i < {at}"),
         };
-        let text = format!(".in n default {rounds}\n.out s, A[3]\nfor i in 0..n\n add s, i\n {step}\nrof\n");
+        let text =
+            format!(".in n default {iterations}\n.out s, A[3]\nfor i in 0..n\n add s, i\n {step}\nrof\n");
         let mut machines = Machines::of(&text);
         machines.run(Travel::Forward, u64::MAX >> 2);
         assert!(machines.plain.run(Travel::Forward, 1).is_err(), "{broken}");
@@ -158,8 +159,8 @@ fn indices_of_counted_loops_are_checked_once() {
             let (_, function) = whole_function(text, direction, CheckLevel::Checked);
             let function = optimized(function, &PASSES);
             let depths = loop_depths(&function, &dominators(&function));
-            let rounds = function.blocks.iter().zip(&depths).filter(|(_, depth)| **depth > 0);
-            let ops = rounds.flat_map(|(block, _)| &block.ops).filter_map(|&value| function.op(value));
+            let in_loops = function.blocks.iter().zip(&depths).filter(|(_, depth)| **depth > 0);
+            let ops = in_loops.flat_map(|(block, _)| &block.ops).filter_map(|&value| function.op(value));
             assert_eq!(ops.filter(|op| matches!(op.kind, OpKind::Index { .. })).count(), 0, "{function}");
         }
         for n in (-2..9).chain([99, 100, 101, 127]) {

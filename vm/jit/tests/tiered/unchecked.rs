@@ -5,8 +5,8 @@ use reviver_flow::graph::CodeDirection;
 use reviver_vm::{CheckLevel, Travel};
 
 use crate::machines::{Machines, both_ends};
-use crate::rounds::whole_function;
 use crate::texts::lossless;
+use crate::unrolling::whole_function;
 
 /// Index checks stay in unchecked code, because other checks were dropped in reliance on them.
 #[test]
