@@ -94,14 +94,14 @@ impl Report<'_> {
     }
 }
 
-/// Begins a run with a retention strategy (a *course*), as the options specify.
+/// Begins a run with a retention strategy (a checkpointed run), as the options specify.
 pub fn course(options: &RunOptions, machine: Machine) -> Fallible<CheckpointedRun> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let residues = options.start.exact.then_some(Retention::RESIDUES);
     begin(machine, options.strategies.retention().or(residues), travel)
 }
 
-/// Begins a course that signals stop.
+/// Begins a checkpointed run that signals stop.
 pub fn begin(
     mut machine: Machine,
     retention: Option<Retention>,

@@ -66,7 +66,9 @@ const SPREAD: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 impl SegmentPlan {
     /// Returns a valid plan.
     ///
-    /// # Errors Returns an error if there are too few segments, levels or rounds, or if the number of runs can't be represented.
+    /// # Errors
+    /// Returns an error if there are too few segments, levels or rounds, or if the number of runs can't be
+    /// represented.
     pub fn new(segments: u32, levels: u32, rounds: Option<u32>) -> Result<SegmentPlan, Unplanned> {
         if segments < 2 || levels < 1 || rounds == Some(0) {
             return Err(Unplanned::TooFew);

@@ -41,7 +41,7 @@ fn session(text: &str) -> Session {
     Session::new(subject, machine.into_state(), limits).unwrap()
 }
 
-/// Asserts that every call is in one stretch, and that every stretch contains calls.
+/// Asserts that every call is in one interval, and that every interval contains calls.
 fn assert_found(intervals: &[CallSegment], calls: &[i64]) {
     let mut left = calls.iter().peekable();
     for interval in intervals {
@@ -125,7 +125,7 @@ fn motions_to_an_event_stop_at_other_events() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto_end();
-    // The mark is between two calls, and in a stretch with other calls.
+    // The mark is between two calls, and in an interval with other calls.
     let gap = calls.windows(2).find(|pair| pair[0] > 6_000 && pair[1] > pair[0] + 2).unwrap();
     session.goto(gap[0] + 1);
     session.mark("between");

@@ -340,7 +340,8 @@ functions! {
         };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
-    /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place off.
+    /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place
+    /// off.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
     edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
            Fixed point traps on overflow; its derivative also where the exponent has no fixed-point number." {
@@ -639,8 +640,8 @@ functions! {
         d_a: over_hypot(s, a, (a, b));
         d_b: over_hypot(s, b, (a, b));
     }
-    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of the last
-    /// place off. Its derivative is called erf_slope, 2/√π times e^(-a²), and is no function of programs.
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of
+    /// the last place off. Its derivative is called erf_slope, 2/√π times e^(-a²), and is no function of programs.
     Erf = 0x55 "erf" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Erf, a);
         d_a: s.written_as(
@@ -648,8 +649,8 @@ functions! {
             || s.elementary(Elementary::ErfSlope, a),
         );
     }
-    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Its derivative is called digamma,
-    /// and is no function of programs.
+    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Its derivative is
+    /// called digamma, and is no function of programs.
     LogGamma = 0x56 "lgamma" Elementary (s, a)
     edges "A source that is not positive traps, and so does a result out of range." {
         real: s.elementary(Elementary::LogGamma, a);

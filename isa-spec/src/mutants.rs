@@ -37,7 +37,7 @@ pub enum Slip {
     OffByOne,
     /// The sources are exchanged.
     Swapped,
-    /// Another row of the same forms is evaluated.
+    /// Another row of the same signatures is evaluated.
     Another(Function),
 }
 

@@ -107,8 +107,8 @@ pub struct CourseReport {
 /// The expectations by which exercises of a class are graded.
 #[derive(Debug, Args)]
 pub struct JudgedOptions {
-    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for each
-    /// exercise, by its name or number
+    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for
+    /// each exercise, by its name or number
     #[arg(long, value_name = "DIR")]
     pub hidden: Option<PathBuf>,
     #[command(flatten)]

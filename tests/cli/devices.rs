@@ -1,4 +1,4 @@
-//! Lanes on a device beside the CPU: available devices, identical files from both, and undecided lanes.
+//! Lanes on a device and on the CPU: available devices, identical files from both, and undecided lanes.
 
 use crate::support::reviver;
 #[cfg(feature = "gpu")]

@@ -202,7 +202,7 @@ fn cells_are_observed_at_places_of_a_run() {
         let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
         (curve.clone(), picture.description)
     };
-    // The loop ends in its eleventh iteration; the backward run passes the same moments.
+    // The loop ends in its eleventh iteration; the backward run passes the same time points.
     let (there, reported) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(

@@ -600,7 +600,7 @@ fn constants_divide_as_rust_does() {
     }
 }
 
-/// Checks that a constant beside a cell is added or subtracted so that the literal is positive. The least
+/// Checks that a constant next to a cell is added or subtracted so that the literal is positive. The least
 /// word has no negation and is added.
 #[test]
 fn constants_added_to_a_cell() {

@@ -14,7 +14,7 @@ use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::{ArgumentView, FrameView};
 
-/// Maximum width of instructions up to which the statements beside them are aligned, in columns.
+/// Maximum width of instructions up to which the statements next to them are aligned, in columns.
 const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {
@@ -54,7 +54,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Renders instructions with their statements beside them.
+    /// Renders instructions with their statements next to them.
     pub(super) fn instructions(&mut self, list: &[InstructionLine]) {
         let widest = list.iter().map(|line| width(&line.text)).max().unwrap_or(0).min(WIDEST_INSTRUCTION);
         for InstructionLine { at, text, line, words, is_next } in list {

@@ -91,8 +91,8 @@ impl Session {
         steps.into_iter()
     }
 
-    /// Returns the two nearest stretches with calls in a direction. The session may be inside the nearer
-    /// one, with its calls already passed.
+    /// Returns the two nearest intervals with calls in a direction. The session may be inside the nearer one,
+    /// with its calls already passed.
     fn call_intervals(&self, travel: Travel) -> Vec<CallSegment> {
         let here = self.step_number();
         let mut intervals: Vec<CallSegment> = self.timeline.branch().calls().collect();
@@ -107,7 +107,7 @@ impl Session {
         intervals
     }
 
-    /// Returns the step of the nearest event: an event at a known step, or a call in one of the stretches,
+    /// Returns the step of the nearest event: an event at a known step, or a call in one of the intervals,
     /// which are sorted by distance. May travel. Returns the reason if the travel was stopped.
     fn nearest(
         &mut self,

@@ -1,6 +1,6 @@
-//! Backward scans over stretches without residues, in programs that lose bits. The stretch is executed
-//! again in the other direction, which is faster. If nothing in it could stop the scan, the whole stretch
-//! is skipped; otherwise it is executed backward.
+//! Backward scans over intervals without residues, in programs that lose bits. The interval is executed again
+//! in the other direction, which is faster. If nothing in it could stop the scan, the whole interval is
+//! skipped; otherwise it is executed backward.
 
 use reviver_vm::Stop;
 
@@ -9,11 +9,11 @@ use super::watching::Watching;
 use super::{Session, scene};
 use reviver_vm::stops::{Node, Stops};
 
-/// Result of an attempt to skip the next stretch.
+/// Result of an attempt to skip the next interval.
 pub(super) enum Skip {
-    /// There is no such stretch, or it contains a reason to stop.
+    /// There is no such interval, or it contains a reason to stop.
     Nothing,
-    /// The stretch was skipped; the scan continues at its other end.
+    /// The interval was skipped; the scan continues at its other end.
     Skipped,
     Interrupted,
 }
@@ -21,7 +21,7 @@ pub(super) enum Skip {
 /// The stops of a scan for the opposite direction, computed when needed.
 pub(super) struct OppositeScan {
     plan: Option<Option<Stops>>,
-    /// The step at the near end of a stretch that contains a reason to stop. This stretch isn't checked
+    /// The step at the near end of an interval that contains a reason to stop. This interval isn't checked
     /// again.
     busy: Option<i64>,
 }
@@ -33,14 +33,14 @@ impl OppositeScan {
 }
 
 impl Session {
-    /// Skips the next stretch if it contains no reason to stop and fits into the remaining steps.
+    /// Skips the next interval if it contains no reason to stop and fits into the remaining steps.
     pub(super) fn skip_interval(&mut self, scan: &Scan, left: u64, opposite: &mut OppositeScan) -> Skip {
         let Some(start) = self.timeline.branch().interval(scan.travel) else { return Skip::Nothing };
         let here = self.state().step;
         if start.step.abs_diff(here) > left || opposite.busy == Some(here) {
             return Skip::Nothing;
         }
-        // Without memory for copies, the stretch is executed backward.
+        // Without memory for copies, the interval is executed backward.
         let Ok(other_end) = start.try_clone() else { return Skip::Nothing };
         let plan = opposite.plan.get_or_insert_with(|| self.plan_opposite(scan));
         let Some(plan) = plan else {

@@ -32,7 +32,7 @@ pub struct EarlierBranch {
     window: Option<LossWindow>,
 }
 
-/// Residues of a stretch of the earlier branch, by distances from its origin.
+/// Residues of an interval of the earlier branch, by distances from its origin.
 #[derive(Clone, Debug)]
 struct LossWindow {
     from: u64,

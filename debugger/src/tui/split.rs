@@ -1,6 +1,6 @@
-//! Reassembly of terminal sequences that arrive in pieces. On a slow line, the ESC at the start of a key's
-//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as
-//! `C`, which runs backward. Late answers to a query of the terminal arrive among the keys, too.
+//! Reassembly of terminal sequences that arrive in chunks. On a slow line, the ESC at the start of a key's
+//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`,
+//! which runs backward. Late answers to a query of the terminal arrive among the keys, too.
 //!
 //! Complete sequences are already decoded as keys by the reader and don't pass through here. Other input is
 //! held while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
@@ -17,10 +17,10 @@ use super::theme::Ground;
 /// Time after which an ESC that nothing follows is the key Esc.
 pub const LONE: Duration = Duration::from_millis(50);
 
-/// Maximum time until the next piece of a sequence.
+/// Maximum time until the next chunk of a sequence.
 pub const REST: Duration = Duration::from_millis(500);
 
-/// Maximum time until the next piece after the ESC was released as a key. It is short, because the user may
+/// Maximum time until the next chunk after the ESC was released as a key. It is short, because the user may
 /// have pressed Esc and now types `[`.
 const LATE: Duration = Duration::from_millis(100);
 
@@ -106,7 +106,7 @@ impl Split {
         }
     }
 
-    /// Returns how long to wait for the next piece, or `None` if nothing is held.
+    /// Returns how long to wait for the next chunk, or `None` if nothing is held.
     pub fn patience(&self, now: Instant) -> Option<Duration> {
         let since = self.since?;
         let Sequence::Begun(patience) = self.sequence() else { return None };
@@ -345,8 +345,8 @@ mod tests {
 
     const AT_ONCE: Duration = Duration::from_millis(1);
 
-    /// Returns the events for pieces, each with the time since the piece before. Nothing follows the last
-    /// piece.
+    /// Returns the events for chunks, each with the time since the chunk before. Nothing follows the last
+    /// chunk.
     fn pieces(events: impl IntoIterator<Item = (Duration, InputEvent)>) -> Vec<InputEvent> {
         let (mut split, mut now) = (Split::default(), Instant::now());
         let mut found = Vec::new();

@@ -60,7 +60,7 @@ pub struct Theme {
     pub here: Style,
     /// Reached steps on the timeline bar, and signs of calls.
     pub bar: Style,
-    /// Marks, displayed values, and notes beside code lines.
+    /// Marks, displayed values, and notes next to code lines.
     pub mark: Style,
     /// A fence on the timeline bar, or a stop at one.
     pub fence: Style,

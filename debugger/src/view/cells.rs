@@ -51,7 +51,7 @@ pub struct CellView {
     pub adjoint: Option<AdjointView>,
 }
 
-/// The adjoint shown beside a value.
+/// The adjoint shown next to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdjointView {
     /// The name of the adjoint: `x'`, `A'[3]`.

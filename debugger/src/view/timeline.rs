@@ -51,7 +51,7 @@ pub struct Events {
     pub more_moments: usize,
     /// Number of calls entered and left on the branch.
     pub calls: Calls,
-    /// The stretches with calls. If there are many, adjacent stretches are merged.
+    /// The intervals with calls. If there are many, adjacent intervals are merged.
     pub intervals: Vec<CallSegment>,
 }
 
@@ -68,8 +68,8 @@ pub enum Happening {
     Stop(Event),
 }
 
-/// Returns the events of the current branch: at most `most` single events, and at most `most` stretches
-/// with calls.
+/// Returns the events of the current branch: at most `most` single events, and at most `most` intervals with
+/// calls.
 pub fn events(session: &Session, most: usize) -> Events {
     let mut time_points = time_points(session);
     let more_moments = time_points.len().saturating_sub(most);
@@ -145,7 +145,7 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     (0..width).map(column).collect()
 }
 
-/// Adds the calls of a stretch to every column that it overlaps. A call is shown at the step number after
+/// Adds the calls of an interval to every column that it overlaps. A call is shown at the step number after
 /// its instruction.
 fn add_calls(columns: &mut [Column], extent: (i64, i64), interval: CallSegment) {
     let width = columns.len();

@@ -200,7 +200,7 @@ fn walk_back(screen: &mut Screen, gradient: &str, back: &str) {
     screen.command("goto end").command(gradient).command(back);
 }
 
-/// A wide screen shows the inverse program beside the program.
+/// A wide screen shows the inverse program next to the program.
 #[test]
 fn a_wide_screen() {
     let mut screen = Screen::open(support::subject(&support::text("fib.rasm")), 170, 40);

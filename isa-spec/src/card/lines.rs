@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
         let operation = operation(update, function.unwrap_or(Function::Copy), operands);
         let write = |operation| {
             let writing = Writing::of(formulas, operation, operands, function.is_none());
-            // A function without a form for these operands is described like an arbitrary function.
+            // A function without a signature for these operands is described like an arbitrary function.
             writing.or_else(|_| Writing::of(formulas, operation, operands, true))
         };
         let (values, adjoints) =

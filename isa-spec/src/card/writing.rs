@@ -43,7 +43,7 @@ impl<'a> Writing<'a> {
     /// Records the effects of an operation on its operands.
     ///
     /// # Errors
-    /// Returns an error if the operation has no form for these operands.
+    /// Returns an error if the operation has no signature for these operands.
     pub fn of(
         formulas: &'a Formulas,
         operation: Operation,

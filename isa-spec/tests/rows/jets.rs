@@ -17,7 +17,7 @@ use crate::precise::{self, polynomial};
 /// The coefficients of one jet.
 pub type Jet<const N: usize> = [f64; N];
 
-/// Evaluates a row over lifted numbers; the second source of [`Signature::RealInt`] is the primal of `b`.
+/// Evaluates a row over Taylor numbers; the second source of [`Signature::RealInt`] is the primal of `b`.
 pub fn row<R: Reals<Bits = u64>, const N: usize>(
     reals: R,
     (function, signature): (Function, Signature),

@@ -1,4 +1,4 @@
-//! Tests the rows over lifted numbers: values carry the derivatives that the rows define, including kinks,
+//! Tests the rows over Taylor numbers: values carry the derivatives that the rows define, including kinks,
 //! and the primal is the same as in a plain system.
 
 use reviver_isa::Function;
@@ -233,7 +233,7 @@ fn a_power_has_its_second_derivatives_at_the_exponent_0() {
     }
 }
 
-/// Returns the bits of a value, plain and lifted.
+/// Returns the bits of a value, plain and as a Taylor number.
 fn both<R: Reals<Bits = u64>>(
     reals: R,
     (function, signature): (Function, Signature),

@@ -18,7 +18,7 @@ use crate::loss::LossCell;
 use crate::shared::GroupKey;
 use crate::workspace::Workspace;
 
-/// Maximum number of group routes to compile, because each takes time.
+/// Maximum number of group calls to compile, because each takes time.
 const MOST_CALLS: usize = 4;
 
 /// Maximum numbers in the cells of a group. Larger groups miss the cache; single lanes need a quarter of the memory.
@@ -31,7 +31,7 @@ const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 }
 /// Compiled SIMD-group code of a plan.
 #[derive(Debug)]
 pub(super) struct PlanGroups {
-    /// For each run of consecutive losses: the index of the first loss, and its group routes.
+    /// For each run of consecutive losses: the index of the first loss, and its group call.
     group_calls: Vec<(usize, Arc<GroupCall>)>,
     /// Input columns, in the order of their cells.
     columns: Vec<usize>,
@@ -75,7 +75,7 @@ impl PlanGroups {
 #[derive(Debug)]
 pub(super) struct ThreadGroups<'g> {
     groups: &'g PlanGroups,
-    /// Buffers for each of the routes.
+    /// Memory of each group call.
     memories: Vec<GroupMemory>,
     most_steps: u64,
     /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
@@ -172,7 +172,8 @@ impl<'g> ThreadGroups<'g> {
         GroupLanes::Alone(lanes)
     }
 
-    /// Runs a group through all routes. If there are fewer lanes than the group has, the last lane is repeated.
+    /// Runs a group through all group calls. If there are fewer lanes than the group has, the last lane is
+    /// repeated.
     fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
         for ((first, group_calls), memory) in self.groups.group_calls.iter().zip(&mut self.memories) {
             for (n, &column) in self.groups.columns.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Coverage of runs: rows, signatures, branch outcomes, kinds of operands, call depths. Observes a machine step by step,
-//! and its module. This module knows no generator.
+//! Coverage of runs: rows, signatures, branch outcomes, kinds of operands, call depths. Observes a machine step by
+//! step, and its module. This module knows no generator.
 
 use std::collections::BTreeSet;
 

@@ -199,7 +199,8 @@ impl LaneMemory {
     }
 }
 
-/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no memory.
+/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no
+/// memory.
 pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     let (loads, stores): (Vec<_>, Vec<_>) =
         accesses(function, counts).into_iter().partition(|access| access.of == AccessKind::Load);

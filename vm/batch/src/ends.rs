@@ -75,7 +75,7 @@ pub(crate) struct LaneGradient {
 }
 
 impl LaneEnd {
-    /// Returns the SSA values that the arrival needs.
+    /// Returns the SSA values that the return needs.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> =
             self.outputs.iter().flatten().filter_map(|&home| value(home)).collect();
@@ -152,8 +152,8 @@ impl Ends<'_> {
         Ok(lane_ends)
     }
 
-    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints if the
-    /// gradient is verified.
+    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints
+    /// if the gradient is verified.
     pub fn of_gradient(
         &mut self,
         lane_run: &mut LaneRun,
@@ -294,7 +294,7 @@ impl Ends<'_> {
         Ok(())
     }
 
-    /// Returns the homes of the adjoints of a real at an arrival block, one for each output row.
+    /// Returns the homes of the adjoints of a real at a return block, one for each output row.
     fn adjoints(&self, lane_run: &mut LaneRun, block: u32, real: u32) -> Vec<CellHome> {
         let rows = 0..lane_run.adjoints.count();
         let of_row = |row| {

@@ -1,4 +1,4 @@
-//! Translates structured pieces to statements of a language with jumps that leave at most the innermost loop. A jump
+//! Translates structured nodes to statements of a language with jumps that leave at most the innermost loop. A jump
 //! that goes further stores its target in a variable, and the code in between is skipped. A resumed lane skips the code
 //! before its loop head in the same way. Independent of what blocks contain.
 
@@ -114,7 +114,7 @@ struct Ended {
 #[derive(Debug)]
 struct StructureLowering {
     pass: KernelKind,
-    /// Labels by loop head. Labels of the loops in a piece are consecutive.
+    /// Labels by loop head. Labels of the loops in a node are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
     /// Labels by target block.
     places: BTreeMap<u32, StatementLabel>,
@@ -157,7 +157,7 @@ impl StructureLowering {
         }
     }
 
-    /// Returns the range of labels of the loops among some pieces.
+    /// Returns the range of labels of the loops among some nodes.
     fn labels(&self, nodes: &[StructureNode]) -> Option<RangeInclusive<StatementLabel>> {
         let hull =
             |a: Option<RangeInclusive<StatementLabel>>, b: Option<RangeInclusive<StatementLabel>>| match (

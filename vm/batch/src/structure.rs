@@ -16,7 +16,7 @@ use crate::irreducible_loops::ReducibleGraph;
 pub(crate) enum StructureNode {
     /// The content of a block. A block without successors ends the lane.
     Block(u32),
-    /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next piece. Otherwise
+    /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next node. Otherwise
     /// `leaves` is the target: a label, or the head of an enclosing loop.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
     /// The two sequences after a block with two successors.
@@ -28,7 +28,7 @@ pub(crate) enum StructureNode {
     Place(u32),
 }
 
-/// Returns the pieces of a graph, in program order.
+/// Returns the nodes of a graph, in program order.
 pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructureNode> {
     let graph = &reducible.graph;
     StructureShape::of(graph).sequence(graph, 0, false)
@@ -158,7 +158,7 @@ impl StructureShape {
         }
     }
 
-    /// Emits the pieces of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, only the
+    /// Emits the nodes of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, only the
     /// loop's body is emitted, and blocks after the loop are left out.
     fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructureNode> {
         let mut nodes = Vec::new();

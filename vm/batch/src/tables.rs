@@ -1,5 +1,5 @@
-//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a lane's memory: a helper
-//! function of the shader finds the input word or the constant. Independent of shader text.
+//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a
+//! lane's memory: a helper function of the shader finds the input word or the constant. Independent of shader text.
 
 use std::collections::BTreeMap;
 

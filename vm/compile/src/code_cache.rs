@@ -72,7 +72,7 @@ struct Common<B> {
     program: Program,
     backend: B,
     known: RwLock<HashMap<Specialization, Option<Arc<Compiled>>>>,
-    /// Counter that increases when a specialization gets code or is given up.
+    /// Counter that increases when a specialization gets code or is abandoned.
     changes: AtomicU64,
     /// Number of operations that were compiled.
     operations: AtomicU64,
@@ -171,7 +171,7 @@ impl<B: Backend> CodeCache<B> {
         with_code.filter_map(|(specialization, _)| of(specialization)).collect()
     }
 
-    /// Counts a change, after the code of a specialization was given up.
+    /// Counts a change, after the code of a specialization was abandoned.
     pub fn changed(&self) {
         self.common.changes.fetch_add(1, Ordering::Relaxed);
     }

@@ -169,7 +169,8 @@ impl CompiledRun {
     /// for a start or a machine of another program.
     ///
     /// # Errors
-    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start again.
+    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start
+    /// again.
     pub fn run_from(
         &self,
         start: &RunStart,

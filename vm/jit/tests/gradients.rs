@@ -23,7 +23,7 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 const MOST_STEPS: u64 = 2_000_000;
 
-/// The evaluator, for well-made forms.
+/// The evaluator, for valid SSA functions.
 #[derive(Debug)]
 struct Checked;
 
@@ -123,7 +123,8 @@ impl Trial {
 }
 
 impl Trial {
-    /// Holds two gradients against each other: to the last bit, unless code without checks puts cells back instead of uncomputing them.
+    /// Holds two gradients against each other: to the last bit, unless code without checks puts cells back instead of
+    /// uncomputing them.
     fn same(&self, name: &str, level: CheckLevel, interpreted: &Found, called: &Found) {
         if level == CheckLevel::Checked || self.program.module().real.is_exact() {
             return assert_eq!(interpreted, called, "{name}");
@@ -189,7 +190,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
             let mut memory = CallMemory::default();
             let by_evaluator = trial.call(&evaluated, &mut memory);
-            // The room of one call serves another.
+            // The memory of one call serves another.
             let by_code = [trial.call(&native, &mut memory), trial.call(&native, &mut memory)];
             assert_eq!(by_code[0], by_code[1], "{name} {level:?}");
             assert_eq!(by_evaluator, by_code[0], "{name} {level:?}");
@@ -218,7 +219,8 @@ fn trial(text: &str) -> Trial {
     Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap()
 }
 
-/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would keep a loop going.
+/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would
+/// keep a loop going.
 #[test]
 fn nonfinite_numbers_are_detected_without_checks() {
     let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
@@ -279,7 +281,8 @@ impl Backend for Longest {
     }
 }
 
-/// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
+/// Recursions are calls of the function, for which the memory grows: x^n by n calls, which need more memory than there
+/// is at first.
 #[test]
 fn recursions_have_gradients() {
     let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
@@ -329,7 +332,8 @@ impl Backend for Accesses {
 }
 
 impl Trial {
-    /// Compares the evaluator and native code with the interpreter. Returns the accesses to reals and the stores of adjoints in the function.
+    /// Compares the evaluator and native code with the interpreter. Returns the accesses to reals and the stores of
+    /// adjoints in the function.
     fn compare(&self, name: &str, level: CheckLevel) -> [usize; 2] {
         let (plan, losses) = ((self.turn, level), (&self.losses[..], 1));
         let accesses = Accesses::default();
@@ -362,7 +366,8 @@ fn ancillas_without_adjoints_propagate_none() {
     }
 }
 
-/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks doesn't restore them.
+/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks
+/// doesn't restore them.
 #[test]
 fn unrolled_reals_are_not_restored_without_checks() {
     for n in [0, 1, 9] {

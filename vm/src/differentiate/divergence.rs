@@ -1,6 +1,6 @@
 //! Verification of reverse sweeps without a history. A sweep has *diverged* if it took other branches than the primal
-//! sweep, or returned to other numbers than rounding explains. This module knows the start and the arrival of a run,
-//! and no adjoint but those of the arrival.
+//! sweep, or returned to other numbers than rounding explains. This module knows the start and the end of a run, and
+//! no adjoint but those at the end.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub(crate) struct TurnFacts {
     pub sum: SumSize,
 }
 
-/// Verifies a reverse sweep that has arrived. Returns the error bound of the loss to first order, or how the sweep
+/// Verifies a reverse sweep that has ended. Returns the error bound of the loss to first order, or how the sweep
 /// diverged.
 pub(super) fn verify<B: Interpreted>(
     machine: &Machine<B>,

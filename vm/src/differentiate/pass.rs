@@ -359,7 +359,7 @@ impl<B: Interpreted> Pass<B> {
         verify(self.checkpointed_run.machine(), start, facts).map(Some).map_err(Stopped::Divergence)
     }
 
-    /// Returns the arrival of a finished pass.
+    /// Returns the end of a finished pass.
     pub fn sweep_end(self, loss_error: Option<f64>) -> SweepEnd<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.checkpointed_run.taken(), self.checkpointed_run.cost());
@@ -494,7 +494,7 @@ fn full(history: PassHistory, bytes: u64) -> DifferentiateError {
 }
 
 /// Runs backward to the beginning, where the number of own steps (without those of rules) is `first`. A sweep with
-/// more own steps has diverged and might never arrive.
+/// more own steps has diverged and might never end.
 fn backward<B: Interpreted>(
     subject: &Subject,
     history: PassHistory,

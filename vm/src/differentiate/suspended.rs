@@ -1,5 +1,5 @@
-//! Suspended gradients: what is saved of an unfinished gradient beside the state and its history, and the conditions
-//! under which resuming it gives the same gradient as an uninterrupted run.
+//! Suspended gradients: what is saved of an unfinished gradient in addition to the state and its history, and the
+//! conditions under which resuming it gives the same gradient as an uninterrupted run.
 //!
 //! The start state isn't saved. The caller supplies it again, because the reverse sweep is verified against it, and is
 //! repeated from it if it diverged. A digest proves that it is the same start.

@@ -1,5 +1,6 @@
-//! The data of a course with snapshots: the snapshots, beginning with that of the initial state, and the
-//! extent of the machine's current history. The module knows distances from the start, and executes no step.
+//! The data of a checkpointed run with snapshots: the snapshots, beginning with that of the initial state,
+//! and the extent of the machine's current history. The module knows distances from the start, and executes
+//! no step.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct KeptSnapshots<B> {
     has_lost: bool,
     /// True if the history still covers the whole run, because all of it may be kept.
     is_whole: bool,
-    /// The step at which the full history was given up.
+    /// The step at which the full history was dropped.
     exceeded: Option<i64>,
     lossless: LosslessSegments,
     /// The length of the run, if it was known at the start.

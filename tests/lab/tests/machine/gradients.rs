@@ -132,7 +132,7 @@ impl Line {
     }
 }
 
-/// Returns the sources of a form, from the globals `a`, `b` and `n`.
+/// Returns the sources of a signature, from the globals `a`, `b` and `n`.
 fn sources(function: Function, signature: Signature) -> String {
     let names = match signature {
         Signature::RealInt => [", a", ", n"],

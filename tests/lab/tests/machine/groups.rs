@@ -34,7 +34,7 @@ struct Given {
     cell: usize,
 }
 
-/// Program with the routes of those losses that share a turning point.
+/// Program with the group call of those losses that share a turning point.
 struct Trial {
     start: RunStart,
     given: Vec<Given>,

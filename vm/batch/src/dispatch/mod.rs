@@ -71,7 +71,7 @@ pub(crate) struct DeviceShader {
     passes: Kernels,
     shape: WordShape,
     most_lanes: usize,
-    /// Memory that no batch uses at the moment.
+    /// Memory that no batch uses at present.
     idle: Mutex<Vec<Buffers>>,
     pace: Mutex<Pace>,
 }
@@ -113,8 +113,8 @@ impl DeviceShader {
         self.most_lanes
     }
 
-    /// Executes a batch. `inputs` and `outputs` have a column of `lanes` words for each input and output word. The outputs
-    /// of a lane that hasn't arrived are undefined. `stop` is checked about ten times a second.
+    /// Executes a batch. `inputs` and `outputs` have a column of `lanes` words for each input and output word. The
+    /// outputs of a lane that has not finished are undefined. `stop` is checked about ten times a second.
     ///
     /// # Errors
     ///

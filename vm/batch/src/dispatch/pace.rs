@@ -35,8 +35,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Returns the initial pace. `most_iterations` bounds the iterations of a lane in one dispatch. `has_non_resumable` is true if
-    /// the shader has a non-resumable kernel.
+    /// Returns the initial pace. `most_iterations` bounds the iterations of a lane in one dispatch. `has_non_resumable`
+    /// is true if the shader has a non-resumable kernel.
     pub fn new(most_iterations: u32, has_non_resumable: bool) -> Self {
         let iterations = ITERATIONS_AT_FIRST.min(most_iterations);
         let single = Self::most_non_resumable(most_iterations)

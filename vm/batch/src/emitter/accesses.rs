@@ -135,7 +135,8 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
     }
 
-    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that of the first cell.
+    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that
+    /// of the first cell.
     fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match cells.start {
@@ -159,9 +160,10 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory at the same offset
-    /// from each start in `places`. `each` emits the lines for one word: its arguments are the source word and the offset. The lines should
-    /// be short, because the compile time of a shader grows with the square of the size of a function.
+    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory
+    /// at the same offset from each start in `places`. `each` emits the lines for one word: its arguments are the
+    /// source word and the offset. The lines should be short, because the compile time of a shader grows with the
+    /// square of the size of a function.
     pub(super) fn through(
         &mut self,
         (source, count): (WordSource, u32),

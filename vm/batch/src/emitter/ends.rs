@@ -50,8 +50,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the end of the reverse sweep: its branches must be those of the primal sweep, and the largest number bounds what rounding
-    /// explains.
+    /// Emits the end of the reverse sweep: its branches must be those of the primal sweep, and the largest number
+    /// bounds what rounding explains.
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
@@ -65,8 +65,8 @@ impl Writer<'_> {
         self.fail("path != 0lu", None);
     }
 
-    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also checks the size of
-    /// the difference.
+    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also
+    /// checks the size of the difference.
     pub(super) fn missed(&mut self, row: u32, [start, found, adjoint]: [&str; 3]) {
         if start == found {
             return;

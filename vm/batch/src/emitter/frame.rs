@@ -241,7 +241,8 @@ pub(super) struct ShaderParts {
 }
 
 const ADMITTED: &str = "\
-// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the processor finds out.";
+// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the
+// processor finds out.";
 
 const LANE: &str = "\
 var<private> lane: u32;
@@ -269,7 +270,8 @@ fn set_output(word: u32, bits: u64) {
 ";
 
 const END_LANE: &str = "
-// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step limit.
+// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step
+// limit.
 fn end_lane(is_spent: bool, is_over: bool, otherwise: u32) {
     let ended = select(select(otherwise, OVER, is_over), FAILED, has_failed());
     let state = select(ended, BEGINS, is_spent);

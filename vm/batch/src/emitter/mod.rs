@@ -279,8 +279,8 @@ impl LaneText {
         0..self.lane_run.adjoints.losses.len()
     }
 
-    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest freed one, the
-    /// largest difference that rounding explains, and for each row the loss and the error in it.
+    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest
+    /// freed one, the largest difference that rounding explains, and for each row the loss and the error in it.
     fn evidence(&self) -> impl Iterator<Item = String> {
         let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("error{row}")]);
         ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)

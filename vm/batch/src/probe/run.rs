@@ -141,8 +141,8 @@ fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }
 
-/// Returns the number of iterations that a loop of [`Probe::MOST_ITERATIONS`] iterations executes, derived from the final
-/// state of a series.
+/// Returns the number of iterations that a loop of [`Probe::MOST_ITERATIONS`] iterations executes, derived from the
+/// final state of a series.
 fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
         "    var state = inputs[lane];

@@ -84,7 +84,7 @@ impl TrialPipeline {
     }
 
     /// Runs lanes with the given input words. With each lowering they must have the same results after the same steps.
-    /// Lanes that don't arrive are not compared, because the lowering decides when a failure is noticed.
+    /// Lanes that don't finish are not compared, because the lowering decides when a failure is noticed.
     pub fn run(&self, lanes: &[Vec<u64>], budget: Budget) -> Ran {
         let mut all = self.shaders.iter().map(|shader| self.run_one(shader, lanes, budget));
         let first = all.next().unwrap();

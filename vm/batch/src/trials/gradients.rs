@@ -47,7 +47,7 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
     ExpectedOutcome::Finished { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
-/// Returns how many lanes arrived, and how many should have.
+/// Returns how many lanes finished, and how many should have.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     let Ok(shader) = gradient(program, loss, CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
@@ -123,8 +123,8 @@ fn together(program: &Program) -> Vec<usize> {
     losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
 }
 
-/// Checks that a lane with several losses arrives if and only if it does with each loss alone, with the same words.
-/// Returns the number of such lanes; 0 if the text is longer than `longest`.
+/// Checks that a lane with several losses finishes if and only if it does with each loss alone, with the same
+/// words. Returns the number of such lanes; 0 if the text is longer than `longest`.
 fn rows_are_gradients(
     what: &str,
     program: &Arc<Program>,

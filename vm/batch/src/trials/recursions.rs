@@ -21,7 +21,7 @@ const POLYNOMIAL: &str = ".inout n default 3\n.inout x: real default 0.75\n.out 
                           call nested(n - 1, x, t)\n add y, x * t\n add y, x\n uncall nested(n - 1, x, t)\n\
                           fi n > 0\n.end\n";
 
-/// A sum of powers of x: each call has its own real, with its adjoint beside it.
+/// A sum of powers of x: each call has its own real, with its adjoint next to it.
 const POWERS: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: real\ncall powers(n, x, y)\n\n\
                       .proc powers(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n add t, x * x\n \
                       add y, t\n call powers(n - 1, t, y)\n sub t, x * x\nfi n > 0\n.end\n";

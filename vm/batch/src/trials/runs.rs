@@ -94,7 +94,7 @@ fn interpreted(
     }
 }
 
-/// Runs a compiled route; its code restores cells instead of uncomputing them.
+/// Executes a compiled run, whose code restores cells instead of uncomputing them.
 fn elided(
     program: &Arc<Program>,
     compiled_run: Option<&CompiledRun>,
@@ -115,8 +115,8 @@ fn word(state: &State, cell: &ShaderCell) -> u64 {
     }
 }
 
-/// Counts the lanes that have arrived; each must have the expected results. With checks left out, a lane that should
-/// fail may have any outcome.
+/// Counts the lanes that have finished; each must have the expected results. With checks left out, a lane that
+/// should fail may have any outcome.
 pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
@@ -136,7 +136,7 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
 /// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Compares lanes of a run, with several budgets. Returns how many lanes arrived, and how many should have.
+/// Compares lanes of a run, with several budgets. Returns how many lanes finished, and how many should have.
 pub fn compared(
     what: &str,
     program: &Arc<Program>,

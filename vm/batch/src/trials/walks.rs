@@ -1,4 +1,4 @@
-//! Compares walks through control-flow graphs with walks through their statements: the same blocks, however often a
+//! Compares paths through control-flow graphs with paths through their statements: the same blocks, however often a
 //! lane is suspended and resumed. A lane with exhausted iterations reaches an end.
 
 use crate::graph::BlockGraph;
@@ -7,7 +7,7 @@ use crate::shader::KernelKind;
 use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements, StatementLabel};
 use crate::structure::structured;
 
-/// A walk through a graph; the number of visited blocks determines each branch.
+/// A path through a graph; the number of visited blocks determines each branch.
 struct GraphWalk<'g> {
     graph: &'g BlockGraph,
     reducible: &'g ReducibleGraph,
@@ -205,7 +205,7 @@ impl<'g> GraphWalk<'g> {
     }
 }
 
-/// Checks that the statements of a graph have the same walks as the graph, with any suspensions. Returns true if the
+/// Checks that the statements of a graph have the same paths as the graph, with any suspensions. Returns true if the
 /// graph needed switches.
 fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());

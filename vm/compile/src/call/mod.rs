@@ -9,8 +9,8 @@
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
-//! The sweeps are built apart ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends.
-//! Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
+//! The sweeps are built separately ([`crate::build()`]) and joined at the *turning point*, where the primal sweep
+//! ends. Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
 //! *Working memory* holds the other cells that code changes. A failed check, or an exit other than the end, means that
 //! a machine has to make the call.
 

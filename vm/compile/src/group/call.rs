@@ -33,13 +33,13 @@ pub struct GroupCall {
     layout: AdjointRows,
     demands: Demands,
     first_steps: u64,
-    /// The identity of this call. A room is accepted only with the same identity, because native code relies
+    /// The identity of this call. Memory is accepted only with the same identity, because native code relies
     /// on its sizes.
     memory_token: Arc<MemoryToken>,
     code: Box<dyn GroupCode>,
 }
 
-/// The identity that a call shares with the rooms that it created.
+/// The identity that a call shares with the memory that it created.
 #[derive(Debug)]
 struct MemoryToken;
 

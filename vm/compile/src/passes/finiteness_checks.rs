@@ -202,7 +202,7 @@ struct FiniteAhead {
     of: Vec<Option<ValueSet>>,
     /// Exits at which no fact is required, because the caller doesn't read memory there.
     dead_exits: HashSet<u32>,
-    /// True if a NaN might keep a loop going. Checks are then never moved behind the loop.
+    /// True if a NaN might keep a loop going. Checks are then never moved after the loop.
     may_go_on: bool,
 }
 

@@ -182,7 +182,7 @@ fn status(text: &str, name: &str) -> i64 {
     found.and_then(|number| number.parse().ok()).unwrap()
 }
 
-/// Returns a question for each depth, with the interpreter's integers at its end, if it arrives.
+/// Returns a question for each depth, with the interpreter's integers at its end, if there is no trap.
 fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;

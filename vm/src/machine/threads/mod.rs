@@ -140,7 +140,7 @@ impl<B: Interpreted> Machine<B> {
             match self.make_tasks(bound, travel, left) {
                 Ok(made) => left -= made,
                 Err(Unfinished::Interrupted) => return Ok(Stop::Interrupted),
-                // The next round of the loop executes the tasks sequentially.
+                // The next iteration of the loop executes the tasks sequentially.
                 Err(Unfinished::ByOneThread) => {}
             }
         }
