@@ -40,8 +40,8 @@ impl Executable {
         // By default, derivatives are with respect to every number of the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
-        let route = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
-        let (forward, backward) = (route(Travel::Forward), route(Travel::Backward));
+        let compiled_run = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
+        let (forward, backward) = (compiled_run(Travel::Forward), compiled_run(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
         // No caller receives the values of `show` yet.
         begin.counters.shown = ShownMark::SILENT;

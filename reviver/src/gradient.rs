@@ -14,7 +14,7 @@ use reviver_vm::reports::Reports;
 use reviver_vm::values::Value;
 
 use super::cells::RealCells;
-use super::end_to_end::in_one_go;
+use super::end_to_end::run_budget;
 use super::error::Error;
 use super::loss::LossCell;
 use super::numbers::take_reals;
@@ -72,7 +72,7 @@ impl Workspace {
     fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<FoundGradients>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_call_functions());
-        let most = in_one_go(&self.machine, self.most_steps);
+        let most = run_budget(&self.machine, self.most_steps);
         Ok(call.and_then(|call| call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most)))
     }
 
@@ -105,7 +105,7 @@ impl Workspace {
     ) -> Result<usize, Error> {
         self.begin_gradients(losses)?;
         let call = if self.may_call_functions() { self.jacobian_call(losses) } else { None };
-        let most_steps = in_one_go(&self.machine, self.most_steps);
+        let most_steps = run_budget(&self.machine, self.most_steps);
         let mut done = 0;
         while let Some(rest) = losses.get(done..).filter(|rest| !rest.is_empty()) {
             let rows = call.as_ref().map_or(1, |call| call.rows());

@@ -78,7 +78,7 @@ pub fn findings(module: &Module) -> Vec<Finding> {
         if walk.settle(&mut work).is_none() {
             return Vec::new();
         }
-        walk.judge(&mut findings);
+        walk.collect_findings(&mut findings);
     }
     findings
 }
@@ -251,7 +251,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Reports the certain errors, based on the fixed point.
-    fn judge(mut self, findings: &mut Vec<Finding>) {
+    fn collect_findings(mut self, findings: &mut Vec<Finding>) {
         let mut starts: Vec<(u32, KnownState)> = self.joins.drain().collect();
         starts.push(self.start());
         starts.sort_by_key(|(at, _)| *at);
@@ -271,13 +271,13 @@ impl<'m> Walk<'m> {
             self.way(start, state, &mut work, look);
         }
         if self.procedure.entry == 0 {
-            self.judge_the_end(findings);
+            self.check_end(findings);
         }
         findings.append(&mut broken);
     }
 
     /// Checks the globals of main at its end.
-    fn judge_the_end(&self, findings: &mut Vec<Finding>) {
+    fn check_end(&self, findings: &mut Vec<Finding>) {
         let Some(exit) = &self.exit else { return };
         for (number, global) in (0..).zip(&self.module.globals) {
             if global.role.is_result() {

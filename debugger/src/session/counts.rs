@@ -115,7 +115,8 @@ impl Session {
                 Some(_) => self.timeline.run(Travel::Forward, 1),
                 None => self.timeline.run_until(Some(&plan.stops), Travel::Forward, here.abs_diff(last)),
             };
-            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) || !self.goes_on(self.step_number())
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. }))
+                || !self.may_continue(self.step_number())
             {
                 return None;
             }

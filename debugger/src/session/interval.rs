@@ -92,7 +92,7 @@ impl Session {
         let opposite = scan.travel.reversed();
         let mut watching = Watching::default();
         while self.state().step != end {
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return None;
             }
             let node = Node::of(self.state(), opposite);

@@ -143,7 +143,7 @@ impl Session {
             if here >= end {
                 return Ok(true);
             }
-            if !self.goes_on(here) {
+            if !self.may_continue(here) {
                 return Ok(false);
             }
             let is_change = plan.contains(Node::of(self.state(), Travel::Forward));

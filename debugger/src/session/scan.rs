@@ -34,7 +34,7 @@ impl Session {
             if left == 0 {
                 return self.spent(scan, budget, first);
             }
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return Reason::Interrupted;
             }
             match self.skip_interval(scan, left, &mut opposite) {
@@ -174,7 +174,7 @@ impl Session {
             for n in 0..self.points.len() {
                 if let Some(kind) = self.is_at(n) {
                     let innermost = scene(&self.memory, &self.timeline);
-                    let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.judge(innermost));
+                    let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.verdict(innermost));
                     hits.extend(self.decide(vec![verdict], n, kind, printed));
                 }
             }

@@ -71,7 +71,7 @@ impl Session {
             if left == 0 {
                 return Some(self.at_limit(Travel::Forward));
             }
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return Some(Reason::Interrupted);
             }
             let outcome = match plan.contains(Node::of(self.state(), Travel::Forward)) {

@@ -42,10 +42,10 @@ impl Session {
         let mut all = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
         for _ in 0..count {
             let depth = self.state().calls.len();
-            self.go_on(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
+            self.continue_scan(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
             if all.reason == Reason::Arrived && self.state().calls.len() > depth {
                 let until = Until::Depth(depth);
-                self.go_on(Scan { travel, budget: u64::MAX, until }, &mut all);
+                self.continue_scan(Scan { travel, budget: u64::MAX, until }, &mut all);
             }
             if all.reason != Reason::Arrived {
                 break;
@@ -54,7 +54,7 @@ impl Session {
         self.ended(from, travel, all)
     }
 
-    fn go_on(&mut self, scan: Scan, all: &mut ScanResult) {
+    fn continue_scan(&mut self, scan: Scan, all: &mut ScanResult) {
         let found = self.scan(&scan);
         all.reason = found.reason;
         all.printed.append(found.printed);
@@ -156,7 +156,7 @@ impl Session {
             if here == step {
                 return if wanted == step { Reason::Arrived } else { self.at_limit(direction(step, wanted)) };
             }
-            if !self.goes_on(here) {
+            if !self.may_continue(here) {
                 return Reason::Interrupted;
             }
             let travel = direction(here, step);

@@ -18,7 +18,7 @@ pub trait Reals: Copy + 'static {
     type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
     /// True if numbers carry derivatives in addition to their values.
-    const LIFTED: bool = false;
+    const IS_TAYLOR: bool = false;
 
     /// True if sums are exact, so that undoing an update needs no residue.
     const EXACT: bool;

@@ -72,11 +72,11 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Signature)) {
     for point in points(row_of.1) {
         for changes in [[1.0, 0.0], [0.0, 1.0], [-0.5, 0.25]] {
             let [a, b] = [0, 1].map(|n| [point[n], changes[n]]);
-            let lifted = row(reals, row_of, a, b);
+            let taylor_numbers = row(reals, row_of, a, b);
             let plain =
                 row(reals, row_of, [a[0]], [b[0]]).and_then(|_| directional(reals, row_of, point, changes));
             let place = format!("{row_of:?} at {point:?} along {changes:?} in {}", reals.system());
-            match (lifted, plain) {
+            match (taylor_numbers, plain) {
                 (Ok([_, found]), Ok(expected)) => {
                     let bound = 4.0 * (ulp + f64::EPSILON) * (1.0 + expected.abs());
                     assert!((found - expected).abs() <= bound, "{place}: {found}, not {expected}");
@@ -86,8 +86,12 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Signature)) {
                 (Err(Fault::Overflow), _) | (_, Err(Fault::Overflow)) if R::EXACT => {}
                 // The first coefficients of a² don't show that |a| = √a² bends at 0, but the row does.
                 (Ok([_, 0.0]), Err(_)) if lacks_derivatives(row_of.0) => {}
-                (lifted, plain) => {
-                    assert_eq!(lifted.is_ok(), plain.is_ok(), "{place}: {lifted:?}, {plain:?}")
+                (taylor_numbers, plain) => {
+                    assert_eq!(
+                        taylor_numbers.is_ok(),
+                        plain.is_ok(),
+                        "{place}: {taylor_numbers:?}, {plain:?}"
+                    )
                 }
             }
         }
@@ -240,23 +244,23 @@ fn both<R: Reals<Bits = u64>>(
     [a, b]: [Jet<3>; 2],
 ) -> (Eval<u64>, Eval<[u64; 3]>) {
     let plain = Arithmetic { words: Wide, reals };
-    let lifted = Arithmetic { words: Wide, reals: TaylorReals::<R, 3>::new(reals) };
+    let taylor_numbers = Arithmetic { words: Wide, reals: TaylorReals::<R, 3>::new(reals) };
     let (p, q) = (reals.literal(a[0]).unwrap(), reals.literal(b[0]).unwrap());
     let (x, y) = (series(reals, a), series(reals, b));
     let n = b[0] as i64;
     let (value, series) = match signature {
-        Signature::RealInt => (function.real_int(&plain, p, n), function.real_int(&lifted, x, n)),
-        _ => (function.real(&plain, p, q), function.real(&lifted, x, y)),
+        Signature::RealInt => (function.real_int(&plain, p, n), function.real_int(&taylor_numbers, x, n)),
+        _ => (function.real(&plain, p, q), function.real(&taylor_numbers, x, y)),
     };
     let admitted = value.and_then(|v| plain.reals.admit(v)).map(|v| plain.reals.to_bits(v));
-    (admitted, series.and_then(|v| lifted.reals.admit(v)).map(|v| lifted.reals.to_bits(v)))
+    (admitted, series.and_then(|v| taylor_numbers.reals.admit(v)).map(|v| taylor_numbers.reals.to_bits(v)))
 }
 
 fn check_primal<R: Reals<Bits = u64>>(reals: R, row: (Function, Signature)) {
     for [a, b] in points(row.1) {
         let place = format!("{row:?} at {a}, {b} in {}", reals.system());
-        let (plain, lifted) = both(reals, row, [constant(a), constant(b)]);
-        match lifted {
+        let (plain, taylor_numbers) = both(reals, row, [constant(a), constant(b)]);
+        match taylor_numbers {
             Ok([primal, rest @ ..]) => {
                 assert_eq!(Ok(primal), plain, "{place}");
                 let rest = rest.map(|bits| reals.to_f64(reals.of_bits(bits)));
@@ -264,8 +268,8 @@ fn check_primal<R: Reals<Bits = u64>>(reals: R, row: (Function, Signature)) {
             }
             Err(fault) => assert_eq!(Err(fault), plain, "{place}"),
         }
-        let (plain, lifted) = both(reals, row, [[a, 0.5, -0.25], [b, -0.5, 0.125]]);
-        match lifted {
+        let (plain, taylor_numbers) = both(reals, row, [[a, 0.5, -0.25], [b, -0.5, 0.125]]);
+        match taylor_numbers {
             Ok([primal, ..]) => assert_eq!(Ok(primal), plain, "{place}"),
             Err(fault) => assert!(plain.is_ok() || plain == Err(fault), "{place}: {fault:?}, {plain:?}"),
         }
@@ -283,7 +287,7 @@ fn the_primal_has_the_bits_of_a_plain_run_and_constants_stay_constant() {
 fn conditions_read_the_primal_only() {
     fn check<R: Reals<Bits = u64>>(reals: R) {
         let plain = Arithmetic { words: Wide, reals };
-        let lifted = Arithmetic { words: Wide, reals: TaylorReals::<R, 3>::new(reals) };
+        let taylor_numbers = Arithmetic { words: Wide, reals: TaylorReals::<R, 3>::new(reals) };
         let conditions = Function::ALL
             .iter()
             .filter(|f| f.signatures().any(|signature| signature == Signature::RealsToInt));
@@ -293,7 +297,7 @@ fn conditions_read_the_primal_only() {
                 let (x, y) = (series(reals, [a, 1.0, -3.0]), series(reals, [b, -2.0, 0.5]));
                 let place = format!("{condition:?} at {a}, {b}");
                 assert_eq!(
-                    condition.reals_to_int(&lifted, x, y),
+                    condition.reals_to_int(&taylor_numbers, x, y),
                     condition.reals_to_int(&plain, p, q),
                     "{place}"
                 );
@@ -312,7 +316,7 @@ fn turned([x, y, angle]: [Jet<3>; 3]) -> [Jet<3>; 2] {
 }
 
 fn check_rotation<R: Reals<Bits = u64>>(reals: R, tolerance: f64) {
-    let lifted = TaylorReals::<R, 3>::new(reals);
+    let taylor_numbers = TaylorReals::<R, 3>::new(reals);
     let close = |found: Coefficients<R::Cell, 3>, expected: Jet<3>, bound: f64| {
         let found = found.0.map(|lane| reals.to_f64(lane));
         let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= bound);
@@ -322,14 +326,16 @@ fn check_rotation<R: Reals<Bits = u64>>(reals: R, tolerance: f64) {
     for _ in 0..50 {
         let jets = [0; 3].map(|_| [0; 3].map(|_| (128.0 * random.unit()).round() / 64.0 - 1.0));
         let [x, y, angle] = jets.map(|jet| series(reals, jet));
-        let there = lifted.rotate(x, y, angle).unwrap();
+        let there = taylor_numbers.rotate(x, y, angle).unwrap();
         assert_eq!((there.0.0[0], there.1.0[0]), reals.rotate(x.0[0], y.0[0], angle.0[0]).unwrap());
         let expected = turned(jets);
         close(there.0, expected[0], tolerance);
         close(there.1, expected[1], tolerance);
-        let way_back = lifted.rotate_back(there.0, there.1, angle).unwrap();
-        let other_way =
-            lifted.rotate_back(x, y, angle).and_then(|(x, y)| lifted.rotate(x, y, angle)).unwrap();
+        let way_back = taylor_numbers.rotate_back(there.0, there.1, angle).unwrap();
+        let other_way = taylor_numbers
+            .rotate_back(x, y, angle)
+            .and_then(|(x, y)| taylor_numbers.rotate(x, y, angle))
+            .unwrap();
         for (x, y) in [way_back, other_way] {
             let bound = if R::EXACT { 0.0 } else { tolerance };
             close(x, jets[0], bound);
@@ -348,21 +354,24 @@ fn rotations_are_reversible_in_every_coefficient() {
 
 #[test]
 fn bits_hold_one_word_for_each_coefficient() {
-    let lifted = TaylorReals::<F64, 3>::new(F64);
+    let taylor_numbers = TaylorReals::<F64, 3>::new(F64);
     let two = [2.0_f64.to_bits(), 0, 0];
-    assert_eq!(lifted.of_bits(two).0, [2.0, 0.0, 0.0]);
+    assert_eq!(taylor_numbers.of_bits(two).0, [2.0, 0.0, 0.0]);
     let series = [2.0_f64.to_bits(), (-5.0_f64).to_bits(), 0];
-    assert_eq!(lifted.of_bits(series).0, [2.0, -5.0, 0.0]);
-    assert_eq!(lifted.to_bits(lifted.of_bits(series)), series);
-    assert_eq!(lifted.to_bits(Coefficients::default()), [0; 3]);
-    let cell = lifted.of_bits(series);
-    assert_eq!((lifted.to_f64(cell), lifted.tangent(cell, 2), F64.tangent(2.0, 2)), (2.0, 5.0, 0.0));
+    assert_eq!(taylor_numbers.of_bits(series).0, [2.0, -5.0, 0.0]);
+    assert_eq!(taylor_numbers.to_bits(taylor_numbers.of_bits(series)), series);
+    assert_eq!(taylor_numbers.to_bits(Coefficients::default()), [0; 3]);
+    let cell = taylor_numbers.of_bits(series);
     assert_eq!(
-        (lifted.text(cell), lifted.parse("2.0").map(|two| two.0)),
+        (taylor_numbers.to_f64(cell), taylor_numbers.tangent(cell, 2), F64.tangent(2.0, 2)),
+        (2.0, 5.0, 0.0)
+    );
+    assert_eq!(
+        (taylor_numbers.text(cell), taylor_numbers.parse("2.0").map(|two| two.0)),
         ("2.0".into(), Some([2.0, 0.0, 0.0]))
     );
     assert_eq!(
-        lifted.admit(Coefficients([1.0, 0.0, f64::INFINITY])).map(|cell| cell.0),
+        taylor_numbers.admit(Coefficients([1.0, 0.0, f64::INFINITY])).map(|cell| cell.0),
         Err(Fault::NonFinite)
     );
 }

@@ -115,7 +115,7 @@ impl PreparedLanes for CpuLanes {
 
 impl CpuLanes {
     fn groups(&self, lanes: usize) -> Option<&PlanGroups> {
-        if self.groups.get().is_none() && !PlanGroups::is_worth_it(lanes) {
+        if self.groups.get().is_none() && !PlanGroups::pays_off(lanes) {
             return None;
         }
         self.groups.get_or_init(|| PlanGroups::new(&self.plan)).as_ref()

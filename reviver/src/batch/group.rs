@@ -13,7 +13,7 @@ use reviver_vm::differentiate::group::{GROUP, InGroup};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
-use crate::end_to_end::in_one_go;
+use crate::end_to_end::run_budget;
 use crate::loss::LossCell;
 use crate::shared::GroupKey;
 use crate::workspace::Workspace;
@@ -39,7 +39,7 @@ pub(super) struct PlanGroups {
 
 impl PlanGroups {
     /// Returns true if `lanes` lanes repay compiling the code.
-    pub fn is_worth_it(lanes: usize) -> bool {
+    pub fn pays_off(lanes: usize) -> bool {
         lanes >= FEWEST_LANES
     }
 
@@ -110,7 +110,7 @@ impl<'g> ThreadGroups<'g> {
         };
         let memories = groups.group_calls.iter().map(memory);
         let memories = memories.collect::<Option<Vec<_>>>()?;
-        let most_steps = in_one_go(&call.machine, call.most_steps);
+        let most_steps = run_budget(&call.machine, call.most_steps);
         let given = GivenRows::new(plan.inputs.len()).ok()?;
         let kept = KeptRows::new(plan.results.len()).ok()?;
         let order = LaneOrder::new(plan);

@@ -281,7 +281,7 @@ impl BatchDevice {
         loop {
             match receiver.recv_timeout(A_WHILE) {
                 Ok(done) => return done,
-                Err(RecvTimeoutError::Timeout) => self.goes_on(&mut stopped)?,
+                Err(RecvTimeoutError::Timeout) => self.may_continue(&mut stopped)?,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(BatchError::Device("its driver failed while it compiled".to_owned()));
                 }
@@ -291,7 +291,7 @@ impl BatchDevice {
 
     /// Checks that the driver's present work should still be waited for. `stopped` is when an interrupt was first seen;
     /// after the grace period the device is abandoned.
-    fn goes_on(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
+    fn may_continue(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
         }
@@ -320,7 +320,7 @@ impl BatchDevice {
         let begin = Instant::now();
         let mut stopped = None;
         loop {
-            self.goes_on(&mut stopped)?;
+            self.may_continue(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
             // Another thread's poll may deliver the result, slightly later than this poll ends.

@@ -117,7 +117,7 @@ pub(super) fn verify<B: Interpreted>(
     let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
     let adjoints = end.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.cells);
     let misses = Misses { program, start: &start.reals, end: &end.reals, adjoints, rounding, ulp };
-    misses.judged(watch, moved(start, end), sum).map_err(|unlike| match unlike {
+    misses.verified(watch, moved(start, end), sum).map_err(|unlike| match unlike {
         Unlike::Freed(freed) => Divergence::Freed(freed),
         Unlike::Cell(cell, by) => Divergence::Missed { name: name_of(program, start, Class::Real, cell), by },
         Unlike::Moved(by) => Divergence::Missed { name: "a stack or a tape".into(), by },
@@ -235,7 +235,7 @@ enum Unlike {
 }
 
 impl<B: Interpreted> Misses<'_, B> {
-    fn judged(
+    fn verified(
         &self,
         watch: &Watch,
         mut moved: impl Iterator<Item = [B; 2]>,

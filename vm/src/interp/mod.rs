@@ -52,7 +52,7 @@ use mode::{Mode, Plain, WithAdjoints, is_silent};
 use rare::{LoopPlace, Rare};
 
 /// The reason why the hot loop paused.
-pub(crate) enum Pause {
+pub(crate) enum LoopExit {
     Budget,
     /// The next instruction isn't handled by the hot loop.
     Structural,
@@ -147,17 +147,17 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
             let (clock, is_watched) = (self.clock(self.track), self.is_watched());
-            let pause = if self.state.mode() {
+            let loop_exit = if self.state.mode() {
                 self.cells_in::<WithAdjoints>(clock, is_watched)
             } else {
                 self.cells_in::<Plain>(clock, is_watched)
             };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
-            match pause {
-                Pause::Budget => return Ok(Stop::Budget),
-                Pause::Trap(cause) => return Err(cause),
-                Pause::Denied => return Err(self.denied()),
-                Pause::Structural => {
+            match loop_exit {
+                LoopExit::Budget => return Ok(Stop::Budget),
+                LoopExit::Trap(cause) => return Err(cause),
+                LoopExit::Denied => return Err(self.denied()),
+                LoopExit::Structural => {
                     if let Some(stop) = self.structural()? {
                         return Ok(stop);
                     }
@@ -168,7 +168,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     /// Runs the hot loop, with the window if there is one. Variants without a window and without jump marks
     /// exist only for the fastest configuration, because each copy of the loop costs compile time.
-    fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+    fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> LoopExit {
         if const { W::WHOLE && !H::ACTIVE } {
             if self.window.cells.is_empty() {
                 self.cells_for::<M, false>(clock, is_watched)
@@ -181,7 +181,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Selects the loop that computes jump marks if a watch needs them.
-    fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+    fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> LoopExit {
         if const { M::ON } || (const { !R::EXACT } && is_watched) {
             self.cells::<M, WINDOWED, true>(clock, is_watched)
         } else {
@@ -219,7 +219,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         &mut self,
         clock: Clock,
         is_watched: bool,
-    ) -> Pause {
+    ) -> LoopExit {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let landings = &self.program.landings[self.direction][..];
@@ -292,7 +292,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 if WINDOWED {
                     match window::find($op, $at, window, lookups, direct.ints) {
                         Ok(cells) => cells,
-                        Err(cause) => break Pause::Trap(cause),
+                        Err(cause) => break LoopExit::Trap(cause),
                     }
                 } else {
                     $op.operands()
@@ -303,7 +303,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         macro_rules! land {
             ($op:ident, $holds:expr) => {{
                 if !$holds && keeps(Rule::LandingsAreChecked) {
-                    break Pause::Denied;
+                    break LoopExit::Denied;
                 }
                 let is_marked = COUNTS && !R::EXACT && $op.flags & op::IS_MARKED != 0;
                 if is_marked && keeps(Rule::PathsAreCompared) {
@@ -329,7 +329,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     let join = &landings[$op.c as usize - 1];
                     match rare.order($op.c as usize - 1, cells!()) {
                         Ok(ordering) => join.holds(ordering),
-                        Err(cause) => break Pause::Trap(cause),
+                        Err(cause) => break LoopExit::Trap(cause),
                     }
                 };
                 land!($op, agrees)
@@ -345,14 +345,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         macro_rules! join {
             ($op:ident, $ordering:expr) => {
                 if $op.holds($ordering) && keeps(Rule::JoinsAreChecked) {
-                    break Pause::Trap(Cause::UnexpectedFall);
+                    break LoopExit::Trap(Cause::UnexpectedFall);
                 }
             };
         }
 
-        let pause = loop {
+        let loop_exit = loop {
             if left == 0 {
-                break Pause::Budget;
+                break LoopExit::Budget;
             }
             let op = &code[counter];
             let found = found!(op, counter);
@@ -360,18 +360,18 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             macro_rules! check {
                 ($outcome:expr) => {
                     if let Err(failed) = $outcome {
-                        break Pause::Trap(trapped(failed, op, copied(found)));
+                        break LoopExit::Trap(trapped(failed, op, copied(found)));
                     }
                 };
             }
             /// Executes an infrequent step.
             macro_rules! execute {
                 () => {{
-                    let Some(operation) = op.operation() else { break Pause::Structural };
+                    let Some(operation) = op.operation() else { break LoopExit::Structural };
                     let moment = LoopPlace { counter, left };
                     let outcome = rare.execute::<M>(operation, copied(found), cells!(), moment);
                     if let Err(cause) = outcome {
-                        break Pause::Trap(cause);
+                        break LoopExit::Trap(cause);
                     }
                 }};
             }
@@ -438,7 +438,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::JumpOntoInts => land!(op, op.holds(order_ints(found, direct.ints))),
                         Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
                         Kind::BrReal => {
-                            if R::LIFTED && !M::ON {
+                            if R::IS_TAYLOR && !M::ON {
                                 rare.look_for_tie(counter, copied(found), direct.reals);
                             }
                             branch!(op, order_reals(found, direct.reals, numbers.reals))
@@ -459,15 +459,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => branch!(op, ordering),
-                            Err(cause) => break Pause::Trap(cause),
+                            Err(cause) => break LoopExit::Trap(cause),
                         },
                         Kind::FromOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => join!(op, ordering),
-                            Err(cause) => break Pause::Trap(cause),
+                            Err(cause) => break LoopExit::Trap(cause),
                         },
                         Kind::OnAdjoints => {
                             if let Err(cause) = rare.execute_on_adjoints(cells!(), LoopPlace { counter, left }) {
-                                break Pause::Trap(cause);
+                                break LoopExit::Trap(cause);
                             }
                         }
                         _ => execute!(),
@@ -484,7 +484,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         self.counter = counter;
         self.left = left;
-        pause
+        loop_exit
     }
 }
 

@@ -156,7 +156,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
         }
     }
     fn looks_at_sources(&mut self, operation: Operation, sources: [usize; 2]) {
-        if R::LIFTED && !M::ON && (self.reports.reports_kinks() || self.activity.loses_any_forward()) {
+        if R::IS_TAYLOR && !M::ON && (self.reports.reports_kinks() || self.activity.loses_any_forward()) {
             self.report_point(operation, sources);
         }
     }

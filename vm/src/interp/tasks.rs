@@ -21,7 +21,7 @@ use crate::interp::mode::Plain;
 use crate::interp::op::{Kind, Op};
 use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::touched::TouchedByTasks;
-use crate::interp::{Pause, Run, effective_direction};
+use crate::interp::{LoopExit, Run, effective_direction};
 use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::lanes::Lanes;
@@ -95,7 +95,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         loop {
             self.left = u64::MAX;
             let clock = self.clock(self.track);
-            if !matches!(self.cells_in::<Plain>(clock, false), Pause::Structural) {
+            if !matches!(self.cells_in::<Plain>(clock, false), LoopExit::Structural) {
                 return Ok(());
             }
             let op = self.program.code[self.direction][self.counter];

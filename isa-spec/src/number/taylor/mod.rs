@@ -45,7 +45,7 @@ where
     type Cell = Coefficients<R::Cell, N>;
     type Bits = [u64; N];
 
-    const LIFTED: bool = true;
+    const IS_TAYLOR: bool = true;
     const EXACT: bool = R::EXACT;
 
     /// Returns the number system of the primal.

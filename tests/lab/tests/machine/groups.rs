@@ -105,15 +105,15 @@ impl Trial {
     }
 
     fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
-        let routes = self.group.as_ref()?;
-        let mut memory = routes.memory(&self.start, self.seeds()).unwrap()?;
+        let group_call = self.group.as_ref()?;
+        let mut memory = group_call.memory(&self.start, self.seeds()).unwrap()?;
         lanes.iter().enumerate().for_each(|(n, bits)| memory.give(n, *bits));
         let mut found: Found = Vec::new();
         // Two runs in the same buffers must not influence each other.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
-            end = routes.run(&mut memory, MOST, |_, gradient| {
+            end = group_call.run(&mut memory, MOST, |_, gradient| {
                 let mut row: InGroup<Vec<u64>> = gradient.values[0].map(|value| vec![value]);
                 for given in self.given.iter().filter(|given| given.class == Class::Real) {
                     let adjoints = gradient.adjoint(given.cell);

@@ -3,7 +3,7 @@
 //! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` checks that many programs by each law;
 //! `REVIVER_CAMPAIGN=20000..30000` checks the programs of these seeds.
 
-use reviver_lab::campaign::{judge, judge_corners, seeds, subject};
+use reviver_lab::campaign::{check_corners, check_law, seeds, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
@@ -17,15 +17,15 @@ macro_rules! laws {
             #[test]
             fn $test() {
                 let law = laws::named($law).unwrap();
-                judge_corners(law);
-                judge(law, seeds(CORPUS));
+                check_corners(law);
+                check_law(law, seeds(CORPUS));
             }
         )+
 
         #[test]
         fn every_law_is_tested() {
-            let judged = [$($law),+];
-            assert!(ALL.iter().all(|law| judged.contains(&law.name)));
+            let tested = [$($law),+];
+            assert!(ALL.iter().all(|law| tested.contains(&law.name)));
         }
     };
 }
