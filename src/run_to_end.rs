@@ -224,7 +224,7 @@ pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -
                 }
             }
             Ok(Stop::Interrupted) => {
-                return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
+                return Ok(interrupt::received().map_or(Ending::Limited, Ending::Interrupted));
             }
             Err(RunHalt::Full { bytes }) => {
                 let strategy = course.retention().map_or("", |retention| retention.strategy.name());

@@ -115,7 +115,7 @@ impl Formula {
 
 /// Several formulas as text. Long parts that are used more than once are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spelled {
+pub struct RenderedExpression {
     /// The formulas, in the order of the request.
     pub formulas: Vec<Formula>,
     /// Definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
@@ -248,10 +248,10 @@ impl Formulas {
     }
 
     /// Returns expressions as text.
-    pub fn spell(&self, exprs: &[Expr]) -> Spelled {
+    pub fn spell(&self, exprs: &[Expr]) -> RenderedExpression {
         let names = self.name_parts(exprs);
         let formulas = exprs.iter().map(|&expr| self.spell_with(expr, &names, &str::to_owned)).collect();
-        Spelled { formulas, parts: self.parts(&names, &str::to_owned) }
+        RenderedExpression { formulas, parts: self.parts(&names, &str::to_owned) }
     }
 
     /// Names the parts of expressions that are long and used more than once.

@@ -5,7 +5,7 @@ use reviver_isa::fault::Fault;
 use reviver_isa::formula::Formulas;
 use reviver_isa::function::Signature;
 use reviver_isa::instruction::Instruction;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 
 /// The message if an adjoint or tangent exceeds the number system although every derivative exists.
 pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system";
@@ -14,13 +14,13 @@ pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system"
 /// operands' values, the target's first.
 pub fn message(
     instruction: &Instruction,
-    speller: &Speller,
+    renderer: &TextRenderer,
     values: &[Option<String>],
     source: usize,
     fault: Fault,
 ) -> String {
     let sources = instruction.operands.get(1..).unwrap_or_default();
-    let names: Vec<String> = sources.iter().map(|operand| speller.operand(operand)).collect();
+    let names: Vec<String> = sources.iter().map(|operand| renderer.operand(operand)).collect();
     let by = names.get(source).map_or("its source", String::as_str);
     let verdict = match fault {
         Fault::Overflow => "a derivative that does not fit into the number system",

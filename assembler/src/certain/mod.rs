@@ -74,7 +74,7 @@ pub fn findings(module: &Module) -> Vec<Finding> {
     let Some(effects) = Effects::of(module, &mut work) else { return Vec::new() };
     let mut findings = Vec::new();
     for procedure in &module.procedures {
-        let mut walk = Walk::new(module, procedure, &effects);
+        let mut walk = Analyzer::new(module, procedure, &effects);
         if walk.settle(&mut work).is_none() {
             return Vec::new();
         }
@@ -84,7 +84,7 @@ pub fn findings(module: &Module) -> Vec<Finding> {
 }
 
 /// The analysis of one procedure.
-struct Walk<'m> {
+struct Analyzer<'m> {
     module: &'m Module,
     procedure: &'m Procedure,
     effects: &'m Effects,
@@ -101,8 +101,8 @@ enum Continuation {
     Over,
 }
 
-impl<'m> Walk<'m> {
-    fn new(module: &'m Module, procedure: &'m Procedure, effects: &'m Effects) -> Walk<'m> {
+impl<'m> Analyzer<'m> {
+    fn new(module: &'m Module, procedure: &'m Procedure, effects: &'m Effects) -> Analyzer<'m> {
         let is_main = module.procedures.first().is_some_and(|main| main.entry == procedure.entry);
         let globals = if is_main { module.globals.iter().zip(0..).map(begins).collect() } else { Vec::new() };
         let frame = procedure.frame.iter().map(|variable| (variable.class, variable.shape));
@@ -111,7 +111,7 @@ impl<'m> Walk<'m> {
             _ => KnownValue::Unknown,
         };
         let entry = KnownAtEntry { word: module.word, globals, frame: frame.map(vacant).collect() };
-        Walk { module, procedure, effects, entry: Rc::new(entry), joins: HashMap::new(), exit: None }
+        Analyzer { module, procedure, effects, entry: Rc::new(entry), joins: HashMap::new(), exit: None }
     }
 
     fn start(&self) -> (u32, KnownState) {

@@ -6,7 +6,7 @@ use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::module::Module;
 use reviver_isa::predicate::PredicatePart;
 use reviver_isa::structure::{Block, BlockKind, Structure};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::verify::verify;
 
 use crate::support::module;
@@ -39,10 +39,10 @@ const TEXT: &str = "\
 
 /// Returns the words of every seam in order of the code, with their lines and columns.
 fn words(module: &Module) -> Vec<String> {
-    let speller = Speller { module, procedure: &module.procedures[0] };
+    let renderer = TextRenderer { module, procedure: &module.procedures[0] };
     let seam = |block: &Block, n: usize| {
         let place = block.place(n);
-        format!("{}:{}-{} {}", place.line, place.first, place.last, speller.words(block, n))
+        format!("{}:{}-{} {}", place.line, place.first, place.last, renderer.words(block, n))
     };
     let blocks = module.structure.blocks.iter();
     blocks.flat_map(|block| (0..block.seams.len()).map(|n| seam(block, n)).collect::<Vec<_>>()).collect()
@@ -81,9 +81,9 @@ fn uncomputed_statements_have_their_source_text() {
     let module = module(text);
     let undone: Vec<&Block> = module.structure.blocks.iter().filter(|block| block.undone).collect();
     let [block] = undone.as_slice() else { panic!("{undone:?}") };
-    let speller = Speller { module: &module, procedure: &module.procedures[0] };
-    assert_eq!((block.place(0).line, speller.words(block, 0).as_str()), (5, "fi x == 1"));
-    assert_eq!((block.place(1).line, speller.words(block, 1).as_str()), (3, "if n > 2"));
+    let renderer = TextRenderer { module: &module, procedure: &module.procedures[0] };
+    assert_eq!((block.place(0).line, renderer.words(block, 0).as_str()), (5, "fi x == 1"));
+    assert_eq!((block.place(1).line, renderer.words(block, 1).as_str()), (3, "if n > 2"));
 }
 
 #[test]

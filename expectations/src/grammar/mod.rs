@@ -12,7 +12,7 @@ mod words;
 use reviver_vm::Travel;
 
 pub use error::GrammarError;
-pub use given::{GivenWords, RealWish};
+pub use given::{GivenWords, RequestedReals};
 pub use property::Property;
 pub use results::{DerivativeResult, RunResult};
 pub use same_as::{DrawnInput, SameAs};

@@ -7,7 +7,7 @@ use crate::function::{Function, Signature};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
 use crate::operator::BinaryOperator;
-use crate::text::Speller;
+use crate::text::TextRenderer;
 use crate::update::OperandShape;
 
 /// The conversion that makes a function fit the classes of its operands.
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
         let function = instruction.function;
         let Some(target) = target else { return };
         let Err(wanted) = conversion(function, target, sources) else { return };
-        let spell = |operand: &Operand| Speller { module: self.module, procedure }.operand(operand);
+        let spell = |operand: &Operand| TextRenderer { module: self.module, procedure }.operand(operand);
         let is_test = instruction.update.shape() != OperandShape::Accumulate;
         let (message, help) = if is_test {
             let real = sources.iter().position(|class| *class == Class::Int);
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
             ("an integer and a real can't be compared".to_owned(), help)
         } else {
             let operands: Vec<String> = instruction.operands.iter().map(spell).collect();
-            let value = Speller { module: self.module, procedure }.value_of(instruction);
+            let value = TextRenderer { module: self.module, procedure }.value_of(instruction);
             (message(instruction, target, sources), help(instruction, wanted, (&operands, &value)))
         };
         self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message).help = Some(help);

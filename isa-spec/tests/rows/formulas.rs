@@ -2,7 +2,7 @@
 
 use reviver_isa::Function;
 use reviver_isa::arith::{Arith, Elementary, Order};
-use reviver_isa::formula::{Expr, Formulas, Spelled};
+use reviver_isa::formula::{Expr, Formulas, RenderedExpression};
 use reviver_isa::function::Signature;
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F64, Wide};
@@ -117,7 +117,7 @@ fn read(text: &str, names: &[(String, f64)]) -> f64 {
 }
 
 /// Evaluates the last formula with its named parts.
-fn evaluate(spelled: &Spelled, a: f64, b: f64) -> f64 {
+fn evaluate(spelled: &RenderedExpression, a: f64, b: f64) -> f64 {
     let mut names = vec![("a".to_owned(), a), ("b".to_owned(), b)];
     for part in &spelled.parts {
         let (name, formula) = part.split_once(" = ").unwrap();

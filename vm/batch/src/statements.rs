@@ -29,7 +29,7 @@ pub(crate) enum ShaderStatement {
     /// A loop without a condition, left by `Break`.
     Loop(Vec<ShaderStatement>),
     /// The start of an iteration of the loop with this head: a lane may be suspended here, or leave the loop for good.
-    Round {
+    Iteration {
         head: u32,
         label: StatementLabel,
     },
@@ -312,7 +312,7 @@ impl StructureLowering {
             inner.led.insert(label);
         }
         inner.arrive(Some(label));
-        inner.flow(ShaderStatement::Round { head, label });
+        inner.flow(ShaderStatement::Iteration { head, label });
         let around = Around { falls: Some(head), inside: Some((head, falls)) };
         let (mut statements, mut ended) = self.sequence(body, inner, around);
         ended.led.remove(&label);

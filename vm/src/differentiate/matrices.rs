@@ -13,7 +13,7 @@ use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 use super::pass::{PassHistory, forward, forward_until, sweeps};
 use super::seeds::{SeededCell, cells_of};
 use super::series_state::series_state;
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable, VerificationReport};
 
 /// Highest order of a Taylor series.
@@ -479,7 +479,7 @@ fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
     let mut machine = subject.machine(subject.series_start::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
-    let turning = Turning::of(subject, &cells_of(outputs).ok()?);
+    let turning = TurningPoint::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
 

@@ -25,7 +25,7 @@ use crate::travel::{Stop, Travel};
 
 use super::divergence::{Divergence, TurnFacts, largest, verify};
 use super::seeds::{SeededCell, SumSize, cells_of};
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, VerificationReport};
 
 /// Value and gradient of a loss or seeded sum.
@@ -227,7 +227,7 @@ fn attempt<B: Interpreted, T>(
     outputs: &[Vec<SeededCell>],
     keep: &impl Fn(SweepEnd<B>) -> Result<T, OutOfMemory>,
 ) -> Result<SweepResults<T>, Stopped> {
-    let turning = Turning::of(subject, &cells_of(outputs)?);
+    let turning = TurningPoint::of(subject, &cells_of(outputs)?);
     pass.forward_sweep(subject, &turning)?;
     let mut sweep_ends = allocation::with_capacity(outputs.len())?;
     let mut end = Some(pass);
@@ -313,7 +313,7 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Runs the primal sweep to the turning point.
-    pub fn forward_sweep(&mut self, subject: &Subject, turning: &Turning) -> Result<(), Stopped> {
+    pub fn forward_sweep(&mut self, subject: &Subject, turning: &TurningPoint) -> Result<(), Stopped> {
         Ok(forward_to(subject, self.history, &mut self.checkpointed_run, turning.stops())?)
     }
 
@@ -332,7 +332,7 @@ impl<B: Interpreted> Pass<B> {
         subject: &Subject,
         start: &State<B>,
         (output, seeds): (usize, &[SeededCell]),
-        turning: &Turning,
+        turning: &TurningPoint,
     ) -> Result<Option<f64>, Stopped> {
         if self.turn.is_none() {
             self.forward_sweep(subject, turning)?;

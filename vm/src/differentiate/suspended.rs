@@ -18,7 +18,7 @@ use crate::travel::Travel;
 use super::divergence::Divergence;
 use super::pass::{Gradient, Pass, PassHistory, Stopped, Turn};
 use super::seeds::SeededCell;
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable};
 
 /// Saved gradient that can be resumed.
@@ -107,7 +107,7 @@ pub fn gradient_from(
         Some(suspended) => resumed(subject, seeds, suspended)?,
         None => Pass::new(subject, &subject.start, PassHistory::of(subject))?,
     };
-    let turning = Turning::of(subject, &allocation::mapped(seeds, |seed| seed.cell)?);
+    let turning = TurningPoint::of(subject, &allocation::mapped(seeds, |seed| seed.cell)?);
     let mut recomputed = pass.history.is_recomputing().then_some(Divergence::Before);
     loop {
         match pass.whole(subject, &subject.start, (0, seeds), &turning) {

@@ -113,7 +113,7 @@ impl Explainer<'_> {
         let at_site = self.at(site);
         let task = self.open_task(depth, site);
         let called = match &at_site.instruction(site).link {
-            Link::Calls(calls) if task.is_some() => calls.first().map(|call| at_site.speller().call(call)),
+            Link::Calls(calls) if task.is_some() => calls.first().map(|call| at_site.renderer().call(call)),
             Link::Calls(_) | Link::None | Link::Partner(_) => None,
         };
         Some(OpenCall {
@@ -150,7 +150,7 @@ impl Explainer<'_> {
         let frame = frame_at(self.program, self.state, depth)?;
         let (_, cell) = place(self.program, self.state, frame, &Place::scalar(counter))?;
         let value = Value::Int(*self.state.ints.get(cell as usize)?);
-        let counter = self.at(site).speller().name(counter).to_owned();
+        let counter = self.at(site).renderer().name(counter).to_owned();
         Some(OpenTask::Round { counter, value: self.program.text(value) })
     }
 }

@@ -136,7 +136,7 @@ impl Explainer<'_> {
 
     /// Formats a condition and its value, for example "`a != 0` is true".
     fn condition_said(&self, at: u32, holds: bool) -> String {
-        let condition = self.speller().condition(self.instruction(at));
+        let condition = self.renderer().condition(self.instruction(at));
         format!("`{condition}` is {holds}")
     }
 
@@ -173,14 +173,14 @@ impl Explainer<'_> {
             let term = match (&**index, dimension) {
                 (Index::One(term), _) | (Index::Two(term, _), 0) | (Index::Two(_, term), _) => term,
             };
-            Some((self.speller().operand(operand), scalar(term)))
+            Some((self.renderer().operand(operand), scalar(term)))
         };
         let instruction = self.instruction(self.trap.at);
         if let Link::Calls(calls) = &instruction.link {
             let argument = calls.iter().flat_map(|call| &call.arguments).nth(operand)?;
             return match argument {
                 Argument::Scalar(operand) => of_place(operand),
-                Argument::Slice(_) => Some((self.speller().argument(argument), self.first_term(argument))),
+                Argument::Slice(_) => Some((self.renderer().argument(argument), self.first_term(argument))),
             };
         }
         instruction.operands.get(operand).and_then(of_place)
@@ -217,7 +217,7 @@ impl Explainer<'_> {
     pub(super) fn argument_of(&self, site: u32, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
         let Link::Calls(calls) = &self.instruction(site).link else { return None };
         let call = calls.first()?;
-        let text = self.speller().argument(call.arguments.get(number as usize)?);
+        let text = self.renderer().argument(call.arguments.get(number as usize)?);
         let callee = self.program.module().procedures.get(call.procedure as usize);
         let parameter = callee.and_then(|p| Some((p.parameters.get(number as usize)?, p.name.as_str())));
         Some((text, parameter))
@@ -255,7 +255,7 @@ impl Explainer<'_> {
     }
 
     fn assertion(&self) -> ExplanationText {
-        let condition = self.speller().condition(self.instruction(self.trap.at));
+        let condition = self.renderer().condition(self.instruction(self.trap.at));
         let values = self.values_here();
         ExplanationText {
             message: format!("the assertion `{condition}` does not hold{}", because(&values)),
@@ -288,7 +288,7 @@ impl Explainer<'_> {
         let found = instruction.operands.iter().map(|operand| self.resolve(operand));
         let values: Vec<Option<String>> =
             found.map(|cell| cell.map(|(class, cell)| self.value(class, cell))).collect();
-        let message = no_derivative::message(instruction, &self.speller(), &values, source, fault);
+        let message = no_derivative::message(instruction, &self.renderer(), &values, source, fault);
         let values = self.values_here();
         ExplanationText { message, label: listed(&values), values, ..ExplanationText::default() }
     }

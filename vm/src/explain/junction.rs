@@ -28,7 +28,7 @@ impl Explainer<'_> {
         let (predicate, place) = block.guard(failed).filter(|_| is_wrong_way)?;
         let tested = Tested { program: self.program, state: self.state, at: self.trap.at, predicate };
         let holds = tested.holds()?;
-        let words = self.speller().guard(block, failed);
+        let words = self.renderer().guard(block, failed);
         let verdict = if holds { "is true" } else { "is false" };
         let reasons = self.reasons(&tested);
         let path = if is_if {
@@ -63,7 +63,7 @@ impl Explainer<'_> {
         Some(ExplanationText {
             message: format!(
                 "the assertion `{}` does not hold{reasons}",
-                self.speller().predicate(condition)
+                self.renderer().predicate(condition)
             ),
             label: format!("is false{reasons}"),
             values: self.named_values(condition.operands()),
@@ -113,7 +113,7 @@ impl Explainer<'_> {
     /// `position`. Without a position, the current numbers are used.
     fn path(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> ConditionPath {
         let Some((predicate, place)) = block.guard(side) else { return ConditionPath::default() };
-        let words = self.speller().guard(block, side);
+        let words = self.renderer().guard(block, side);
         let then = position.map(|position| self.earlier(position));
         let state = match &then {
             None => Some(self.state),

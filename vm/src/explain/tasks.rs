@@ -36,7 +36,7 @@ impl Explainer<'_> {
     /// Formats an argument of a task, for example "`A[i]` of task 3, `more(A[i])` with i = 2,".
     fn task_said(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
         let call = match &self.instruction(site).link {
-            Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
+            Link::Calls(calls) => calls.first().map(|call| self.renderer().call(call)),
             Link::None | Link::Partner(_) => None,
         };
         let with =

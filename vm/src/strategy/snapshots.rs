@@ -41,7 +41,7 @@ pub struct KeptSnapshots<B> {
 
 /// A pause in the repetition of a segment.
 #[derive(Clone, Copy, Debug)]
-pub struct ReplayPause {
+pub struct ReplayStop {
     pub at: u64,
     /// True if a snapshot is taken there.
     pub is_kept: bool,
@@ -227,12 +227,12 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
     }
 
     /// Returns the next pause in the repetition from `at` to `here`; none if only one leaf remains.
-    pub fn next(&self, at: u64, here: u64) -> Option<ReplayPause> {
+    pub fn next(&self, at: u64, here: u64) -> Option<ReplayStop> {
         let leaves = here.saturating_sub(at).div_ceil(self.bounds.leaf);
         let size = self.stack.last().map_or(0, |(_, state)| state_bytes(state));
         let free = self.free(size);
         let pause = |free: u64| at + schedule::split(leaves, free + 1) * self.bounds.leaf;
-        (leaves > 1).then(|| ReplayPause { at: pause(free), is_kept: free > 0 })
+        (leaves > 1).then(|| ReplayStop { at: pause(free), is_kept: free > 0 })
     }
 
     /// Takes a snapshot. Returns true if there was memory for it.

@@ -36,7 +36,7 @@ impl App {
                 broken.draw(&self.theme, &quit, area, buffer);
                 None
             }
-            SessionPlace::Away(_) => {
+            SessionPlace::Busy(_) => {
                 self.draw_away(area, buffer);
                 None
             }
@@ -170,7 +170,7 @@ impl App {
 
     /// Draws the last picture of the panes, with the progress of the running task below it.
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
-        let SessionPlace::Away(away) = &self.engine else { return };
+        let SessionPlace::Busy(away) = &self.engine else { return };
         // If the screen size has changed, the panes are cropped, or leave space empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
@@ -197,7 +197,7 @@ impl App {
     /// Returns the help for keys during a run.
     fn keys_while_away(&self) -> String {
         let quit = self.keys.keys("leave").next();
-        let is_kept = matches!(&self.engine, SessionPlace::Away(away) if away.is_kept);
+        let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),
             _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),

@@ -67,14 +67,14 @@ use crate::view::code::{counterpart, here};
 #[derive(Debug)]
 enum SessionPlace {
     Here(Box<Console>),
-    Away(Away),
+    Busy(BusySession),
     /// No session: the program has errors.
     Broken(Broken),
 }
 
 /// Data about a session that is away in a background task.
 #[derive(Debug)]
-struct Away {
+struct BusySession {
     what: String,
     elapsed: Duration,
     /// The range of steps of its branch.
@@ -220,7 +220,7 @@ impl App {
     /// event indefinitely.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
-            SessionPlace::Away(_) => Some(Duration::from_millis(100)),
+            SessionPlace::Busy(_) => Some(Duration::from_millis(100)),
             SessionPlace::Here(_) if self.player.is_playing => Some(play::TICK),
             SessionPlace::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
             _ => None,
@@ -244,7 +244,7 @@ impl App {
             }
             InputEvent::Key(key) if key == Key::ctrl('c') => self.interrupt(),
             InputEvent::Key(key) if self.suspends(key) => Some(Effect::Suspend),
-            _ if matches!(self.engine, SessionPlace::Away(_)) => {
+            _ if matches!(self.engine, SessionPlace::Busy(_)) => {
                 self.keep(event);
                 None
             }
@@ -327,7 +327,7 @@ impl App {
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
-        if let SessionPlace::Away(_) = self.engine {
+        if let SessionPlace::Busy(_) = self.engine {
             self.waiting.clear();
             self.interrupt.store(true, Ordering::Relaxed);
         } else if was_playing {
@@ -341,7 +341,7 @@ impl App {
 
     /// Stores an event until the session is back. Of consecutive mouse drags only the last is kept.
     fn keep(&mut self, event: InputEvent) {
-        let is_optional = matches!(self.engine, SessionPlace::Away(Away { is_optional: true, .. }));
+        let is_optional = matches!(self.engine, SessionPlace::Busy(BusySession { is_optional: true, .. }));
         self.is_stale |= !is_optional;
         let is_drag =
             |event: &InputEvent| matches!(event, InputEvent::Mouse(mouse) if mouse.gesture == Gesture::Drag);
@@ -467,8 +467,8 @@ impl App {
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
         let is_kept = self.session().is_some_and(|session| would_be_gone(session).is_some());
-        let away = Away { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
-        let away = SessionPlace::Away(away);
+        let away = BusySession { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
+        let away = SessionPlace::Busy(away);
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
             SessionPlace::Here(mut console) => {
@@ -486,7 +486,7 @@ impl App {
 
     fn tick(&mut self, elapsed: Duration) -> Option<Effect> {
         match &mut self.engine {
-            SessionPlace::Away(away) => {
+            SessionPlace::Busy(away) => {
                 away.elapsed += elapsed;
                 self.is_stale = true;
                 None

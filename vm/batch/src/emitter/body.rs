@@ -37,7 +37,7 @@ impl Writer<'_> {
                 self.statements(body);
                 self.close();
             }
-            ShaderStatement::Round { head, label } => self.round(*head, *label),
+            ShaderStatement::Iteration { head, label } => self.iteration(*head, *label),
             ShaderStatement::Lead(label) => self.line(format!("lead = {label}u;")),
             ShaderStatement::Break => self.line("break;"),
             ShaderStatement::Continue => self.line("continue;"),
@@ -100,7 +100,7 @@ impl Writer<'_> {
 
     /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
     /// has exhausted its iterations is suspended. In a non-resumable kernel either one leaves the loop.
-    fn round(&mut self, head: u32, label: u32) {
+    fn iteration(&mut self, head: u32, label: u32) {
         self.region = self.region_of(head);
         let is_back = self.leads_back();
         self.line("rounds = rounds + 1u;");

@@ -181,7 +181,7 @@ impl ValueScopes<'_> {
                     self.inner(no, scope);
                 }
                 ShaderStatement::Loop(body) => self.inner(body, scope),
-                ShaderStatement::Round { .. }
+                ShaderStatement::Iteration { .. }
                 | ShaderStatement::Lead(_)
                 | ShaderStatement::Break
                 | ShaderStatement::Continue => {}

@@ -8,7 +8,7 @@ use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements, Statem
 use crate::structure::structured;
 
 /// A path through a graph; the number of visited blocks determines each branch.
-struct GraphWalk<'g> {
+struct GraphPath<'g> {
     graph: &'g BlockGraph,
     reducible: &'g ReducibleGraph,
     seed: u64,
@@ -17,7 +17,7 @@ struct GraphWalk<'g> {
     /// The number of loop iterations so far.
     iterations: u32,
     /// The behaviour at loop iterations.
-    at_rounds: AtRounds,
+    at_rounds: AtIterations,
     /// True if the lane has exhausted its iterations, so that it takes any path to its end.
     is_spent: bool,
     arm: usize,
@@ -27,7 +27,7 @@ struct GraphWalk<'g> {
 
 /// The way in which a list of statements ends.
 #[derive(PartialEq)]
-enum WalkEnd {
+enum PathEnd {
     On,
     Broken,
     Continued,
@@ -37,7 +37,7 @@ enum WalkEnd {
 
 /// The behaviour of a lane at the start of a loop iteration.
 #[derive(Clone, Copy, PartialEq)]
-enum AtRounds {
+enum AtIterations {
     /// The lane always continues.
     GoesOn,
     /// The lane is suspended now and then.
@@ -55,20 +55,20 @@ fn mixed(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-impl<'g> GraphWalk<'g> {
+impl<'g> GraphPath<'g> {
     fn arm_at(&self, length: usize) -> usize {
         (mixed(self.seed ^ (length as u64) << 32) & 1) as usize
     }
 
-    fn new(graph: &'g BlockGraph, reducible: &'g ReducibleGraph, seed: u64) -> GraphWalk<'g> {
-        GraphWalk {
+    fn new(graph: &'g BlockGraph, reducible: &'g ReducibleGraph, seed: u64) -> GraphPath<'g> {
+        GraphPath {
             graph,
             reducible,
             seed,
             trace: Vec::new(),
             lead: 0,
             iterations: 0,
-            at_rounds: AtRounds::GoesOn,
+            at_rounds: AtIterations::GoesOn,
             is_spent: false,
             arm: 0,
             chosen: None,
@@ -121,10 +121,10 @@ impl<'g> GraphWalk<'g> {
         }
     }
 
-    fn execute(&mut self, statements: &[ShaderStatement]) -> WalkEnd {
+    fn execute(&mut self, statements: &[ShaderStatement]) -> PathEnd {
         for (n, statement) in statements.iter().enumerate() {
             let end = self.one(statement);
-            if end != WalkEnd::On {
+            if end != PathEnd::On {
                 let is_last = n + 1 == statements.len();
                 let is_plain = match statement {
                     ShaderStatement::Break | ShaderStatement::Continue => true,
@@ -137,14 +137,14 @@ impl<'g> GraphWalk<'g> {
                 return end;
             }
         }
-        WalkEnd::On
+        PathEnd::On
     }
 
-    fn one(&mut self, statement: &ShaderStatement) -> WalkEnd {
+    fn one(&mut self, statement: &ShaderStatement) -> PathEnd {
         match statement {
             ShaderStatement::Block(block) if self.reducible.dispatch_nodes.contains_key(block) => {
                 assert_eq!(self.lead, 0);
-                WalkEnd::On
+                PathEnd::On
             }
             ShaderStatement::Block(block) => {
                 assert_eq!(self.lead, 0);
@@ -152,9 +152,9 @@ impl<'g> GraphWalk<'g> {
                 self.arm = self.arm_at(self.trace.len());
                 let is_last = self.graph.successors[*block as usize].is_empty();
                 if is_last || (self.trace.len() >= LONGEST && !self.is_spent) {
-                    WalkEnd::Over
+                    PathEnd::Over
                 } else {
-                    WalkEnd::On
+                    PathEnd::On
                 }
             }
             ShaderStatement::Pass { from, arm } => {
@@ -166,7 +166,7 @@ impl<'g> GraphWalk<'g> {
                 if let Some(&chosen) = self.reducible.chosen.get(&(*from, *arm)) {
                     self.chosen = Some(chosen);
                 }
-                WalkEnd::On
+                PathEnd::On
             }
             ShaderStatement::If { test, yes, no } => {
                 let chosen = if self.test(test) { yes } else { no };
@@ -174,33 +174,33 @@ impl<'g> GraphWalk<'g> {
             }
             ShaderStatement::Loop(body) => loop {
                 match self.execute(body) {
-                    WalkEnd::On | WalkEnd::Continued => {}
-                    WalkEnd::Broken => return WalkEnd::On,
+                    PathEnd::On | PathEnd::Continued => {}
+                    PathEnd::Broken => return PathEnd::On,
                     other => return other,
                 }
             },
-            ShaderStatement::Round { label, .. } => {
+            ShaderStatement::Iteration { label, .. } => {
                 assert_eq!(self.lead, 0);
                 self.iterations += 1;
                 let is_now = mixed(self.seed ^ u64::from(self.iterations)).is_multiple_of(3);
                 match self.at_rounds {
-                    AtRounds::Kept if is_now => {
+                    AtIterations::Kept if is_now => {
                         self.lead = *label;
-                        WalkEnd::Kept
+                        PathEnd::Kept
                     }
-                    AtRounds::Spent if is_now || self.is_spent => {
+                    AtIterations::Spent if is_now || self.is_spent => {
                         self.is_spent = true;
-                        WalkEnd::Broken
+                        PathEnd::Broken
                     }
-                    AtRounds::GoesOn | AtRounds::Kept | AtRounds::Spent => WalkEnd::On,
+                    AtIterations::GoesOn | AtIterations::Kept | AtIterations::Spent => PathEnd::On,
                 }
             }
             ShaderStatement::Lead(label) => {
                 self.lead = *label;
-                WalkEnd::On
+                PathEnd::On
             }
-            ShaderStatement::Break => WalkEnd::Broken,
-            ShaderStatement::Continue => WalkEnd::Continued,
+            ShaderStatement::Break => PathEnd::Broken,
+            ShaderStatement::Continue => PathEnd::Continued,
         }
     }
 }
@@ -213,26 +213,26 @@ fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let [single, resumable] =
         [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&nodes, pass));
     for seed in 0..walks {
-        let new = || GraphWalk::new(graph, &reducible, mixed(seed + 1));
+        let new = || GraphPath::new(graph, &reducible, mixed(seed + 1));
         let expected = new().plainly();
         let whole = |statements: &ShaderStatements, at_rounds| {
-            let mut walk = GraphWalk { at_rounds, ..new() };
+            let mut walk = GraphPath { at_rounds, ..new() };
             let mut end = walk.execute(&statements.all);
-            while end == WalkEnd::Kept {
+            while end == PathEnd::Kept {
                 assert!(statements.heads.contains_key(&walk.lead));
                 end = walk.execute(&statements.all);
             }
             if walk.is_spent {
-                let has_end = end == WalkEnd::Over || (end == WalkEnd::On && statements.is_open);
+                let has_end = end == PathEnd::Over || (end == PathEnd::On && statements.is_open);
                 assert!(has_end, "{graph:?}\n{statements:#?}\n{:?}", walk.trace);
             } else {
                 assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-                assert!(end == WalkEnd::Over);
+                assert!(end == PathEnd::Over);
             }
         };
-        whole(&single, AtRounds::GoesOn);
-        whole(&single, AtRounds::Spent);
-        whole(&resumable, AtRounds::Kept);
+        whole(&single, AtIterations::GoesOn);
+        whole(&single, AtIterations::Spent);
+        whole(&resumable, AtIterations::Kept);
     }
     !reducible.dispatch_nodes.is_empty()
 }
