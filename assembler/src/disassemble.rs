@@ -184,7 +184,7 @@ impl<'m> ModuleText<'m> {
     }
 
     /// Records the current line as that of an instruction.
-    fn stands_here(&mut self, at: u32) {
+    fn record_line(&mut self, at: u32) {
         let (counted, line) = self.counted;
         let news = self.out.as_bytes().get(counted..).unwrap_or_default();
         let line = line + news.iter().filter(|&&byte| byte == b'\n').count() as u32;
@@ -279,7 +279,7 @@ impl<'m> ModuleText<'m> {
     fn procedure(&mut self, number: usize, procedure: &Procedure, blocks: &mut Blocks) {
         if number > 0 {
             self.out.push('\n');
-            self.stands_here(procedure.entry);
+            self.record_line(procedure.entry);
             self.head(procedure);
         }
         for variable in &procedure.frame {
@@ -296,14 +296,14 @@ impl<'m> ModuleText<'m> {
                 self.line(format_args!("{:INDENT$}; {comment}", ""));
             }
             let Some(instruction) = self.module.code.get(at as usize) else { break };
-            self.stands_here(at);
+            self.record_line(at);
             self.instruction(procedure, at, instruction);
         }
         while let Some(comment) = blocks.comment(procedure.exit) {
             self.line(format_args!("{:INDENT$}; {comment}", ""));
         }
         if number > 0 {
-            self.stands_here(procedure.exit);
+            self.record_line(procedure.exit);
             self.line(format_args!(".end"));
         }
     }

@@ -101,17 +101,17 @@ impl SegmentPlan {
     /// if no plan fits.
     pub fn within(bytes: u64, state: u64, rounds: Option<u32>) -> Option<SegmentPlan> {
         let plans = SPREAD.map(|(segments, levels)| SegmentPlan { segments, levels, rounds });
-        plans.into_iter().find(|plan| plan.room(state) <= bytes)
+        plans.into_iter().find(|plan| plan.memory(state) <= bytes)
     }
 
     /// Returns the size of all states in bytes, if one has `state` bytes.
-    pub fn room(self, state: u64) -> u64 {
+    pub fn memory(self, state: u64) -> u64 {
         (self.states() + 2).saturating_mul(state)
     }
 
     /// Returns the minimum size in bytes that 64 segments need.
-    pub fn least_room(state: u64) -> u64 {
-        SegmentPlan { segments: 2, levels: 6, rounds: None }.room(state)
+    pub fn least_memory(state: u64) -> u64 {
+        SegmentPlan { segments: 2, levels: 6, rounds: None }.memory(state)
     }
 }
 
@@ -134,8 +134,8 @@ mod tests {
         assert_eq!(chosen(66 * 8), Some((64, 1)));
         assert_eq!(chosen(66 * 8 - 1), Some((8, 2)));
         assert_eq!(chosen(12 * 8), Some((4, 3)));
-        assert_eq!(chosen(SegmentPlan::least_room(8)), Some((2, 6)));
-        assert_eq!(chosen(SegmentPlan::least_room(8) - 1), None);
+        assert_eq!(chosen(SegmentPlan::least_memory(8)), Some((2, 6)));
+        assert_eq!(chosen(SegmentPlan::least_memory(8) - 1), None);
     }
 
     #[test]

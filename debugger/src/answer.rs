@@ -325,7 +325,7 @@ fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
 /// Returns a separate outcome for each event, with its step.
 fn happened(events: &Events) -> Vec<(Outcome, i64)> {
     let nothing =
-        Events { time_points: Vec::new(), intervals: Vec::new(), more_moments: 0, ..events.clone() };
+        Events { time_points: Vec::new(), intervals: Vec::new(), more_time_points: 0, ..events.clone() };
     let time_points = events.time_points.iter().map(|time_point| {
         (Outcome::Events(Events { time_points: vec![time_point.clone()], ..nothing.clone() }), time_point.0)
     });

@@ -179,7 +179,7 @@ impl Lowering<'_> {
             return sound(meaning);
         }
         if let Some((meaning, declared)) = self.declared.outer(name) {
-            self.not_behind_parameter(name, span, declared)?;
+            self.not_shadowed_by_parameter(name, span, declared)?;
             self.not_a_stack(&meaning, name, (span, declared))?;
             return sound(meaning);
         }
@@ -211,7 +211,7 @@ impl Lowering<'_> {
 
     /// Reports a global in a macro that is shadowed by a parameter of the using procedure. The flat text of
     /// that procedure could not express the reference.
-    fn not_behind_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
+    fn not_shadowed_by_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
         let hides = self.current.scopes.in_macro() && self.current.parameters.iter().any(|p| p.name == name);
         if !hides {
             return Some(());

@@ -143,8 +143,8 @@ impl RenderedText<'_> {
         if events.time_points.is_empty() && events.calls.none() {
             line!(self, "there are none");
         }
-        if events.more_moments > 0 {
-            line!(self, "… {} before", events.more_moments);
+        if events.more_time_points > 0 {
+            line!(self, "… {} before", events.more_time_points);
         }
         for (step, happening) in &events.time_points {
             match happening {

@@ -16,7 +16,7 @@ use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, TimePoint};
 
 /// Steps per time point to count; a longer way isn't counted.
-const STEPS_PER_MOMENT: u64 = 16;
+const STEPS_PER_TIME_POINT: u64 = 16;
 
 /// Maximum number of time points visited to count lines: as many as take no noticeable time.
 pub const MOST_COUNTED: u64 = 1 << 19;
@@ -59,7 +59,7 @@ impl Session {
         let is_bounded = *left < u64::MAX;
         let counted = self.counts.counted.get_mut(&time_point.branch)?;
         let is_hopeless = counted.too_far.is_some_and(|far| distance > far / 2);
-        if is_bounded && (is_hopeless || distance / STEPS_PER_MOMENT > *left) {
+        if is_bounded && (is_hopeless || distance / STEPS_PER_TIME_POINT > *left) {
             return None;
         }
         counted.too_far = Some(distance);

@@ -77,7 +77,7 @@ impl Session {
         let mut found = TimePointDifference { from: here, to: here, ..TimePointDifference::default() };
         let mut visited = Vec::new();
         for name in names {
-            match self.look_at_moment(here, name, &mut found.printed)? {
+            match self.travel_to_time_point(here, name, &mut found.printed)? {
                 Ok(time_point) => visited.push(time_point),
                 Err(reason) => return Ok(TimePointDifference { stopped: Some(reason), ..found }),
             }
@@ -102,7 +102,7 @@ impl Session {
 
     /// Travels to a time point, or to the nearest one within the history. Returns the reason if the travel
     /// was stopped.
-    fn look_at_moment(
+    fn travel_to_time_point(
         &mut self,
         here: TimePoint,
         name: &TimePointName,

@@ -258,7 +258,7 @@ impl Branch {
     ///
     /// # Errors
     /// There is no memory to execute the interval again.
-    fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
+    fn residues_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
         self.open_window(step)?;
         if self.distance() == self.base {
             self.take_older();
@@ -664,7 +664,7 @@ fn side_of(travel: Travel) -> usize {
 }
 
 impl Remembering for Branch {
-    fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory> {
-        self.try_clone()?.lost_before(number)
+    fn residues_to_origin(&self, number: i64) -> Result<(Residues, u64), OutOfMemory> {
+        self.try_clone()?.residues_before(number)
     }
 }

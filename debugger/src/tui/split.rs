@@ -66,13 +66,13 @@ impl Split {
         let Some(text) = spelling(&event) else {
             // A change of the screen size is independent of typed input.
             if event != InputEvent::Resize {
-                certain.extend(self.let_all_go(now));
+                certain.extend(self.release_all(now));
             }
             certain.push(event);
             return certain;
         };
         if text == "\x1b" && self.spelled == "\x1b" {
-            certain.extend(self.let_all_go(now));
+            certain.extend(self.release_all(now));
         }
         if self.held.is_empty() {
             // Alt with a key is an ESC and the key. Only the pair that begins an answer is held.
@@ -93,7 +93,7 @@ impl Split {
                 self.forget();
                 certain.extend(event);
             }
-            Sequence::None => certain.extend(self.let_all_go(now)),
+            Sequence::None => certain.extend(self.release_all(now)),
         }
         certain
     }
@@ -101,7 +101,7 @@ impl Split {
     /// Returns the events that are certain now, because nothing has followed in time.
     pub fn expire(&mut self, now: Instant) -> Vec<InputEvent> {
         match self.patience(now) {
-            Some(Duration::ZERO) => self.let_all_go(now),
+            Some(Duration::ZERO) => self.release_all(now),
             _ => Vec::new(),
         }
     }
@@ -114,7 +114,7 @@ impl Split {
     }
 
     /// Releases the held events unchanged, unless they can only be a part of a sequence.
-    fn let_all_go(&mut self, now: Instant) -> Vec<InputEvent> {
+    fn release_all(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);
         self.forget();

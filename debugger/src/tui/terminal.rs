@@ -225,7 +225,7 @@ fn restore() {
 }
 
 /// Restores the terminal when the process ends for lack of memory. Allocates nothing and waits for no lock.
-pub fn give_back_without_memory() {
+pub fn restore_without_memory() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         without_memory::give_back();
     }

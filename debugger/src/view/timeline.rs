@@ -48,7 +48,7 @@ pub struct Events {
     /// The last stops, marks, fences and forks, by steps.
     pub time_points: Vec<(i64, Happening)>,
     /// Number of earlier ones that are omitted.
-    pub more_moments: usize,
+    pub more_time_points: usize,
     /// Number of calls entered and left on the branch.
     pub calls: Calls,
     /// The intervals with calls. If there are many, adjacent intervals are merged.
@@ -72,13 +72,13 @@ pub enum Happening {
 /// calls.
 pub fn events(session: &Session, most: usize) -> Events {
     let mut time_points = time_points(session);
-    let more_moments = time_points.len().saturating_sub(most);
-    time_points.drain(..more_moments);
+    let more_time_points = time_points.len().saturating_sub(most);
+    time_points.drain(..more_time_points);
     let mut intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
     let calls = intervals.iter().fold(Calls::default(), |all, interval| all.and(interval.calls));
     let joined = intervals.len().div_ceil(most.max(1)).max(1);
     intervals = intervals.chunks(joined).filter_map(join).collect();
-    Events { time_points, more_moments, calls, intervals }
+    Events { time_points, more_time_points, calls, intervals }
 }
 
 fn time_points(session: &Session) -> Vec<(i64, Happening)> {

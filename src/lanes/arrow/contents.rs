@@ -32,7 +32,8 @@ impl<R: Read + Seek> ArrowTable<R> {
         self.source.seek(SeekFrom::Start(offset))?;
         let mut mark = [0; 4];
         exact(&mut self.source, &mut mark, "in front of a record batch")?;
-        let message = if mark == MESSAGE_MARK { ArrowMessage::behind_mark(&mut self.source)? } else { None };
+        let message =
+            if mark == MESSAGE_MARK { ArrowMessage::message_after_mark(&mut self.source)? } else { None };
         message.map(Some).ok_or_else(|| BrokenArrow::wrong(MISPLACED))
     }
 }

@@ -118,7 +118,7 @@ fn fork(
     let tasks = TaskArguments { module, flow, named, call_inputs: &call_inputs };
     let is_apart = match (is_straight, calls.as_slice()) {
         (true, _) => tasks.are_apart(&calls),
-        (false, &[call]) => tasks.rounds_are_apart(region, call),
+        (false, &[call]) => tasks.iterations_are_independent(region, call),
         (false, _) => false,
     };
     TaskFork { region, calls, is_apart, shows, call_inputs }
@@ -170,7 +170,7 @@ impl<'f> TaskArguments<'f> {
     }
 
     /// Returns true if a call may change an integer that determines the callees or arguments of the region.
-    fn may_change_looked_at(self, touched: &[Touched]) -> bool {
+    fn may_change_call_inputs(self, touched: &[Touched]) -> bool {
         let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
         touched.iter().filter(changes).any(|touched| {
             self.call_inputs
@@ -192,27 +192,27 @@ impl<'f> TaskArguments<'f> {
             .iter()
             .enumerate()
             .any(|(n, task)| tasks.iter().take(n).any(|earlier| share(earlier, task)));
-        !pairs_share && !tasks.iter().any(|task| self.may_change_looked_at(task))
+        !pairs_share && !tasks.iter().any(|task| self.may_change_call_inputs(task))
     }
 
     /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if each
     /// changed argument is an element, row or column selected by the loop counter, which differs in every
     /// iteration. In addition, no other argument may overlap that array.
-    fn rounds_are_apart(self, region: TaskRegion, at: u32) -> bool {
+    fn iterations_are_independent(self, region: TaskRegion, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;
         };
         let touched = self.touched(call);
         let are_apart = touched.iter().enumerate().filter(|(_, one)| one.may_change).all(|(n, one)| {
             let others = touched.iter().enumerate().filter(|&(m, _)| m != n);
-            self.is_of_round(&one.passed, counter)
+            self.differs_by_iteration(&one.passed, counter)
                 && !others.into_iter().any(|(_, other)| self.may_share(one, other))
         });
-        are_apart && !self.may_change_looked_at(&touched)
+        are_apart && !self.may_change_call_inputs(&touched)
     }
 
     /// Returns true if the argument selects a different part of its array in each iteration.
-    fn is_of_round(self, passed: &Passed, counter: Anchor) -> bool {
+    fn differs_by_iteration(self, passed: &Passed, counter: Anchor) -> bool {
         let counts = |index: ArrayIndex| index.cell == Some(counter);
         match *passed {
             Passed::Cell(Slot { location: Location::Element(number), .. }) => match self.flow.element(number)

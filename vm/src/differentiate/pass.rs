@@ -190,7 +190,7 @@ impl PassHistory {
     pub fn is_recomputed(self, subject: &Subject) -> bool {
         self == PassHistory::Nothing
             && !subject.program.module().real.is_exact()
-            && keeps(Rule::LostWaysAreMended)
+            && keeps(Rule::DivergedSweepsAreRecomputed)
     }
 }
 

@@ -39,7 +39,7 @@ pub enum OpenTask {
         of: usize,
     },
     /// An iteration of `par for`.
-    Round {
+    Iteration {
         /// The name of the counter.
         counter: String,
         /// The value of the counter, formatted as in the text.
@@ -61,7 +61,7 @@ impl OpenCall {
             None => format!("called by `{words}`{place}"),
             Some(OpenTask::Listed { of: 1, .. }) => format!("in a task, `{words}`{place}"),
             Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
-            Some(OpenTask::Round { counter, value }) => {
+            Some(OpenTask::Iteration { counter, value }) => {
                 format!("in the task with {counter} = {value}, `{words}`{place}")
             }
         }
@@ -137,7 +137,7 @@ impl Explainer<'_> {
             _ => None,
         });
         match counted.next() {
-            Some(counting) => self.open_round(depth, site, counting),
+            Some(counting) => self.open_iteration(depth, site, counting),
             None => {
                 let number = fork.calls.iter().position(|&call| call == site)? + 1;
                 Some(OpenTask::Listed { number, of: fork.calls.len() })
@@ -145,12 +145,12 @@ impl Explainer<'_> {
         }
     }
 
-    fn open_round(&self, depth: usize, site: u32, counting: &Counting) -> Option<OpenTask> {
+    fn open_iteration(&self, depth: usize, site: u32, counting: &Counting) -> Option<OpenTask> {
         let counter = Base::Frame(counting.counter);
         let frame = frame_at(self.program, self.state, depth)?;
         let (_, cell) = place(self.program, self.state, frame, &Place::scalar(counter))?;
         let value = Value::Int(*self.state.ints.get(cell as usize)?);
         let counter = self.at(site).renderer().name(counter).to_owned();
-        Some(OpenTask::Round { counter, value: self.program.text(value) })
+        Some(OpenTask::Iteration { counter, value: self.program.text(value) })
     }
 }

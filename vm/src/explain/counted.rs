@@ -59,7 +59,7 @@ impl Explainer<'_> {
     }
 
     /// Formats a bound, for example "n, which is 10", or "10"; returns its value too.
-    fn bound_said(&self, bound: &Operand) -> Option<(String, i64)> {
+    fn bound_text(&self, bound: &Operand) -> Option<(String, i64)> {
         let value = self.integer(bound)?;
         let text = self.renderer().operand(bound);
         let is_plain = matches!(bound, Operand::Int(_));
@@ -71,7 +71,7 @@ impl Explainer<'_> {
         // The check subtracts the bound from the counter, so the bound is added back here.
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
-        let (said, end) = self.bound_said(ends)?;
+        let (said, end) = self.bound_text(ends)?;
         let begin = self.integer(begins)?;
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let value = self.wrapped(self.integer(&counter)?.wrapping_add(end));

@@ -27,7 +27,7 @@ impl Explainer<'_> {
             Cause::ArgumentsOverlap { first, second } => self.overlap(first, second),
             Cause::TasksShare { first, second } => self.tasks_share(first, second),
             Cause::SliceBounds { argument, from, to, length } => {
-                let said = self.argument_said(argument);
+                let said = self.argument_text(argument);
                 let message = format!("{said} takes {from}..{to} of {length} elements");
                 let help = "a slice goes from 0 up to the length, in order".to_owned();
                 ExplanationText {
@@ -38,7 +38,7 @@ impl Explainer<'_> {
                 }
             }
             Cause::ReferenceChanged { argument } => {
-                let said = self.argument_said(argument);
+                let said = self.argument_text(argument);
                 let message = format!("{said} refers to another cell than when the call was entered");
                 let help = "the callee must not change what the index of an argument is computed from";
                 ExplanationText { message, help: Some(help.to_owned()), ..ExplanationText::default() }
@@ -100,7 +100,7 @@ impl Explainer<'_> {
             notes.push(format!("it was reached from {} instead", self.place_of(before)));
             others.extend(self.other_at(partner, "its partner"));
         }
-        let condition = self.condition_said(at, true);
+        let condition = self.condition_text(at, true);
         ExplanationText {
             message: message.to_owned(),
             label: condition,
@@ -122,8 +122,8 @@ impl Explainer<'_> {
         let values = self.named_values(both);
         let mut notes = vec![format!("the pair is {} and {}", self.place_of(at), self.place_of(partner))];
         notes.extend(values.iter().map(|(name, value)| format!("{name} is {value}")));
-        let others = self.other_at(partner, &self.condition_said(partner, false)).into_iter().collect();
-        let label = self.condition_said(at, true);
+        let others = self.other_at(partner, &self.condition_text(partner, false)).into_iter().collect();
+        let label = self.condition_text(at, true);
         ExplanationText {
             message: message.to_owned(),
             label,
@@ -135,7 +135,7 @@ impl Explainer<'_> {
     }
 
     /// Formats a condition and its value, for example "`a != 0` is true".
-    fn condition_said(&self, at: u32, holds: bool) -> String {
+    fn condition_text(&self, at: u32, holds: bool) -> String {
         let condition = self.renderer().condition(self.instruction(at));
         format!("`{condition}` is {holds}")
     }
@@ -198,7 +198,7 @@ impl Explainer<'_> {
     }
 
     /// Formats an argument, for example "the argument `A[0..3]` (for `x` of `p`)".
-    fn argument_said(&self, number: u32) -> String {
+    fn argument_text(&self, number: u32) -> String {
         match self.argument(number) {
             Some((text, Some((parameter, procedure)))) => {
                 format!("the argument `{text}` (for `{}` of `{procedure}`)", parameter.name)

@@ -32,9 +32,9 @@ impl Explainer<'_> {
         let verdict = if holds { "is true" } else { "is false" };
         let reasons = self.reasons(&tested);
         let path = if is_if {
-            self.way_through_if(block, other, holds)
+            self.path_through_if(block, other, holds)
         } else {
-            self.way_into_loop(block, other, holds)
+            self.entry_of_loop(block, other, holds)
         };
         let came = path.phrase(self, place);
         let message = format!("{came}, but `{words}`{} {verdict}{reasons}", self.in_line(place));
@@ -77,7 +77,7 @@ impl Explainer<'_> {
     }
 
     /// Describes which body of an `if` was executed, and the condition that chose it.
-    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> ConditionPath {
+    fn path_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> ConditionPath {
         let ran = !holds;
         let has_else = block.seams.len() > 2;
         let body = match (ran, has_else, self.undoes(block)) {
@@ -96,7 +96,7 @@ impl Explainer<'_> {
     }
 
     /// Describes how the machine reached the start of a loop: from outside, or after an iteration.
-    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> ConditionPath {
+    fn entry_of_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> ConditionPath {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
             (true, false) => "the loop begins another iteration",
@@ -170,7 +170,7 @@ impl ConditionPath {
     /// Formats the path, for example `the first body ran (line 28: 5 > 2)`.
     fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
         let Some(place) = self.place else { return self.body.to_owned() };
-        let numbers = self.numbers_said();
+        let numbers = self.numbers_text();
         let line = (place.line > 0).then(|| explainer.line(place, here));
         match (line, numbers) {
             (Some(line), Some(numbers)) => format!("{} ({line}: {numbers})", self.body),
@@ -180,13 +180,13 @@ impl ConditionPath {
         }
     }
 
-    fn numbers_said(&self) -> Option<String> {
+    fn numbers_text(&self) -> Option<String> {
         let numbers = self.numbers.as_ref()?;
         Some(if self.held { numbers.clone() } else { format!("{numbers} is false") })
     }
 
     fn label(&self) -> String {
-        match self.numbers_said() {
+        match self.numbers_text() {
             Some(numbers) => format!("{}: {numbers}", self.body),
             None => self.body.to_owned(),
         }

@@ -47,7 +47,7 @@ impl Explainer<'_> {
         let arguments =
             if values.is_empty() { String::new() } else { format!(" ({})", super::listed(&values)) };
         let said = if is_literal { String::new() } else { format!(" is {said}{arguments}") };
-        let undone = going_back_to(block);
+        let undone = backward_prefix(block);
         let declared = self.declared(variable);
         Some(ExplanationText {
             message: format!("{undone}`{words}`{said}, but {name} {found}"),
@@ -64,7 +64,7 @@ impl Explainer<'_> {
     fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> ExplanationText {
         let name = self.renderer().name(Base::Frame(variable));
         ExplanationText {
-            message: format!("{}`{words}`, but {name} is {value} and must be 0", going_back_to(block)),
+            message: format!("{}`{words}`, but {name} is {value} and must be 0", backward_prefix(block)),
             words: Some(words.to_owned()),
             label: format!("{name} is {value}"),
             others: self.declared(variable).into_iter().collect(),
@@ -221,6 +221,6 @@ pub(super) struct ChangedValue {
 }
 
 /// Returns the prefix for blocks that are executed backward, where a `local` ends the variable's lifetime.
-fn going_back_to(block: &Block) -> &'static str {
+fn backward_prefix(block: &Block) -> &'static str {
     if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" }
 }

@@ -439,7 +439,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
                         Kind::BrReal => {
                             if R::IS_TAYLOR && !M::ON {
-                                rare.look_for_tie(counter, copied(found), direct.reals);
+                                rare.check_tie(counter, copied(found), direct.reals);
                             }
                             branch!(op, order_reals(found, direct.reals, numbers.reals))
                         }

@@ -149,13 +149,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
         !self.activity.is_passive(operand)
             && (!self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing))
     }
-    fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], is_nonzero: bool) {
+    fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], is_nonzero: bool) {
         if !is_nonzero && self.activity.loses_any() {
             let activity = self.activity;
             self.report_hidden(operation, sources, |_, operand, _| activity.may_lose(operand));
         }
     }
-    fn looks_at_sources(&mut self, operation: Operation, sources: [usize; 2]) {
+    fn observe_sources(&mut self, operation: Operation, sources: [usize; 2]) {
         if R::IS_TAYLOR && !M::ON && (self.reports.reports_kinks() || self.activity.loses_any_forward()) {
             self.report_point(operation, sources);
         }

@@ -37,7 +37,7 @@ impl App {
                 None
             }
             SessionPlace::Busy(_) => {
-                self.draw_away(area, buffer);
+                self.draw_busy(area, buffer);
                 None
             }
             SessionPlace::Here(_) => self.draw_here(area, buffer),
@@ -153,7 +153,7 @@ impl App {
             };
             Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
-            let [help, command, quit] = ["keys", "ask", "leave"].map(|line| self.keys.way_to(line));
+            let [help, command, quit] = ["keys", "ask", "leave"].map(|line| self.keys.input_for(line));
             let text = format!("{help} help   {command} command   {quit} quit");
             Line::styled(text, self.theme.dim).render(area, buffer);
         }
@@ -169,7 +169,7 @@ impl App {
     }
 
     /// Draws the last picture of the panes, with the progress of the running task below it.
-    fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
+    fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
         let SessionPlace::Busy(away) = &self.engine else { return };
         // If the screen size has changed, the panes are cropped, or leave space empty.
         let is_same = self.picture.area == area;
@@ -191,11 +191,11 @@ impl App {
         draw_running(&running, &self.theme, status, buffer);
         Clear.render(last, buffer);
         buffer.set_style(last, self.theme.ground);
-        Line::styled(self.keys_while_away(), self.theme.dim).render(last, buffer);
+        Line::styled(self.keys_during_run(), self.theme.dim).render(last, buffer);
     }
 
     /// Returns the help for keys during a run.
-    fn keys_while_away(&self) -> String {
+    fn keys_during_run(&self) -> String {
         let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
         match (self.waiting.len(), quit) {

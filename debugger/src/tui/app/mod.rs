@@ -57,7 +57,7 @@ use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
-use crate::session_content::would_be_gone;
+use crate::session_content::unsaved_content;
 use crate::timeline::StepSpan;
 use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
@@ -272,7 +272,7 @@ impl App {
         self.choices.displayed = self.console().map(report::displayed).unwrap_or_default();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
-                outcome.iter().for_each(|outcome| self.tell_step(before.as_ref(), outcome));
+                outcome.iter().for_each(|outcome| self.describe_step(before.as_ref(), outcome));
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
                 self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {
@@ -333,7 +333,7 @@ impl App {
         } else if was_playing {
             self.say(Tone::Note, "paused");
         } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
-            let leave = self.keys.way_to("leave");
+            let leave = self.keys.input_for("leave");
             self.say(Tone::Note, &format!("nothing is running; {leave} ends the session"));
         }
         None
@@ -403,8 +403,10 @@ impl App {
             Some(_) if is_again && self.asked_by(key) == Some(ScreenAction::Leave) => Some(Effect::Quit),
             Some(_) if is_answered && self.asked_by(key) == Some(ScreenAction::Leave) => self.leave(true),
             Some(line) => self.run(&line),
-            None => self
-                .note_why(&format!("{key} does nothing; {} shows which ones do", self.keys.way_to("keys"))),
+            None => self.note_why(&format!(
+                "{key} does nothing; {} shows which ones do",
+                self.keys.input_for("keys")
+            )),
         }
     }
 
@@ -466,7 +468,7 @@ impl App {
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
-        let is_kept = self.session().is_some_and(|session| would_be_gone(session).is_some());
+        let is_kept = self.session().is_some_and(|session| unsaved_content(session).is_some());
         let away = BusySession { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
         let away = SessionPlace::Busy(away);
         let face = self.face_for(&task);

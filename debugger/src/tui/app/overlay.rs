@@ -75,12 +75,12 @@ impl Overlay {
         let Some(line) = line else { return OverlayAction::Taken };
         // If everything is visible, `start` and `end` refer to the run.
         match line {
-            "start" if self.is_cut => return self.heed(CursorMove::Top),
-            "end" if self.is_cut => return self.heed(CursorMove::Bottom),
+            "start" if self.is_cut => return self.move_cursor(CursorMove::Top),
+            "end" if self.is_cut => return self.move_cursor(CursorMove::Bottom),
             _ => {}
         }
         match ScreenAction::of(line) {
-            Some(Ok(ScreenAction::Cursor(to))) => self.heed(to),
+            Some(Ok(ScreenAction::Cursor(to))) => self.move_cursor(to),
             Some(Ok(ScreenAction::AskSearch)) => OverlayAction::Search,
             Some(Ok(ScreenAction::SearchAgain { further })) => OverlayAction::Found(further),
             Some(Ok(ScreenAction::Leave)) => OverlayAction::Closes,
@@ -88,7 +88,7 @@ impl Overlay {
         }
     }
 
-    fn heed(&mut self, to: CursorMove) -> OverlayAction {
+    fn move_cursor(&mut self, to: CursorMove) -> OverlayAction {
         // Consecutive pages overlap by one row.
         let page = self.room.1.saturating_sub(1).max(1);
         match to {

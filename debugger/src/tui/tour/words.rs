@@ -18,7 +18,7 @@ impl KeyedWords {
         let mut rest = text;
         while let Some((before, line, after)) = braced(rest) {
             add(&mut words, before);
-            words.last_mut().into_iter().for_each(|word| word.push((keys.way_to(line), true)));
+            words.last_mut().into_iter().for_each(|word| word.push((keys.input_for(line), true)));
             rest = after;
         }
         add(&mut words, rest);

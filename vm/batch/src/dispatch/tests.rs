@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::probe::text::{lane_shader, with_main};
-use crate::testing::{device, device_of_its_own};
+use crate::testing::{device, separate_device};
 
 /// Main body of a shader in which a lane's input is its number of iterations and its output the state of a series.
 /// Input [`FAILS`] makes the lane fail.
@@ -40,7 +40,7 @@ const FAILS: u64 = u64::MAX;
 /// An input with more iterations than any test waits for.
 const ENDLESS: u64 = 1 << 60;
 
-fn shader_of_rounds() -> LaneShader {
+fn shader_of_iterations() -> LaneShader {
     LaneShader {
         wgsl: with_main(ROUNDS),
         non_resumable: None,
@@ -69,7 +69,7 @@ fn run(shader: &DeviceShader, inputs: &[u64], most_steps: u64) -> Result<(Vec<u6
     Ok((outputs, run))
 }
 
-fn assert_rounds(shader: &DeviceShader, goals: &[u64]) {
+fn assert_iterations(shader: &DeviceShader, goals: &[u64]) {
     let (outputs, run) = run(shader, goals, u64::MAX).unwrap();
     assert_eq!(run.steps, goals);
     assert!(run.statuses.iter().all(|status| *status == LaneStatus::Finished));
@@ -81,14 +81,14 @@ fn assert_rounds(shader: &DeviceShader, goals: &[u64]) {
 #[test]
 fn a_long_lane_continues_with_short_ones() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     let mut goals = vec![1; 200];
     goals[77] = 1_000_000;
     goals[78] = 0;
     goals[150] = 65_536;
-    assert_rounds(&shader, &goals);
+    assert_iterations(&shader, &goals);
     // A whole workgroup of diverging lanes.
-    assert_rounds(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
+    assert_iterations(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
 }
 
 /// A variant of [`ROUNDS`] with nested loops: the lanes of each group of eight execute their inner loop in turn, while
@@ -131,25 +131,25 @@ const TURNS: &str = "
 #[test]
 fn lanes_that_diverge_execute_all_iterations() {
     let Some(device) = device() else { return };
-    let text = LaneShader { wgsl: with_main(TURNS), ..shader_of_rounds() };
+    let text = LaneShader { wgsl: with_main(TURNS), ..shader_of_iterations() };
     let shader = DeviceShader::new(&device, &text).unwrap();
-    assert_rounds(&shader, &(0..100).map(|lane| 200_000 - lane).collect::<Vec<_>>());
+    assert_iterations(&shader, &(0..100).map(|lane| 200_000 - lane).collect::<Vec<_>>());
 }
 
 #[test]
 fn any_number_of_lanes_is_a_batch() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     assert_eq!(run(&shader, &[], u64::MAX), Ok((Vec::new(), LanesRun::default())));
     for lanes in [1, 63, 64, 65, 1000, 1, 900, 1_000_000, 7, 1000] {
-        assert_rounds(&shader, &(0..lanes).map(|lane| lane % 19).collect::<Vec<_>>());
+        assert_iterations(&shader, &(0..lanes).map(|lane| lane % 19).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn lanes_fail_and_run_out_of_steps_by_themselves() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     let (outputs, run) = run(&shader, &[3, FAILS, 1001, 1000, ENDLESS], 1000).unwrap();
     use LaneStatus::{Failed, Finished, OutOfSteps};
     assert_eq!(run.statuses, [Finished, Failed, OutOfSteps, Finished, OutOfSteps]);
@@ -220,10 +220,10 @@ fn all_floats_are_returned_unchanged() {
 fn lanes_are_split_by_the_limit_of_a_dispatch() {
     let Some(device) = device() else { return };
     for most in [64, 128, 192, 1024] {
-        let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap().limited_to(most);
+        let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap().limited_to(most);
         assert_eq!(shader.most_lanes(), most);
         for lanes in [1, 64, most as u64, most as u64 + 1, 1000] {
-            assert_rounds(&shader, &(0..lanes).map(|lane| lane * 7 % 1000).collect::<Vec<_>>());
+            assert_iterations(&shader, &(0..lanes).map(|lane| lane * 7 % 1000).collect::<Vec<_>>());
         }
     }
 }
@@ -231,20 +231,20 @@ fn lanes_are_split_by_the_limit_of_a_dispatch() {
 #[test]
 fn memory_is_kept_between_batches() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     for _ in 0..10 {
-        assert_rounds(&shader, &[5; 1000]);
+        assert_iterations(&shader, &[5; 1000]);
         assert_eq!(lock(&shader.idle).len(), 1);
     }
-    assert_rounds(&shader, &[5; 5000]);
+    assert_iterations(&shader, &[5; 5000]);
     assert_eq!(lock(&shader.idle).len(), 1);
 }
 
 #[test]
 fn two_threads_share_a_shader() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
-    let other = DeviceShader::new(&device, &shader_of_rounds()).unwrap().limited_to(256);
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
+    let other = DeviceShader::new(&device, &shader_of_iterations()).unwrap().limited_to(256);
     thread::scope(|scope| {
         for salt in 0..3 {
             let (shader, other) = (&shader, &other);
@@ -252,7 +252,7 @@ fn two_threads_share_a_shader() {
                 for round in 0..10 {
                     let goals: Vec<u64> =
                         (0..700).map(|lane| (lane * 31 + salt * 7 + round) % 5000).collect();
-                    assert_rounds(if salt == 2 { other } else { shader }, &goals);
+                    assert_iterations(if salt == 2 { other } else { shader }, &goals);
                 }
             });
         }
@@ -262,7 +262,7 @@ fn two_threads_share_a_shader() {
 #[test]
 fn an_interrupt_ends_a_batch() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     let stop = AtomicBool::new(false);
     let begin = Instant::now();
     thread::scope(|scope| {
@@ -276,14 +276,14 @@ fn an_interrupt_ends_a_batch() {
     });
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     // The device still executes the next batch.
-    assert_rounds(&shader, &[3, 4, 5]);
+    assert_iterations(&shader, &[3, 4, 5]);
 }
 
 #[test]
 fn a_device_that_is_destroyed_ends_its_batches() {
     for after in [0, 1, 10, 100, 300] {
-        let Some(device) = device_of_its_own() else { return };
-        let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+        let Some(device) = separate_device() else { return };
+        let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(after));
@@ -296,17 +296,17 @@ fn a_device_that_is_destroyed_ends_its_batches() {
         });
         assert!(device.is_lost());
         assert_eq!(run(&shader, &[3], u64::MAX), Err(BatchError::Lost));
-        assert_eq!(DeviceShader::new(&device, &shader_of_rounds()).err(), Some(BatchError::Lost));
+        assert_eq!(DeviceShader::new(&device, &shader_of_iterations()).err(), Some(BatchError::Lost));
         device.destroy();
     }
 }
 
 #[test]
 fn a_device_is_released_with_its_last_user() {
-    let Some(device) = device_of_its_own() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let Some(device) = separate_device() else { return };
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     drop(device);
-    assert_rounds(&shader, &[3; 100]);
+    assert_iterations(&shader, &[3; 100]);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -322,7 +322,7 @@ fn a_device_is_released_with_its_last_user() {
 #[test]
 fn columns_that_do_not_fit_are_refused() {
     let Some(device) = device() else { return };
-    let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
+    let shader = DeviceShader::new(&device, &shader_of_iterations()).unwrap();
     let never = AtomicBool::new(false);
     let refused = |result: Result<LanesRun, BatchError>, are, should| {
         assert!(

@@ -195,7 +195,7 @@ pub fn compared(
 /// Compares lanes of shipped programs in one direction: those with an index congruent to `remainder` modulo 2, or all
 /// of them. Each direction has its own test, so that they run in parallel. Compilation takes most of the time, so only
 /// a campaign runs every program in every direction.
-fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
+fn compare_shipped_programs(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
     let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());
     let chosen = shipped().into_iter().enumerate().filter(|(n, _)| remainder.is_none_or(|r| n % 2 == r));
@@ -210,17 +210,17 @@ fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usiz
 
 #[test]
 fn lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Checked, None);
+    compare_shipped_programs(Travel::Forward, CheckLevel::Checked, None);
 }
 
 #[test]
 fn unchecked_lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Unchecked, Some(0));
+    compare_shipped_programs(Travel::Forward, CheckLevel::Unchecked, Some(0));
 }
 
 #[test]
 fn backward_lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Backward, CheckLevel::Checked, Some(1));
+    compare_shipped_programs(Travel::Backward, CheckLevel::Checked, Some(1));
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl StepWriter<'_> {
         let passed: Vec<ReferenceValues> =
             passes.arguments.iter().map(|passed| self.reference(passed)).collect();
         for (first, second) in self.inlined_frames.alias_checks(passes) {
-            self.tell_apart(passes, &passed, first, second);
+            self.require_distinct(passes, &passed, first, second);
         }
         self.draft.count_call();
         passed
@@ -256,7 +256,7 @@ impl StepWriter<'_> {
     }
 
     /// Requires that two arguments don't alias. The check may also fail if their cells are only interleaved.
-    fn tell_apart(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
+    fn require_distinct(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };
         if let (Some(Passed::Column { matrix, .. }), Some(Passed::Column { matrix: other, .. })) =

@@ -102,7 +102,7 @@ impl ComputePair {
         (self.compute..self.end).contains(&at)
     }
 
-    fn is_apart_from(&self, other: &ComputePair) -> bool {
+    fn is_distinct_from(&self, other: &ComputePair) -> bool {
         self.end <= other.compute || other.end <= self.compute
     }
 
@@ -131,7 +131,7 @@ pub(super) fn begins_with_zeros(
 ) -> bool {
     let Some(procedure) = module.procedures.get(pair.procedure as usize) else { return false };
     let beside = |at: u32| {
-        let mut others = all.iter().filter(|other| other.contains(at) && other.is_apart_from(pair));
+        let mut others = all.iter().filter(|other| other.contains(at) && other.is_distinct_from(pair));
         others.any(ComputePair::leaves_alone)
     };
     let mut search = Search { module, flow, work: MOST_WORK, open: Vec::new() };
