@@ -28,7 +28,7 @@ pub struct Motion {
     pub next: Option<u32>,
     /// True if the machine runs inverted at the destination.
     pub inverted: bool,
-    /// Output of log points on the way, and of `show` where it ran for the first time.
+    /// Output of log points during the motion, and of `show` where it ran for the first time.
     pub printed: Printed,
 }
 
@@ -418,10 +418,10 @@ pub struct TimePointDifference {
     pub rows: Vec<(ValueRow, ValueRow)>,
     /// True if both time points were reached.
     pub is_compared: bool,
-    /// The reason for an early stop: on the way to the time points, or during the search for the last
+    /// The reason for an early stop: during travel to the time points, or during the search for the last
     /// writes.
     pub stopped: Option<Reason>,
-    /// Output printed for the first time on the way.
+    /// Output printed for the first time during the travel.
     pub printed: Printed,
 }
 

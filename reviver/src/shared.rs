@@ -65,7 +65,7 @@ pub(super) struct GroupKey {
     /// Seeded cells of each loss.
     pub rows: Vec<Vec<usize>>,
     /// Cells of the lane inputs.
-    pub given: Vec<(Class, usize)>,
+    pub inputs: Vec<(Class, usize)>,
 }
 
 impl Shared {
@@ -99,7 +99,7 @@ impl Shared {
             all.clear();
         }
         let place = (key.turn, self.level);
-        let made = GroupCall::new(&self.program, backend, place, (&key.rows, &key.given)).map(Arc::new);
+        let made = GroupCall::new(&self.program, backend, place, (&key.rows, &key.inputs)).map(Arc::new);
         all.insert(key.clone(), made.clone());
         made
     }

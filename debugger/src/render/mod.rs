@@ -46,7 +46,7 @@ pub fn render_done(session: &Session, error: &CommandError) -> String {
     page.out
 }
 
-/// Renders the lines printed by `show` and log points on the way to an outcome.
+/// Renders the lines printed by `show` and log points before an outcome.
 pub fn printed(session: &Session, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Motion(motion) => prints(session, &motion.printed),

@@ -129,7 +129,7 @@ impl Session {
         Ok(())
     }
 
-    /// Runs to step `end` and follows at most `left` changes on the way. Returns true if the step was
+    /// Runs to step `end` and follows at most `left` changes before it. Returns true if the step was
     /// reached.
     fn follow(
         &mut self,

@@ -514,7 +514,7 @@ impl Branch {
         }
     }
 
-    /// Runs away from the origin and records what is due on the way.
+    /// Runs away from the origin and records what is due.
     fn seen(&mut self, stops: Option<&Stops>, segment: Segment, keeps: bool) -> Result<Stop, Trap> {
         let runner = self.fast_runner().cloned();
         let mut notes = SideNotes { side: &mut self.sides[side_of(segment.travel)], keeps };

@@ -56,16 +56,18 @@ impl PlanGroups {
             return None;
         }
         // Sorted cells let compiled code serve any order of input columns.
-        let mut given: Vec<(Class, usize, usize)> =
+        let mut input_cells: Vec<(Class, usize, usize)> =
             plan.inputs.iter().enumerate().map(|(n, cell)| (cell.class, cell.cell, n)).collect();
-        given.sort_unstable();
-        let columns = given.iter().map(|&(_, _, column)| column).collect();
-        let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
+        input_cells.sort_unstable();
+        let columns = input_cells.iter().map(|&(_, _, column)| column).collect();
+        let input_cells: Vec<(Class, usize)> =
+            input_cells.iter().map(|&(class, cell, _)| (class, cell)).collect();
         let mut group_calls = Vec::new();
         for (first, losses) in together {
             let turn = losses.first()?.shared.turn;
             let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
-            group_calls.push((first, shared.group_call(&GroupKey { turn, rows, given: given.clone() })?));
+            group_calls
+                .push((first, shared.group_call(&GroupKey { turn, rows, inputs: input_cells.clone() })?));
         }
         Some(PlanGroups { group_calls, columns })
     }
@@ -85,7 +87,7 @@ pub(super) struct ThreadGroups<'g> {
     order: LaneOrder,
     /// True if no order of this chunk makes groups converge.
     is_hopeless: bool,
-    given: GivenRows,
+    input_rows: InputRows,
     kept: KeptRows,
 }
 
@@ -111,7 +113,7 @@ impl<'g> ThreadGroups<'g> {
         let memories = groups.group_calls.iter().map(memory);
         let memories = memories.collect::<Option<Vec<_>>>()?;
         let most_steps = run_budget(&call.machine, call.most_steps);
-        let given = GivenRows::new(plan.inputs.len()).ok()?;
+        let input_rows = InputRows::new(plan.inputs.len()).ok()?;
         let kept = KeptRows::new(plan.results.len()).ok()?;
         let order = LaneOrder::new(plan);
         Some(ThreadGroups {
@@ -122,7 +124,7 @@ impl<'g> ThreadGroups<'g> {
             undone: 0,
             order,
             is_hopeless: false,
-            given,
+            input_rows,
             kept,
         })
     }
@@ -130,7 +132,7 @@ impl<'g> ThreadGroups<'g> {
     /// Begins a chunk of `lanes` rows.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         (self.begun, self.undone, self.is_hopeless) = (0, 0, false);
-        (self.given.places, self.kept.rows) = (0..0, 0);
+        (self.input_rows.places, self.kept.rows) = (0..0, 0);
         self.order.begin(lanes, inputs);
     }
 
@@ -145,7 +147,7 @@ impl<'g> ThreadGroups<'g> {
             return;
         }
         self.is_hopeless = !self.order.change(place, lanes, inputs);
-        (self.begun, self.undone, self.given.places) = (0, 0, 0..0);
+        (self.begun, self.undone, self.input_rows.places) = (0, 0, 0..0);
     }
 
     /// Executes the first of the given lanes as a group and buffers the results, or says how many must run alone.
@@ -153,7 +155,7 @@ impl<'g> ThreadGroups<'g> {
         if self.is_hopeless {
             return GroupLanes::Alone(places.len());
         }
-        self.given.read(&places, &self.order, inputs);
+        self.input_rows.read(&places, &self.order, inputs);
         let mut lanes = places.len().min(GROUP);
         // A single lane is faster outside a group.
         while lanes > 1 {
@@ -177,7 +179,7 @@ impl<'g> ThreadGroups<'g> {
     fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
         for ((first, group_calls), memory) in self.groups.group_calls.iter().zip(&mut self.memories) {
             for (n, &column) in self.groups.columns.iter().enumerate() {
-                memory.give(n, in_group(self.given.of(column, place, lanes)));
+                memory.give(n, in_group(self.input_rows.of(column, place, lanes)));
             }
             let kept = &mut self.kept;
             let end = group_calls.run(memory, self.most_steps, |n, gradient| {
@@ -233,14 +235,14 @@ const KEPT: usize = 64;
 
 /// Input numbers of rows at consecutive places.
 #[derive(Debug)]
-struct GivenRows {
+struct InputRows {
     places: Range<usize>,
     columns: Vec<[u64; KEPT]>,
 }
 
-impl GivenRows {
-    fn new(columns: usize) -> Result<GivenRows, OutOfMemory> {
-        Ok(GivenRows { places: 0..0, columns: stretches(columns)? })
+impl InputRows {
+    fn new(columns: usize) -> Result<InputRows, OutOfMemory> {
+        Ok(InputRows { places: 0..0, columns: stretches(columns)? })
     }
 
     /// Reads the rows from the start of `places` on, unless a whole group of them has already been read.

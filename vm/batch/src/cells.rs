@@ -22,7 +22,7 @@ pub(crate) type SpacedCell = (Space, u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartWord {
     /// The lane's input word of this number.
-    Given(u32),
+    Input(u32),
     /// The same bits in each lane.
     Same(u64),
 }
@@ -40,7 +40,7 @@ pub(crate) struct StartCells<'s> {
 impl StartCells<'_> {
     pub fn word(&self, (space, address): SpacedCell) -> StartWord {
         if let Some(&word) = self.inputs.get(&(space, address)) {
-            return StartWord::Given(word);
+            return StartWord::Input(word);
         }
         let at = address as usize;
         // Memory beyond the cells of the program is 0.

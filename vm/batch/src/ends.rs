@@ -39,8 +39,8 @@ pub(crate) struct LaneEnd {
 pub(crate) enum LossTerms {
     /// One input word, with its adjoint in each row.
     Value(SsaValue, Vec<CellHome>),
-    /// `count` input words from `given` on. Their adjoints are in memory, from a word in each row on.
-    Words { given: u32, count: u32, adjoints: Vec<u32> },
+    /// `count` input words from `input` on. Their adjoints are in memory, from a word in each row on.
+    Words { input: u32, count: u32, adjoints: Vec<u32> },
 }
 
 /// Upper bound on input reals with adjoints outside of memory that contribute to the size estimate of a loss.
@@ -316,14 +316,14 @@ impl Ends<'_> {
             let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();
             let is_in_memory = words.len() == homes.len();
             match terms.last_mut() {
-                Some(LossTerms::Words { given, count, adjoints })
+                Some(LossTerms::Words { input, count, adjoints })
                     if is_in_memory
-                        && *given + *count == word
+                        && *input + *count == word
                         && adjoints.iter().zip(&words).all(|(first, word)| first + *count == *word) =>
                 {
                     *count += 1;
                 }
-                _ if is_in_memory => terms.push(LossTerms::Words { given: word, count: 1, adjoints: words }),
+                _ if is_in_memory => terms.push(LossTerms::Words { input: word, count: 1, adjoints: words }),
                 _ if values < MOST_TERMS => {
                     values += 1;
                     terms.push(LossTerms::Value(lane_run.at_start((space, address), self.start), homes));

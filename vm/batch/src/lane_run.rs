@@ -100,7 +100,7 @@ impl LaneRun {
         }
         let value = match start.word(cell) {
             StartWord::Same(bits) => self.literal(cell.0, bits),
-            StartWord::Given(word) => {
+            StartWord::Input(word) => {
                 let address = self.function.define(OpKind::Int(cell.1.into()), &[]);
                 let value = self.function.define(OpKind::Load(cell.0), &[address]);
                 self.inputs.insert(value, word);

@@ -18,7 +18,7 @@ pub(crate) enum WordSource {
     /// The same bits for all words.
     Same(u64),
     /// Consecutive input words of the lane, from this one on.
-    Given(u32),
+    Input(u32),
     /// Consecutive constants, from this one on.
     Table(u32),
 }
@@ -34,14 +34,14 @@ pub(crate) fn word_runs(
     for (word, start) in (first..).zip(words) {
         let last = runs.last_mut().filter(|run| run.word + run.count == word);
         match (start, last) {
-            (StartWord::Given(given), Some(run))
-                if run.source == WordSource::Given(given.wrapping_sub(run.count)) =>
+            (StartWord::Input(input), Some(run))
+                if run.source == WordSource::Input(input.wrapping_sub(run.count)) =>
             {
                 run.count += 1;
             }
             (StartWord::Same(bits), Some(run)) if run.source == WordSource::Same(bits) => run.count += 1,
-            (StartWord::Given(given), _) => {
-                runs.push(WordRun { word, count: 1, source: WordSource::Given(given) });
+            (StartWord::Input(input), _) => {
+                runs.push(WordRun { word, count: 1, source: WordSource::Input(input) });
             }
             (StartWord::Same(bits), _) => {
                 runs.push(WordRun { word, count: 1, source: WordSource::Same(bits) })
@@ -96,17 +96,17 @@ mod tests {
 
     #[test]
     fn adjacent_words_of_one_source_are_one_run() {
-        let (same, given) = (StartWord::Same, StartWord::Given);
+        let (same, input) = (StartWord::Same, StartWord::Input);
         let zeros = [same(0); 9].into_iter();
-        let words = zeros.chain([given(4), given(5), same(1), same(2), same(3), given(9)]);
+        let words = zeros.chain([input(4), input(5), same(1), same(2), same(3), input(9)]);
         let mut constants = vec![0];
         let runs = word_runs(10, words, &mut constants);
         let run = |word, count, source| WordRun { word, count, source };
         let expected = [
             run(10, 9, WordSource::Same(0)),
-            run(19, 2, WordSource::Given(4)),
+            run(19, 2, WordSource::Input(4)),
             run(21, 3, WordSource::Table(1)),
-            run(24, 1, WordSource::Given(9)),
+            run(24, 1, WordSource::Input(9)),
         ];
         assert_eq!(runs, expected);
         assert_eq!(constants, [0, 1, 2, 3]);

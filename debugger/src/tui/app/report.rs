@@ -115,7 +115,7 @@ impl App {
         None
     }
 
-    /// Reports only the output printed on the way.
+    /// Reports only the output printed during the motion.
     fn report_printed(&mut self, printed: &str) {
         if let Some(last) = printed.lines().last() {
             self.say(Tone::Reply, printed);

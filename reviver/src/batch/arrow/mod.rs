@@ -27,7 +27,7 @@
 //! let z = found.column_by_name("z").unwrap().as_fixed_size_list();
 //! assert_eq!(&z.value(2).as_primitive::<Float64Type>().values()[..], [3.0, 6.0]);
 //!
-//! // What lanes share is given besides, as ever.
+//! // Values that all lanes share are given separately.
 //! let slopes = batch.gradient(&program.loss("y")?, &[], &lanes)?.to_record_batch()?;
 //! let slope = slopes.column_by_name("x'").unwrap().as_primitive::<Float64Type>();
 //! assert_eq!(&slope.values()[..], [2.0, 4.0, 6.0]);

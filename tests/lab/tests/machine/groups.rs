@@ -28,7 +28,7 @@ const MOST: u64 = 2_000_000;
 
 /// Input cell of lanes, with its global.
 #[derive(Clone, Copy)]
-struct Given {
+struct InputCell {
     class: Class,
     global: usize,
     cell: usize,
@@ -37,7 +37,7 @@ struct Given {
 /// Program with the group call of those losses that share a turning point.
 struct Trial {
     start: RunStart,
-    given: Vec<Given>,
+    given: Vec<InputCell>,
     losses: Vec<usize>,
     /// The gradient of each loss, if a single lane needs no machine.
     alone: Vec<GradientCall>,
@@ -69,9 +69,9 @@ impl Trial {
         let given = globals().filter(|(_, global)| program.takes(global.role, reviver_vm::Travel::Forward));
         let given = given.flat_map(|(global, declared)| {
             let class = declared.class;
-            cells(global).map(move |cell| Given { class, global, cell })
+            cells(global).map(move |cell| InputCell { class, global, cell })
         });
-        let given: Vec<Given> = given.collect();
+        let given: Vec<InputCell> = given.collect();
         let jit = Jit::new().unwrap();
         let place = (first, level);
         let alone = losses.iter().filter_map(|&loss| GradientCall::new(program, &jit, place, (&[loss], 1)));
@@ -84,7 +84,7 @@ impl Trial {
 
     /// Returns lane inputs: the program's own numbers, varied in each lane by multiples of `apart`.
     fn lanes(&self, apart: i64) -> Vec<InGroup<u64>> {
-        let own = |given: &Given| match given.class {
+        let own = |given: &InputCell| match given.class {
             Class::Int => {
                 let own = self.start.state().ints[given.cell];
                 std::array::from_fn(|lane| (own + apart * (lane as i64 / 2) * (given.cell as i64 % 2)) as u64)
@@ -135,7 +135,7 @@ impl Trial {
             }
         }
         let mut memory = CallMemory::default();
-        let reals: Vec<Given> =
+        let reals: Vec<InputCell> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
         let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
             call.run(&self.start, &[seeds], &mut memory, MOST)?;

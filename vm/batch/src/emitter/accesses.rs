@@ -173,7 +173,7 @@ impl Writer<'_> {
         let source = |offset: WordOffset| match source {
             WordSource::Same(0) => "constants[0]".to_owned(),
             WordSource::Same(bits) => format!("{bits}lu"),
-            WordSource::Given(first) => format!("input_word({first}u + {})", offset.text()),
+            WordSource::Input(first) => format!("input_word({first}u + {})", offset.text()),
             WordSource::Table(first) => format!("constants[{first}u + {}]", offset.text()),
         };
         let variables = &self.text.memory.variables;
@@ -220,7 +220,7 @@ fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
             let word = match run.source {
                 WordSource::Same(0) => "constants[0]".to_owned(),
                 WordSource::Same(bits) => format!("{bits}lu"),
-                WordSource::Given(first) => format!("input_word({first}u + (at - {}u))", run.word),
+                WordSource::Input(first) => format!("input_word({first}u + (at - {}u))", run.word),
                 WordSource::Table(first) => format!("constants[{first}u + (at - {}u)]", run.word),
             };
             lines.push(format!("{indent}return {word};\n"));

@@ -55,9 +55,9 @@ impl Writer<'_> {
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
-            self.through((WordSource::Given(first), count), &[], |writer, source, _| {
-                let given = writer.of_word(Some(Class::Real), source);
-                writer.line(format!("largest = larger(largest, {given});"));
+            self.through((WordSource::Input(first), count), &[], |writer, source, _| {
+                let input = writer.of_word(Some(Class::Real), source);
+                writer.line(format!("largest = larger(largest, {input});"));
             });
         }
         let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
@@ -195,9 +195,9 @@ impl Writer<'_> {
                     let (start, adjoint) = (self.value(*start), self.at_home(Class::Real, adjoint));
                     self.line(format!("size = size + abs({start} * {adjoint});"));
                 }
-                LossTerms::Words { given, count, adjoints } => {
+                LossTerms::Words { input, count, adjoints } => {
                     let Some(&first) = adjoints.get(row) else { continue };
-                    self.through((WordSource::Given(*given), *count), &[first], |writer, source, offset| {
+                    self.through((WordSource::Input(*input), *count), &[first], |writer, source, offset| {
                         let adjoint = writer.place_of(first, offset).held();
                         let [start, adjoint] =
                             [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));

@@ -24,7 +24,7 @@ impl<'t, F: Format> ShaderFloats<'t, F> {
 
     /// Returns the term of a function's parameter.
     pub fn argument(&self, name: &str) -> ShaderTerm {
-        self.written.given(name)
+        self.written.verbatim(name)
     }
 
     /// Returns the lines of a function with this result.
@@ -58,7 +58,7 @@ impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     type Flag = ShaderTerm;
 
     fn float(&self, value: f64) -> ShaderTerm {
-        self.written.given(self.float.float(value))
+        self.written.verbatim(self.float.float(value))
     }
     fn word(&self, value: i64) -> ShaderTerm {
         let bits = if self.float.width == 32 { u64::from(value as u32) } else { value as u64 };

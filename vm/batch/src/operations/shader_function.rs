@@ -11,7 +11,7 @@ pub(super) struct ShaderTerm(usize);
 #[derive(Clone, Debug)]
 enum ShaderTermText {
     /// An expression, with its value if it is a literal integer.
-    Given(String, Option<u64>),
+    Verbatim(String, Option<u64>),
     /// The variable with the number of this term.
     Variable,
 }
@@ -58,19 +58,19 @@ pub(super) struct ShaderFunction(RefCell<ShaderFunctionState>);
 
 impl ShaderFunction {
     /// Adds a term for an expression, which may be written more than once.
-    pub fn given(&self, text: impl Into<String>) -> ShaderTerm {
-        self.term(ShaderTermText::Given(text.into(), None))
+    pub fn verbatim(&self, text: impl Into<String>) -> ShaderTerm {
+        self.term(ShaderTermText::Verbatim(text.into(), None))
     }
 
     /// Adds a term for a literal integer.
     pub fn literal(&self, text: String, number: u64) -> ShaderTerm {
-        self.term(ShaderTermText::Given(text, Some(number)))
+        self.term(ShaderTermText::Verbatim(text, Some(number)))
     }
 
     /// Returns the value of a literal integer.
     pub fn number(&self, term: ShaderTerm) -> Option<u64> {
         match self.0.borrow().terms.get(term.0)? {
-            ShaderTermText::Given(_, number) => *number,
+            ShaderTermText::Verbatim(_, number) => *number,
             ShaderTermText::Variable => None,
         }
     }
@@ -150,7 +150,7 @@ impl ShaderFunction {
 
 fn text_of(terms: &[ShaderTermText], term: ShaderTerm) -> String {
     match &terms[term.0] {
-        ShaderTermText::Given(text, _) => text.clone(),
+        ShaderTermText::Verbatim(text, _) => text.clone(),
         ShaderTermText::Variable => format!("t{}", term.0),
     }
 }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn only_used_lines_are_written() {
         let s = ShaderFunction::default();
-        let (x, one) = (s.given("x"), s.literal("1lu".to_owned(), 1));
+        let (x, one) = (s.verbatim("x"), s.literal("1lu".to_owned(), 1));
         s.made("{} + {}", [x, x]);
         let flag = s.made("{} < {}", [x, one]);
         let [_, kept] = s.picked("u64", flag, || [one, x], || [x, s.made("{} * {}", [x, x])]);
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn literals_have_numbers() {
         let s = ShaderFunction::default();
-        let (x, two) = (s.given("x"), s.literal("2lu".to_owned(), 2));
+        let (x, two) = (s.verbatim("x"), s.literal("2lu".to_owned(), 2));
         assert_eq!([x, two, s.made("{}", [two])].map(|term| s.number(term)), [None, Some(2), None]);
     }
 }

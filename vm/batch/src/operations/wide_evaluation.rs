@@ -39,7 +39,7 @@ impl<'t> ShaderWords<'t> {
 
     /// Returns the term of a function's parameter.
     pub fn argument(&self, name: &str) -> ShaderTerm {
-        self.written.given(name)
+        self.written.verbatim(name)
     }
 
     /// Returns the term of a fixed-point parameter, extended to a 128-bit word.
@@ -71,10 +71,10 @@ impl WideOps for ShaderWords<'_> {
     type Flag = ShaderTerm;
 
     fn word(&self, value: u128) -> ShaderTerm {
-        self.written.given(literal(value))
+        self.written.verbatim(literal(value))
     }
     fn never(&self) -> ShaderTerm {
-        self.written.given("false")
+        self.written.verbatim("false")
     }
     fn add(&self, a: ShaderTerm, b: ShaderTerm) -> ShaderTerm {
         self.made("rv_wide_add({}, {})", [a, b])

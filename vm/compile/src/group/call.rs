@@ -27,7 +27,7 @@ pub struct GroupCall {
     /// The seeded cells of each row.
     rows: Vec<Vec<usize>>,
     /// The cells of the lanes' inputs.
-    given: Vec<(Class, usize)>,
+    inputs: Vec<(Class, usize)>,
     working: Vec<(Class, Range<u32>)>,
     adjoints: Vec<Range<u32>>,
     layout: AdjointRows,
@@ -74,7 +74,7 @@ impl GroupGradient<'_> {
 #[derive(Debug)]
 pub struct GroupMemory {
     made_for: Arc<MemoryToken>,
-    given: Vec<(Class, usize)>,
+    inputs: Vec<(Class, usize)>,
     /// The greatest magnitude at the start of the reals that aren't inputs.
     largest: f64,
     start_ints: Vec<InGroup<i64>>,
@@ -89,12 +89,12 @@ pub struct GroupMemory {
 
 impl GroupCall {
     /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for
-    /// lanes with the inputs `given`. Returns `None` if a group can't execute them.
+    /// lanes with the inputs `inputs`. Returns `None` if a group can't execute them.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
         (turn, level): (u32, CheckLevel),
-        (rows, given): (&[Vec<usize>], &[(Class, usize)]),
+        (rows, inputs): (&[Vec<usize>], &[(Class, usize)]),
     ) -> Option<GroupCall> {
         if !(1..=MOST_ROWS).contains(&rows.len()) {
             return None;
@@ -105,16 +105,16 @@ impl GroupCall {
         let GradientFunction { function, end, working, adjoints, rows: layout, .. } =
             GradientFunction::build(program, task)?;
         let (demands, first_steps) = (function.demands, function.first_steps.into());
-        let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
+        let ints = inputs.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
         let code = backend.compile_group(&GroupFunction::new(function, end, ints)?)?;
         let [plan, _] = RunPlan::gradient(program, turn, level);
-        let (program, rows, given) = (program.clone(), rows.to_vec(), given.to_vec());
+        let (program, rows, inputs) = (program.clone(), rows.to_vec(), inputs.to_vec());
         let memory_token = Arc::new(MemoryToken);
         Some(GroupCall {
             program,
             plan,
             rows,
-            given,
+            inputs,
             working,
             adjoints,
             layout,
@@ -200,8 +200,8 @@ impl GroupMemory {
         let (ints, reals) = (state.ints.len(), state.reals.len());
         let mut memory = GroupMemory {
             made_for: Arc::clone(&call.memory_token),
-            given: call.given.clone(),
-            largest: largest_but(&call.given, &state.reals),
+            inputs: call.inputs.clone(),
+            largest: largest_but(&call.inputs, &state.reals),
             start_ints: allocation::zeros(ints)?,
             start_reals: allocation::zeros(reals)?,
             ints: allocation::zeros(ints + call.demands.frame_ints as usize)?,
@@ -219,7 +219,7 @@ impl GroupMemory {
     /// Sets the input of index `n` to a number for each lane, as bits.
     #[inline]
     pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
-        match self.given.get(n) {
+        match self.inputs.get(n) {
             Some(&(Class::Int, cell)) => {
                 let slot = self.start_ints.get_mut(cell);
                 slot.into_iter().for_each(|own| *own = bits.map(|bits| bits as i64));
@@ -280,16 +280,16 @@ impl GroupMemory {
 
     /// Returns the greatest magnitude of each lane's reals at the start.
     fn largest(&self) -> InGroup<f64> {
-        let reals = self.given.iter().filter(|(class, _)| *class == Class::Real);
-        let given = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
-        given.fold([self.largest; GROUP], |most, bits| {
+        let reals = self.inputs.iter().filter(|(class, _)| *class == Class::Real);
+        let inputs = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
+        inputs.fold([self.largest; GROUP], |most, bits| {
             std::array::from_fn(|lane| most[lane].max(f64::from_bits(bits[lane]).abs()))
         })
     }
 }
 
 /// Returns the greatest magnitude of the reals that aren't inputs of lanes.
-fn largest_but(given: &[(Class, usize)], reals: &[u64]) -> f64 {
-    let others = reals.iter().enumerate().filter(|&(cell, _)| !given.contains(&(Class::Real, cell)));
+fn largest_but(inputs: &[(Class, usize)], reals: &[u64]) -> f64 {
+    let others = reals.iter().enumerate().filter(|&(cell, _)| !inputs.contains(&(Class::Real, cell)));
     others.fold(0.0, |most, (_, &bits)| f64::from_bits(bits).abs().max(most))
 }

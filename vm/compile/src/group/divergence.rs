@@ -48,7 +48,7 @@ pub struct GroupFunction {
     function: SsaFunction,
     uniformities: Vec<Uniformity>,
     /// Integers among the lanes' inputs; `ints` has all integers that may differ anywhere in the function.
-    given: VaryingInts,
+    inputs: VaryingInts,
     ints: VaryingInts,
     /// For each block, true if a group executes it: the block is reachable, and is no exit other than the
     /// end. A group is abandoned at other exits.
@@ -66,10 +66,10 @@ impl GroupFunction {
         if function.numbers.system != RealSystem::F64 || !function.is_plain() {
             return None;
         }
-        let given = VaryingInts { cells: ints.into_iter().collect(), anywhere: false };
+        let inputs = VaryingInts { cells: ints.into_iter().collect(), anywhere: false };
         let uniformities = vec![Uniformity::Uniform; function.definitions.len()];
         let is_followed = followed(&function, end);
-        let mut group = GroupFunction { function, uniformities, ints: given.clone(), given, is_followed };
+        let mut group = GroupFunction { function, uniformities, ints: inputs.clone(), inputs, is_followed };
         while group.spread_further() {}
         group.is_possible().then_some(group)
     }
@@ -98,7 +98,7 @@ impl GroupFunction {
                 Uniformity::Varying
             }
             OpKind::Load(Space::Ints) if self.ints.may_differ(self.cell(op)) => Uniformity::Varying,
-            OpKind::Load(Space::StartInts) if self.given.may_differ(self.cell(op)) => Uniformity::Varying,
+            OpKind::Load(Space::StartInts) if self.inputs.may_differ(self.cell(op)) => Uniformity::Varying,
             _ => used,
         }
     }
