@@ -8,17 +8,19 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::run_to_end::Ending;
 use crate::{output, read};
 
-/// Returns the verdict on how a run ended; `way` names the part of the run if there are several.
-pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
+/// Returns the verdict on how a run ended; `direction` names the part of the run if there are several.
+pub fn verdict(file: &Path, direction: &str, ending: &Ending) -> Fallible {
     Err(match ending {
         Ending::Arrived => return Ok(()),
-        Ending::Limited => Failure::new(Exit::StepLimit, format_args!("stopped by the step limit{way}"))
-            .help("raise `--max-steps`"),
+        Ending::Limited => {
+            Failure::new(Exit::StepLimit, format_args!("stopped by the step limit{direction}"))
+                .help("raise `--max-steps`")
+        }
         Ending::Interrupted(signal) => {
-            Failure::new(signal.exit(), format_args!("stopped by {}{way}", signal.name()))
+            Failure::new(signal.exit(), format_args!("stopped by {}{direction}", signal.name()))
         }
         Ending::Full { strategy, bytes } => full(strategy, *bytes),
-        Ending::Trapped(explanation) => output::trap(Exit::Trap, way, &read::name(file), explanation),
+        Ending::Trapped(explanation) => output::trap(Exit::Trap, direction, &read::name(file), explanation),
     })
 }
 

@@ -36,11 +36,11 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
         let mut machine = start::begun_with(&options.given, &case.sets, program, Travel::Forward)?.machine;
         *inputs.entry(value_digest(program, machine.state())).or_default() += case.weight;
         runner.iter().for_each(|runner| machine.run_by(runner.clone()));
-        let mut course = run_to_end::begin(machine, None, Travel::Forward)?;
-        let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: None };
-        let ending = run_to_end::go(way, &mut course, Travel::Forward)?;
+        let mut checkpointed_run = run_to_end::begin(machine, None, Travel::Forward)?;
+        let to_end = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: None };
+        let ending = run_to_end::go(to_end, &mut checkpointed_run, Travel::Forward)?;
         ended::verdict(&options.given.file, &format!(" with the inputs of case {}", n + 1), &ending)?;
-        *results.entry(value_digest(program, course.machine().state())).or_default() += case.weight;
+        *results.entry(value_digest(program, checkpointed_run.machine().state())).or_default() += case.weight;
     }
     Ok(Some(Entropy { cases: cases.len(), inputs: entropy(&inputs), results: entropy(&results) }))
 }

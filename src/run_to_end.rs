@@ -95,7 +95,7 @@ impl Report<'_> {
 }
 
 /// Begins a run with a retention strategy (a checkpointed run), as the options specify.
-pub fn course(options: &RunOptions, machine: Machine) -> Fallible<CheckpointedRun> {
+pub fn checkpointed_run(options: &RunOptions, machine: Machine) -> Fallible<CheckpointedRun> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let residues = options.start.exact.then_some(Retention::RESIDUES);
     begin(machine, options.strategies.retention().or(residues), travel)
@@ -120,29 +120,29 @@ pub fn begin(
 /// Runs as the options specify. Only a round trip needs copies of the state, at its start and at its turning point.
 pub fn travel<'m>(
     options: &RunOptions,
-    course: &'m mut CheckpointedRun,
+    checkpointed_run: &'m mut CheckpointedRun,
     assumed: Vec<usize>,
     mut observer: Option<&mut PlacedObserver<'_>>,
 ) -> Fallible<Report<'m>> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
-    let program = course.machine().program().clone();
+    let program = checkpointed_run.machine().program().clone();
     let started = Instant::now();
-    let first_step = course.machine().state().step;
-    let first = if options.check { Some(copy(course.machine())?) } else { None };
+    let first_step = checkpointed_run.machine().state().step;
+    let first = if options.check { Some(copy(checkpointed_run.machine())?) } else { None };
     let mut shown = ShownValues::default();
     let shows = if options.start.json { Shows::Kept(&mut shown) } else { Shows::Printed };
-    let way = RunToEnd { limit: options.start.max_steps, shows, observer: observer.as_deref_mut() };
-    let ending = go(way, course, travel)?;
-    let machine = course.machine();
+    let to_end = RunToEnd { limit: options.start.max_steps, shows, observer: observer.as_deref_mut() };
+    let ending = go(to_end, checkpointed_run, travel)?;
+    let machine = checkpointed_run.machine();
     let steps = machine.state().step.abs_diff(first_step);
     let arrived = matches!(ending, Ending::Arrived);
     let garbage = if arrived { program.garbage(machine.state(), travel) } else { Vec::new() };
     let (mut turn, mut round_trip) = (None, None);
     if let Some(first) = first.filter(|_| arrived) {
-        let state = turn.insert(copy(course.machine())?);
-        round_trip = Some(come_back(options, course, (&first, state), observer)?);
+        let state = turn.insert(copy(checkpointed_run.machine())?);
+        round_trip = Some(come_back(options, checkpointed_run, (&first, state), observer)?);
     }
-    let (elapsed, taken, cost) = (started.elapsed(), course.taken(), course.cost());
+    let (elapsed, taken, cost) = (started.elapsed(), checkpointed_run.taken(), checkpointed_run.cost());
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
     let back = round_trip.as_ref().map(|trip| &trip.ending);
     let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
@@ -153,7 +153,7 @@ pub fn travel<'m>(
         program,
         travel,
         ending,
-        machine: course.machine(),
+        machine: checkpointed_run.machine(),
         taken,
         cost,
         turn,
@@ -177,40 +177,44 @@ fn copy(machine: &Machine) -> Fallible<State> {
 
 fn come_back(
     options: &RunOptions,
-    course: &mut CheckpointedRun,
+    checkpointed_run: &mut CheckpointedRun,
     (first, turn): (&State, &State),
     observer: Option<&mut PlacedObserver<'_>>,
 ) -> Fallible<RoundTrip> {
     let travel = if options.back { Travel::Forward } else { Travel::Backward };
     // Values shown by the forward run aren't shown again.
-    let way = RunToEnd { limit: options.start.max_steps, shows: Shows::Dropped, observer };
-    let ending = go(way, course, travel)?;
-    let machine = course.machine();
+    let to_end = RunToEnd { limit: options.start.max_steps, shows: Shows::Dropped, observer };
+    let ending = go(to_end, checkpointed_run, travel)?;
+    let machine = checkpointed_run.machine();
     let (program, last) = (machine.program(), machine.state());
     let steps = last.step.abs_diff(turn.step);
     if !matches!(ending, Ending::Arrived) {
         return Ok(RoundTrip { ending, steps, restored: false, bit_exact: false, drift: None });
     }
     let bit_exact = same(first, last);
-    let is_exact = course.retention().is_some();
+    let is_exact = checkpointed_run.retention().is_some();
     let restored = bit_exact || !is_exact && restored(program, first, last);
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
 /// Runs to the program's end, with progress updates and the values of `show`.
-pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -> Fallible<Ending> {
-    let RunToEnd { limit, mut shows, mut observer } = way;
+pub fn go(
+    to_end: RunToEnd<'_, '_>,
+    checkpointed_run: &mut CheckpointedRun,
+    travel: Travel,
+) -> Fallible<Ending> {
+    let RunToEnd { limit, mut shows, mut observer } = options;
     let what = if travel == Travel::Forward { "forward" } else { "backward" };
     let mut progress = ProgressLine::new(what, limit.is_some());
-    let first = course.machine().state().step;
+    let first = checkpointed_run.machine().state().step;
     let limit = limit.unwrap_or(u64::MAX);
     loop {
-        let made = course.machine().state().step.abs_diff(first);
+        let made = checkpointed_run.machine().state().step.abs_diff(first);
         // Threaded tasks must run as one chunk; smaller chunks would run them sequentially.
-        let part = if course.machine().has_threads(None) { u64::MAX } else { CHUNK };
+        let part = if checkpointed_run.machine().has_threads(None) { u64::MAX } else { CHUNK };
         let budget = part.min(limit - made);
-        let outcome = follow::run(course, observer.as_deref_mut(), travel, budget);
-        let machine = course.machine();
+        let outcome = follow::run(checkpointed_run, observer.as_deref_mut(), travel, budget);
+        let machine = checkpointed_run.machine();
         match outcome {
             Ok(Stop::Bound) => return Ok(Ending::Arrived),
             Ok(Stop::Budget) if made + budget >= limit => return Ok(limited(machine, travel)),
@@ -227,7 +231,7 @@ pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -
                 return Ok(interrupt::received().map_or(Ending::Limited, Ending::Interrupted));
             }
             Err(RunHalt::Full { bytes }) => {
-                let strategy = course.retention().map_or("", |retention| retention.strategy.name());
+                let strategy = checkpointed_run.retention().map_or("", |retention| retention.strategy.name());
                 return Ok(Ending::Full { strategy, bytes });
             }
             Err(RunHalt::Trap(trap)) => {

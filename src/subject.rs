@@ -241,8 +241,8 @@ pub fn interrupted(what: &impl Display) -> Failure {
 pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
         DifferentiateError::Trap { backward, explanation } => {
-            let way = if backward { " in the reverse sweep" } else { "" };
-            let failure = output::trap(Exit::Trap, way, &read::name(&options.given.file), &explanation);
+            let direction = if backward { " in the reverse sweep" } else { "" };
+            let failure = output::trap(Exit::Trap, direction, &read::name(&options.given.file), &explanation);
             match explanation.cause {
                 cause if cause.is_about_derivatives() => {
                     failure.help("differentiate where it has one, or branch around it there")

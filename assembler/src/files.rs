@@ -38,7 +38,7 @@ impl Files for UsedFiles {
         let whole = |path: &Path| fs::canonicalize(if path == Path::new("") { Path::new(".") } else { path });
         let folder = whole(Path::new(from).parent().unwrap_or(Path::new("")));
         match (whole(Path::new(name)), folder) {
-            (Ok(file), Ok(folder)) => way(&folder, &file),
+            (Ok(file), Ok(folder)) => relative_path(&folder, &file),
             _ => name.to_owned(),
         }
     }
@@ -111,12 +111,12 @@ impl Files for FilesInMemory {
     }
 
     fn path(&self, name: &str, from: &str) -> String {
-        way(Path::new(from).parent().unwrap_or(Path::new("")), Path::new(name))
+        relative_path(Path::new(from).parent().unwrap_or(Path::new("")), Path::new(name))
     }
 }
 
 /// Returns the relative path from a folder to a file. Both must be absolute or relative to the same folder.
-fn way(folder: &Path, file: &Path) -> String {
+fn relative_path(folder: &Path, file: &Path) -> String {
     let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
     if file.is_absolute() && shared == 0 {
         return file.display().to_string();

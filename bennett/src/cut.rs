@@ -321,7 +321,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
             PartExit::To(part) => to.extend(self.go(part)),
             PartExit::Choice(condition, yes, no) => {
                 let arrived = make::compare(Order::Eq, make::cell(&self.next), make::int(yes.to as u64));
-                let body = |way: PartEdge| -> Body { way.body.into_iter().chain(self.go(way.to)).collect() };
+                let body =
+                    |edge: PartEdge| -> Body { edge.body.into_iter().chain(self.go(edge.to)).collect() };
                 to.push(node(make::branches(condition, body(yes), Some(body(no)), arrived)));
             }
         }

@@ -163,9 +163,10 @@ pub fn describe_row(update: Update) -> Card {
 }
 
 fn card(update: Update, function: Option<Function>, operands: &[CardTerm]) -> Card {
-    let way =
-        |update, operands: &[CardTerm]| Lines::of(&Formulas::as_written(), update, function, operands).way();
-    let (does, parts) = way(update, operands);
+    let described = |update, operands: &[CardTerm]| {
+        Lines::of(&Formulas::as_written(), update, function, operands).described()
+    };
+    let (does, parts) = described(update, operands);
     let behind: Vec<CardTerm> = operands.iter().cloned().map(CardTerm::seen_from_inverse).collect();
-    Card { does, undone: update.is_reversible().then(|| way(update.inverse(), &behind).0), parts }
+    Card { does, undone: update.is_reversible().then(|| described(update.inverse(), &behind).0), parts }
 }

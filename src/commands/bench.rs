@@ -173,8 +173,8 @@ fn failure(options: &BenchOptions, error: Error) -> Failure {
     let file = read::name(&options.given.file);
     match error {
         Error::Trap { backward, explanation, .. } => {
-            let way = if backward { " while running backward" } else { "" };
-            output::trap(Exit::Trap, way, &file, &explanation)
+            let direction = if backward { " while running backward" } else { "" };
+            output::trap(Exit::Trap, direction, &file, &explanation)
         }
         error @ Error::NoMemory(_) => Failure::new(Exit::Trap, error),
         error @ (Error::Unknown { .. }

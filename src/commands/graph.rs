@@ -53,13 +53,13 @@ pub fn run(options: &GraphOptions) -> Fallible {
 /// Counts the calls of a run, and returns them with its verdict.
 fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
     let machine = start::machine(&options.given, program, Travel::Forward)?;
-    let mut course = run_to_end::begin(machine, None, Travel::Forward)?;
-    let mut counter = CallCounter::new(program.clone(), course.machine().state());
+    let mut checkpointed_run = run_to_end::begin(machine, None, Travel::Forward)?;
+    let mut counter = CallCounter::new(program.clone(), checkpointed_run.machine().state());
     let places = follow::places(&Memory::new(program.clone()), CallCounter::instructions(program));
     let mut observer = PlacedObserver { places, looks: &mut counter };
-    let way = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: Some(&mut observer) };
-    let ending = run_to_end::go(way, &mut course, Travel::Forward)?;
-    counter.look(course.machine().state(), Travel::Forward, None);
+    let to_end = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: Some(&mut observer) };
+    let ending = run_to_end::go(to_end, &mut checkpointed_run, Travel::Forward)?;
+    counter.look(checkpointed_run.machine().state(), Travel::Forward, None);
     Ok((counter.lines(), ended::verdict(&options.given.file, "", &ending)))
 }
 

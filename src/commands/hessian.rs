@@ -17,8 +17,8 @@ use crate::{output, read, streams, subject, vectors};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
-    let way = PlannedRun { bytes: matrices::series_bytes, ..plan::FORWARD };
-    if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &way) {
+    let planned_run = PlannedRun { bytes: matrices::series_bytes, ..plan::FORWARD };
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &planned_run) {
         return printed;
     }
     let whole = options.differentiated.whole;

@@ -20,18 +20,18 @@ pub struct PlannedRun {
 pub const FORWARD: PlannedRun = PlannedRun { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
 
 /// Prints the plan if it was requested; `None` if it wasn't.
-pub fn printed(options: &StrategyOptions, start: &Start, way: &PlannedRun) -> Option<Fallible> {
-    options.plan.map(|steps| print(options, start, way, steps))
+pub fn printed(options: &StrategyOptions, start: &Start, planned_run: &PlannedRun) -> Option<Fallible> {
+    options.plan.map(|steps| print(options, start, planned_run, steps))
 }
 
-fn print(options: &StrategyOptions, start: &Start, way: &PlannedRun, steps: u64) -> Fallible {
+fn print(options: &StrategyOptions, start: &Start, planned_run: &PlannedRun, steps: u64) -> Fallible {
     let program = start::program(start)?;
     let asked = Strategy::Checkpoint { slots: None, leaf: None };
     let retention = options.retention().unwrap_or(Retention { strategy: asked, memory: None });
     let is_lossless = loses_nothing(program.module());
     // Only a plan with a memory limit depends on the state's size. Without a limit no inputs are needed.
     let state = match retention.memory {
-        Some(_) => bytes(way, start::machine(&start.given, &program, way.travel)?.state())?,
+        Some(_) => bytes(planned_run, start::machine(&start.given, &program, planned_run.travel)?.state())?,
         None => 0,
     };
     let page = PlanPage { retention, plan: retention.plan(steps, state), is_lossless };
@@ -41,8 +41,8 @@ fn print(options: &StrategyOptions, start: &Start, way: &PlannedRun, steps: u64)
     })
 }
 
-fn bytes(way: &PlannedRun, state: &State) -> Fallible<u64> {
-    let bytes = (way.bytes)(state).map_err(|error| {
+fn bytes(planned_run: &PlannedRun, state: &State) -> Fallible<u64> {
+    let bytes = (planned_run.bytes)(state).map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{error} for the state that the plan is of"))
             .help("without `--memory` no state is needed")
     });

@@ -41,10 +41,10 @@ pub fn run(options: &PlotOptions) -> Fallible {
     let loss = loss.transpose()?.map(|cell| loss_of(&program, &cell)).transpose()?;
     let target = picture::target(&options.drawn)?;
     let comes_back = comes_back(options, &program);
-    let mut course = run_to_end::begin(machine, retention(options, &program), Travel::Forward)?;
+    let mut checkpointed_run = run_to_end::begin(machine, retention(options, &program), Travel::Forward)?;
     let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift, at };
-    let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, course.machine().state());
-    let outcome = travel(options, &mut course, &mut sampler, (loss, comes_back))?;
+    let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, checkpointed_run.machine().state());
+    let outcome = travel(options, &mut checkpointed_run, &mut sampler, (loss, comes_back))?;
     let page = PlotPage {
         file: read::titled(&options.given.file),
         cells: chosen,
@@ -115,34 +115,34 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
 /// Runs forward and backward. The inner result is the verdict; samples up to an error are drawn as well.
 fn travel(
     options: &PlotOptions,
-    course: &mut CheckpointedRun,
+    checkpointed_run: &mut CheckpointedRun,
     sampler: &mut Sampler,
     (loss, comes_back): (Option<Cell>, bool),
 ) -> Fallible<Fallible> {
     let places = sampler.places();
-    let go = |course: &mut CheckpointedRun, sampler: &mut Sampler, travel| {
+    let go = |checkpointed_run: &mut CheckpointedRun, sampler: &mut Sampler, travel| {
         let mut observer = PlacedObserver { places: places.clone(), looks: sampler };
-        let way =
+        let to_end =
             RunToEnd { limit: options.pace.max_steps, shows: Shows::Dropped, observer: Some(&mut observer) };
-        run_to_end::go(way, course, travel)
+        run_to_end::go(to_end, checkpointed_run, travel)
     };
-    let ending = go(course, sampler, Travel::Forward)?;
-    sampler.arrive(course.machine().state());
+    let ending = go(checkpointed_run, sampler, Travel::Forward)?;
+    sampler.arrive(checkpointed_run.machine().state());
     if !matches!(ending, Ending::Arrived) || !comes_back {
         return Ok(ended::verdict(&options.given.file, "", &ending));
     }
     if let Some(loss) = loss {
-        turn_round(course, loss)?;
+        turn_round(checkpointed_run, loss)?;
     }
-    sampler.turn_round(course.machine().state());
-    let ending = go(course, sampler, Travel::Backward)?;
-    sampler.arrive(course.machine().state());
+    sampler.turn_round(checkpointed_run.machine().state());
+    let ending = go(checkpointed_run, sampler, Travel::Backward)?;
+    sampler.arrive(checkpointed_run.machine().state());
     Ok(ended::verdict(&options.given.file, " while running backward", &ending))
 }
 
 /// Switches gradient mode on, and seeds the loss with an adjoint of 1.
-fn turn_round(course: &mut CheckpointedRun, loss: Cell) -> Fallible {
-    let machine = course.machine_mut();
+fn turn_round(checkpointed_run: &mut CheckpointedRun, loss: Cell) -> Fallible {
+    let machine = checkpointed_run.machine_mut();
     let one = machine.program().parse(Class::Real, "1").map_err(Failure::usage)?;
     let state = machine.state_mut();
     state.make_adjoints().map_err(|error| {

@@ -18,15 +18,15 @@ use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::following::cells::ObservedCell;
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
-use crate::run_to_end::{Ending, Report, RoundTrip, course, travel};
+use crate::run_to_end::{Ending, Report, RoundTrip, checkpointed_run, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
 use crate::{ended, engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
-    let way = PlannedRun { travel, ..plan::FORWARD };
-    if let Some(printed) = plan::printed(&options.strategies, &options.start, &way) {
+    let planned_run = PlannedRun { travel, ..plan::FORWARD };
+    if let Some(printed) = plan::printed(&options.strategies, &options.start, &planned_run) {
         return printed;
     }
     check_streams(options)?;
@@ -41,15 +41,15 @@ pub fn run(options: &RunOptions) -> Fallible {
     machine.run_on_threads(options.start.threads(), MIN_STEPS_OF_REGION);
     let entropy = entropy::of(&options.start, &options.account, &program)?;
     let logged = logged(options, &program, machine.state())?;
-    let mut course = course(options, machine)?;
+    let mut checkpointed_run = checkpointed_run(options, machine)?;
     let outputs = Outputs::new(options)?;
-    let mut followers = RunObservers::new(options, logged, outputs.log, &course);
+    let mut followers = RunObservers::new(options, logged, outputs.log, &checkpointed_run);
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
-    let travelled = followers.travel(options, &mut course, assumed);
+    let travelled = followers.travel(options, &mut checkpointed_run, assumed);
     let (saved, mut report) = match travelled {
         Ok(report) => (save(report.machine), report),
         // The values of `show` could not be printed.
-        Err(failure) => return all([save(course.machine()), Err(failure)]),
+        Err(failure) => return all([save(checkpointed_run.machine()), Err(failure)]),
     };
     report.account = followers.account(options, &report, entropy);
     let logged = followers.log.map_or(Ok(()), CellLog::finish);
@@ -113,10 +113,10 @@ impl RunObservers {
         options: &RunOptions,
         cells: Vec<ObservedCell>,
         file: Option<GrowingOutput>,
-        course: &CheckpointedRun,
+        checkpointed_run: &CheckpointedRun,
     ) -> RunObservers {
-        let state = course.machine().state();
-        let memory = Memory::new(course.machine().program().clone());
+        let state = checkpointed_run.machine().state();
+        let memory = Memory::new(checkpointed_run.machine().program().clone());
         let log = file.map(|file| CellLog::new(memory.clone(), cells, file, (state, direction(options))));
         let ancillas = options.account.account.then(|| Ancillas::new(memory.clone(), state));
         RunObservers { memory, log, ancillas }
@@ -125,7 +125,7 @@ impl RunObservers {
     fn travel<'m>(
         &mut self,
         options: &RunOptions,
-        course: &'m mut CheckpointedRun,
+        checkpointed_run: &'m mut CheckpointedRun,
         assumed: Vec<usize>,
     ) -> Fallible<Report<'m>> {
         let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn RunObserver>) = (Vec::new(), Vec::new());
@@ -138,11 +138,11 @@ impl RunObservers {
             looking.push(ancillas);
         }
         if looking.is_empty() {
-            return travel(options, course, assumed, None);
+            return travel(options, checkpointed_run, assumed, None);
         }
         let mut several = Several(looking);
         let places = follow::places(&self.memory, instructions);
-        travel(options, course, assumed, Some(&mut PlacedObserver { places, looks: &mut several }))
+        travel(options, checkpointed_run, assumed, Some(&mut PlacedObserver { places, looks: &mut several }))
     }
 
     /// Returns the account of a completed run.

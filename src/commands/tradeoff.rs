@@ -149,8 +149,8 @@ fn kept(
 ) -> Fallible<TradeoffRow> {
     let retention = Retention { strategy, memory: None };
     let machine = begun(options, own)?;
-    let course = CheckpointedRun::begin(machine, Some(retention), Travel::Forward);
-    let mut course = course
+    let checkpointed_run = CheckpointedRun::begin(machine, Some(retention), Travel::Forward);
+    let mut checkpointed_run = checkpointed_run
         .map_err(|error| {
             Failure::new(
                 Exit::Trap,
@@ -159,9 +159,9 @@ fn kept(
         })?
         .of_length(Some(erasing.steps));
     for travel in [Travel::Forward, Travel::Backward] {
-        while !matches!(going(options, &mut course, travel)?, Stop::Bound) {}
+        while !matches!(going(options, &mut checkpointed_run, travel)?, Stop::Bound) {}
     }
-    let cost = course.cost();
+    let cost = checkpointed_run.cost();
     // Erased bits of a checkpointed run. A discarded leaf history is erased again when the leaf is recomputed; its
     // last history is used up. Restoring a snapshot erases the state that it replaces. Discarding a snapshot erases
     // nothing, because the machine then has the same state.
@@ -169,10 +169,14 @@ fn kept(
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
 }
 
-fn going(options: &TradeoffOptions, course: &mut CheckpointedRun, travel: Travel) -> Fallible<Stop> {
-    match course.run(None, travel, u64::MAX) {
+fn going(
+    options: &TradeoffOptions,
+    checkpointed_run: &mut CheckpointedRun,
+    travel: Travel,
+) -> Fallible<Stop> {
+    match checkpointed_run.run(None, travel, u64::MAX) {
         Ok(stop) => Ok(stop),
-        Err(RunHalt::Trap(trap)) => Err(trapped(options, course.machine(), trap)),
+        Err(RunHalt::Trap(trap)) => Err(trapped(options, checkpointed_run.machine(), trap)),
         Err(RunHalt::Full { bytes }) => Err(Failure::new(
             Exit::Trap,
             format_args!(

@@ -86,8 +86,8 @@ impl RunObserver for CellLog {
         if self.failed.is_some() || values == self.last {
             return;
         }
-        let way = if travel == Travel::Forward { "forward" } else { "backward" };
-        let row = [state.step.to_string(), way.to_owned()];
+        let direction = if travel == Travel::Forward { "forward" } else { "backward" };
+        let row = [state.step.to_string(), direction.to_owned()];
         self.failed = self.rows.write_record(row.iter().chain(&values)).err();
         self.last = values;
     }

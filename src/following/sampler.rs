@@ -77,8 +77,12 @@ impl Sampler {
             return follow::places(&self.memory, self.instructions());
         }
         let program = self.memory.program();
-        let ways = [Travel::Forward, Travel::Backward];
-        let nodes = self.sampled.at.iter().flat_map(|place| ways.map(|way| place.nodes(program, way)));
+        let directions = [Travel::Forward, Travel::Backward];
+        let nodes = self
+            .sampled
+            .at
+            .iter()
+            .flat_map(|place| directions.map(|direction| place.nodes(program, direction)));
         Stops::new(program, nodes.flatten())
     }
 

@@ -122,7 +122,7 @@ impl PlotPage<'_> {
     /// Plots the cells over the last one, with the backward run dashed.
     fn against(&self, seen: &SweepSamples) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
-        let way = |time_points: &[TracePoint], n: usize| {
+        let trace_points = |time_points: &[TracePoint], n: usize| {
             time_points
                 .iter()
                 .map(|time_point| (value(time_point, cells.len()), value(time_point, n)))
@@ -133,13 +133,13 @@ impl PlotPage<'_> {
         let between = if is_known { Between::Line } else { Between::Nothing };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {
             name: cell.name.clone(),
-            points: way(&seen.there, n),
+            points: trace_points(&seen.there, n),
             between,
             colour: n,
         });
         let back = cells.iter().enumerate().filter(|_| !seen.back.is_empty()).map(|(n, cell)| Curve {
             name: format!("{} (back)", cell.name),
-            points: way(&seen.back, n),
+            points: trace_points(&seen.back, n),
             between,
             colour: COLOURS + (n + 1) % COLOURS,
         });

@@ -13,12 +13,12 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// Returns a trap as a failure. `way` names an unusual direction: " while running backward".
-pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Failure {
-    let what = format!("trap[{}]{way}", explanation.code.text());
+/// Returns a trap as a failure. `direction` names an unusual direction: " while running backward".
+pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) -> Failure {
+    let what = format!("trap[{}]{direction}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
     let text = text.unwrap_or_else(|| escape::text(&without_text(&what, file, explanation)).into_owned());
-    let summary = format!("trap{way}: {}", explanation.message);
+    let summary = format!("trap{direction}: {}", explanation.message);
     Failure::styled(exit, summary, text).detail("trap", object(explanation))
 }
 

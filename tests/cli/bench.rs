@@ -14,8 +14,8 @@ fn both_engines_are_measured_in_both_directions() {
     let found = measured("programs/fib.rasm --set n=100");
     assert!(found["rounds"].as_u64().unwrap() >= 1 && found["seconds"].as_f64().unwrap() < 30.0);
     for engine in ["interp", "jit"] {
-        for way in ["forward", "back"] {
-            let figure = &found["engines"][engine][way];
+        for direction in ["forward", "back"] {
+            let figure = &found["engines"][engine][direction];
             assert_eq!(figure["steps"], 502, "{found}");
             let (seconds, speed) =
                 (figure["seconds"].as_f64().unwrap(), figure["steps_per_second"].as_f64().unwrap());

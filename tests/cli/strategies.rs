@@ -54,8 +54,8 @@ fn all_strategies_give_the_same_gradient() {
         let cost = &found["cost"];
         assert_eq!(cost["peak_bytes"], found["history_bytes"]);
         let number = |value: &Value| value.as_u64().unwrap();
-        let ways = number(&found["steps"]) + number(&found["steps_back"]);
-        assert_eq!(number(&cost["steps"]), ways + number(&cost["again"]), "{options}");
+        let run_steps = number(&found["steps"]) + number(&found["steps_back"]);
+        assert_eq!(number(&cost["steps"]), run_steps + number(&cost["again"]), "{options}");
         if options.contains("64K") {
             assert!(number(&cost["peak_bytes"]) <= 64 << 10, "{cost}");
         }

@@ -132,7 +132,7 @@ impl<'m> Analyzer<'m> {
     /// Analyses the path from a place, and returns the joins at which facts were lost.
     fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
-        for (at, state) in self.way(start, state, work, &mut |_, _, _, _| {})? {
+        for (at, state) in self.follow_path(start, state, work, &mut |_, _, _, _| {})? {
             *work = work.checked_sub(state.size())?;
             let join = match self.joins.get(&at) {
                 Some(known) => known.joined(&state),
@@ -149,7 +149,7 @@ impl<'m> Analyzer<'m> {
     /// Follows the path from a place to the next join, and returns the state after each `from` that is
     /// reached. `look` receives the state before each join, the two halves of its pair, and true if the join
     /// is reached by a jump.
-    fn way(
+    fn follow_path(
         &mut self,
         start: u32,
         mut state: KnownState,
@@ -268,7 +268,7 @@ impl<'m> Analyzer<'m> {
             }
         };
         for (start, state) in starts {
-            self.way(start, state, &mut work, look);
+            self.follow_path(start, state, &mut work, look);
         }
         if self.procedure.entry == 0 {
             self.check_end(findings);

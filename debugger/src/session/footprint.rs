@@ -12,7 +12,8 @@ impl Session {
     /// to determine them.
     pub fn footprint(&mut self) -> &[Touch] {
         let (here, facing) = (self.timeline.time_point(), self.facing);
-        let known = self.footprint.as_ref().is_some_and(|(at, way, _)| (*at, *way) == (here, facing));
+        let known =
+            self.footprint.as_ref().is_some_and(|(at, direction, _)| (*at, *direction) == (here, facing));
         if !known {
             let touches = self.find_footprint();
             self.footprint = Some((here, facing, touches));

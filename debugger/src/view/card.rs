@@ -376,13 +376,13 @@ impl CardView {
         let undone = if self.does == self.undone { does.undone } else { behind.undone };
         let mut card = Card { does: does.does, undone, parts: does.parts };
         card.does.equation.numbers = self.call(number).or(card.does.equation.numbers);
-        for (way, rule) in
+        for (card_direction, rule) in
             std::iter::once(&mut card.does).chain(&mut card.undone).zip(self.rule.iter().flatten())
         {
-            way.adjoint = vec![remark(rule)];
+            card_direction.adjoint = vec![remark(rule)];
         }
-        for way in std::iter::once(&mut card.does).chain(&mut card.undone) {
-            if let (Some(numbers), Some(holds)) = (&mut way.equation.numbers, self.holds) {
+        for card_direction in std::iter::once(&mut card.does).chain(&mut card.undone) {
+            if let (Some(numbers), Some(holds)) = (&mut card_direction.equation.numbers, self.holds) {
                 *numbers += if holds { ", which is true" } else { ", which is false" };
             }
         }
@@ -407,7 +407,7 @@ impl CardView {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;
         let (undone, behind) = match undone {
-            Some(way) => ((Topic::Undone, way.equation), way.adjoint),
+            Some(card_direction) => ((Topic::Undone, card_direction.equation), card_direction.adjoint),
             None => {
                 let terms = self.does.terms.iter().cloned().map(|term| term.map_numbers(number));
                 let terms: Vec<CardTerm> = terms.collect();

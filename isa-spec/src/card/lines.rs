@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the description, and the definitions of named parts of its formulas.
-    pub fn way(&self) -> (CardDirection, Vec<CardLine>) {
+    pub fn described(&self) -> (CardDirection, Vec<CardLine>) {
         let known = self.operands.iter().all(|term| term.before.value.is_some());
         let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
         let numbers = known && self.is_carried();

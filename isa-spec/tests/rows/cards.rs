@@ -24,7 +24,9 @@ fn numbers(lines: &[CardLine]) -> Vec<Option<&str>> {
 
 /// Returns the numbers of both equations.
 fn both(card: &Card) -> [Option<&str>; 2] {
-    [Some(&card.does), card.undone.as_ref()].map(|way| way.and_then(|way| way.equation.numbers.as_deref()))
+    [Some(&card.does), card.undone.as_ref()].map(|card_direction| {
+        card_direction.and_then(|card_direction| card_direction.equation.numbers.as_deref())
+    })
 }
 
 fn equation(card: &Card) -> &str {
@@ -173,7 +175,10 @@ fn the_adjoint_of_an_angle_uses_the_unrotated_pair() {
     let rotation =
         card(Update::Rot, Function::Copy, &[real("p"), real("q"), CardTerm::constant("-0.5", Real)]);
     assert_eq!(equation(&rotation), "p, q ← p·cos(-0.5) - q·sin(-0.5), p·sin(-0.5) + q·cos(-0.5)");
-    assert_eq!(rotation.undone.map(|way| way.equation.formula.contains(" + q·sin(")), Some(true));
+    assert_eq!(
+        rotation.undone.map(|card_direction| card_direction.equation.formula.contains(" + q·sin(")),
+        Some(true)
+    );
     assert_eq!(
         formulas(&rotation.does.adjoint),
         ["p', q' ← p'·cos(-0.5) - q'·sin(-0.5), p'·sin(-0.5) + q'·cos(-0.5)"]

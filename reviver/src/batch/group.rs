@@ -242,7 +242,7 @@ struct InputRows {
 
 impl InputRows {
     fn new(columns: usize) -> Result<InputRows, OutOfMemory> {
-        Ok(InputRows { places: 0..0, columns: stretches(columns)? })
+        Ok(InputRows { places: 0..0, columns: row_buffers(columns)? })
     }
 
     /// Reads the rows from the start of `places` on, unless a whole group of them has already been read.
@@ -271,7 +271,7 @@ impl InputRows {
 }
 
 /// Allocates zeroed rows for each of some columns.
-fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
+fn row_buffers<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
     ask::filled([0; ROWS], columns)
 }
 
@@ -287,7 +287,7 @@ struct KeptRows {
 
 impl KeptRows {
     fn new(columns: usize) -> Result<KeptRows, OutOfMemory> {
-        Ok(KeptRows { first: 0, rows: 0, columns: stretches(columns)? })
+        Ok(KeptRows { first: 0, rows: 0, columns: row_buffers(columns)? })
     }
 
     fn is_full(&self, place: usize) -> bool {

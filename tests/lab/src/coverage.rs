@@ -84,12 +84,12 @@ impl Coverage {
         self.depth(machine);
         self.real_steps += u64::from(is_on_reals(machine, (position, inverted)));
         if machine.state().calls.last().is_some_and(|call| call.part == Part::Rule) {
-            let way = if machine.state().inverted { "backward" } else { "forward" };
-            self.see(format!("rule run {way}"));
+            let direction_name = if machine.state().inverted { "backward" } else { "forward" };
+            self.see(format!("rule run {direction_name}"));
         }
         if update.shape() == OperandShape::Switch {
-            let way = if inverted { "backward" } else { "forward" };
-            self.see(format!("{} run {way}", instruction.update.name()));
+            let direction_name = if inverted { "backward" } else { "forward" };
+            self.see(format!("{} run {direction_name}", instruction.update.name()));
         }
         if update.shape() == OperandShape::Branch {
             let straight = if inverted { at } else { at + 1 };

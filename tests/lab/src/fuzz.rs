@@ -98,7 +98,7 @@ pub fn sealed_state(bytes: &[u8]) {
 /// Decodes a state of a program; if it is valid, runs on from it in both directions on every engine.
 pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
-    for (engine, direction) in ways() {
+    for (engine, direction) in engines() {
         let residues = residues.as_ref().map(|residues| residues.try_clone().unwrap());
         let machine = Machine::resume(program.clone(), state.try_clone().unwrap(), residues);
         let mut machine = engine.drive(machine);
@@ -125,7 +125,7 @@ pub fn sample_states() -> Vec<Vec<u8>> {
 }
 
 /// Returns each engine with each direction.
-fn ways() -> impl Iterator<Item = (Engine, Travel)> {
+fn engines() -> impl Iterator<Item = (Engine, Travel)> {
     ALL.iter().flat_map(|&engine| [Travel::Forward, Travel::Backward].map(|travel| (engine, travel)))
 }
 
@@ -134,7 +134,7 @@ fn run(program: &Arc<Program>) {
     if !is_small(program.module()) {
         return;
     }
-    for (engine, direction) in ways() {
+    for (engine, direction) in engines() {
         let machine = match direction {
             Travel::Forward => Machine::at_begin(program.clone()),
             Travel::Backward => Machine::at_end(program.clone()),

@@ -124,9 +124,9 @@ impl App {
     /// Returns the text about playback for a status line of this width.
     fn playing(&self, width: u16) -> String {
         const LEAST_FOR_WORDS: u16 = 60;
-        let (way, speed) = (self.player.travel_name(), self.player.speed());
+        let (direction, speed) = (self.player.travel_name(), self.player.speed());
         match self.player.is_playing {
-            true if width >= LEAST_FOR_WORDS => format!(" playing {way}, {speed} steps/s "),
+            true if width >= LEAST_FOR_WORDS => format!(" playing {direction}, {speed} steps/s "),
             true => format!(" {speed}/s "),
             false => String::new(),
         }

@@ -65,8 +65,8 @@ fn fill(theme: &Theme, card: &CardView, length: Length, sheet: &mut Sheet) {
     }
     let lines = fitting(card, sheet.text_room());
     // The lines of the direction of travel come first.
-    let way = lines.first().map(|(topic, _)| *topic);
-    let is_other = |topic: Topic| matches!(topic, Topic::Does | Topic::Undone) && way != Some(topic);
+    let first_topic = lines.first().map(|(topic, _)| *topic);
+    let is_other = |topic: Topic| matches!(topic, Topic::Does | Topic::Undone) && first_topic != Some(topic);
     let mut last = None;
     for (topic, line) in &lines {
         let is_less = *topic == Topic::Kept && length >= Length::Numbers;

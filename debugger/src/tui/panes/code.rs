@@ -175,12 +175,12 @@ fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &m
         return;
     }
     // The line from the outermost bracket that ends here to the text.
-    let mut way: Option<&Bracket> = None;
+    let mut horizontal: Option<&Bracket> = None;
     for column in (0..columns).rev() {
         let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
-        let crossing = way.is_some();
+        let crossing = horizontal.is_some();
         if let Some(touching) = bracket.filter(|bracket| bracket.part != BracketPart::Middle) {
-            way = Some(way.filter(|way| way.is_current).unwrap_or(touching));
+            horizontal = Some(horizontal.filter(|horizontal| horizontal.is_current).unwrap_or(touching));
         }
         let sign = match (bracket.map(|bracket| bracket.part), crossing) {
             (None, false) => " ",
@@ -192,11 +192,13 @@ fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &m
             (Some(BracketPart::Bottom), false) => "└",
             (Some(BracketPart::Bottom), true) => "┴",
         };
-        pen.write(sign, bracket_style(context, bracket.or(way)));
+        pen.write(sign, bracket_style(context, bracket.or(horizontal)));
     }
     let lands = line.brackets.iter().any(|bracket| bracket.part != BracketPart::Middle && !bracket.is_br);
-    match way {
-        Some(way) => pen.write(if lands { "►" } else { "─" }, bracket_style(context, Some(way))),
+    match horizontal {
+        Some(horizontal) => {
+            pen.write(if lands { "►" } else { "─" }, bracket_style(context, Some(horizontal)))
+        }
         None => pen.skip(1),
     };
     pen.skip(1);

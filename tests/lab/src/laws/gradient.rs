@@ -121,13 +121,13 @@ fn round_trip(subject: &Subject, start: &State, direction: Travel) -> Result<(),
     let histories: &[bool] = if subject.is_exact() { &[false, true] } else { &[true] };
     for &history in histories {
         let residues = history.then(Residues::default);
-        let way = follow(subject.resume(start.try_clone().unwrap(), residues), direction);
-        let drops = way.machine.state().counters.drops;
+        let followed = follow(subject.resume(start.try_clone().unwrap(), residues), direction);
+        let drops = followed.machine.state().counters.drops;
         if !history && drops > 0 {
             continue;
         }
-        let mut machine = way.machine;
-        for (step, digest) in way.digests.iter().enumerate().rev().skip(1) {
+        let mut machine = followed.machine;
+        for (step, digest) in followed.digests.iter().enumerate().rev().skip(1) {
             let end = travel(&mut machine, direction.reversed(), 1);
             same(&format!("the end of the step back to {step}"), end, End::Budget)?;
             let found = reviver_vm::digest::state_digest(machine.state());

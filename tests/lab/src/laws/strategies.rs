@@ -87,20 +87,20 @@ pub fn backward_runs_agree(subject: &Subject) -> Result<(), String> {
 /// Returns digests and counters at each stop of a round trip in chunks of a few steps.
 fn round_trip(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
     let machine = subject.machine(false);
-    let mut course = CheckpointedRun::begin(machine, Some(retention), Travel::Forward)
+    let mut checkpointed_run = CheckpointedRun::begin(machine, Some(retention), Travel::Forward)
         .map_err(|error| error.to_string())?;
     let mut seen = Vec::new();
     for travel in [Travel::Forward, Travel::Backward] {
         let mut left = LONGEST;
         while left > 0 {
             let budget = left.min(3);
-            let before = course.machine().state().step;
-            let outcome = match course.run(None, travel, budget) {
+            let before = checkpointed_run.machine().state().step;
+            let outcome = match checkpointed_run.run(None, travel, budget) {
                 Ok(stop) => format!("{stop:?}"),
                 Err(RunHalt::Trap(trap)) => format!("{trap:?}"),
                 Err(RunHalt::Full { .. }) => return Ok(None),
             };
-            let state = course.machine().state();
+            let state = checkpointed_run.machine().state();
             left = left.saturating_sub(state.step.abs_diff(before).max(1));
             let counters = (state.counters.erased_bits, state.counters.discarded_bits, state.counters.calls);
             seen.push(format!("{outcome} at {}: {} {counters:?}", state.step, state_digest(state)));

@@ -60,7 +60,7 @@ fn is_same_to_the_bit(subject: &Subject) -> bool {
 }
 
 /// Compares runs from one state, over all steps that don't trap, and over fewer.
-fn compare(subject: &Subject, start: &Machine, way: Travel, steps: u64) -> Result<(), String> {
+fn compare(subject: &Subject, start: &Machine, direction: Travel, steps: u64) -> Result<(), String> {
     let Some(runner) = (subject.engine.unchecked)(&subject.program) else { return Ok(()) };
     let mut rng = Rng::new(steps);
     let fewer = (0..STOPS).map(|_| rng.below(steps as usize + 1) as u64);
@@ -68,13 +68,13 @@ fn compare(subject: &Subject, start: &Machine, way: Travel, steps: u64) -> Resul
         let clone = || start.try_clone().map_err(|error| error.to_string());
         let (mut checked, mut unchecked) = (clone()?, clone()?);
         unchecked.run_by(runner.clone());
-        travel(&mut checked, way, steps);
-        travel(&mut unchecked, way, steps);
+        travel(&mut checked, direction, steps);
+        travel(&mut unchecked, direction, steps);
         let reported = |machine: Machine| State { counters: Counters::default(), ..machine.into_state() };
         let (expected, found) = (reported(checked), reported(unchecked));
         if found != expected {
             return Err(format!(
-                "unchecked, {steps} steps {way:?} lead to {found:#?}, and not to {expected:#?}"
+                "unchecked, {steps} steps {direction:?} lead to {found:#?}, and not to {expected:#?}"
             ));
         }
     }

@@ -103,12 +103,12 @@ impl Line {
                 }
             }
         }
-        let ways = [
+        let comparisons = [
             kept_on_the_way_back(&program, machine.try_clone().unwrap(), &mut self.rng),
             kept_on_the_way_forward(&program, machine, &mut self.rng),
         ];
-        for way in ways {
-            self.compared += way.unwrap_or_else(|broken| self.broken(&broken));
+        for comparison in comparisons {
+            self.compared += comparison.unwrap_or_else(|broken| self.broken(&broken));
         }
     }
 

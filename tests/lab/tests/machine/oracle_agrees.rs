@@ -278,7 +278,7 @@ fn small_cases_cover_the_language() {
     assert!(updates.is_empty() && functions.is_empty(), "rows without a case: {updates:?} {functions:?}");
     let missing: Vec<_> = Trap::ALL
         .iter()
-        .flat_map(|trap| ["forward", "backward"].map(|way| (way, name(&Ending::Trapped(*trap)))))
+        .flat_map(|trap| ["forward", "backward"].map(|direction| (direction, name(&Ending::Trapped(*trap)))))
         // Forward, every operation is possible.
         .filter(|end| *end != ("forward", "irreversible".into()) && !endings.contains(end))
         .collect();

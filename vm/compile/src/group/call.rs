@@ -89,7 +89,7 @@ pub struct GroupMemory {
 
 impl GroupCall {
     /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for
-    /// lanes with the inputs `inputs`. Returns `None` if a group can't execute them.
+    /// lanes with these inputs. Returns `None` if a group can't execute them.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
