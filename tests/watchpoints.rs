@@ -146,7 +146,7 @@ fn stopped(session: &mut Session, travel: Travel) -> Vec<i64> {
 }
 
 #[test]
-fn slices_and_expressions_stop_wherever_they_change() {
+fn watched_slices_and_expressions_stop_at_every_change() {
     let mut compared = [0; WATCHED.len()];
     for seed in 0..programs(PROGRAMS) {
         let (mut session, names) = session(seed);

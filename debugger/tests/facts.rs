@@ -293,7 +293,7 @@ fn harassed<T>(session: &mut Session, mut visit: impl FnMut(&mut Session) -> Opt
 }
 
 #[test]
-fn an_interrupted_search_claims_nothing() {
+fn an_interrupted_search_has_no_result() {
     let text = ".out n, m
         for i in 0..10000000
         add   n, 1
@@ -349,7 +349,7 @@ fn an_image_is_shown_disassembled() {
 }
 
 #[test]
-fn an_image_says_where_its_text_came_from() {
+fn an_image_names_its_source_files() {
     let OpenedProgram { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
     let image = reviver_assembler::image::encode(program.module()).unwrap();
     let text = reviver_assembler::disassemble::disassemble(program.module());

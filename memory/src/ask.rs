@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_marked_while_they_last() {
+    fn requests_are_marked_during_the_allocation() {
         assert!(!is_refusable());
         assert!(refusable(|| refusable(is_refusable) && is_refusable()));
         let panicking = std::panic::catch_unwind(|| refusable(|| panic!("a request that panics")));

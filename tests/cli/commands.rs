@@ -3,7 +3,7 @@
 use crate::support::{Folder, command, reviver, with_input};
 
 #[test]
-fn help_and_version_are_there() {
+fn help_and_version_are_printed() {
     reviver("--version").expect(0).prints(concat!("reviver ", env!("CARGO_PKG_VERSION"), "\n"));
     let help = reviver("--help").expect(0).stdout;
     assert!(help.contains("Exit codes: 0 success"), "{help}");
@@ -94,7 +94,7 @@ fn check_describes_a_program() {
 
 /// An image has no text to check for warnings.
 #[test]
-fn check_says_of_an_image_that_warnings_need_the_text() {
+fn check_of_an_image_notes_that_warnings_need_the_text() {
     let folder = Folder::new();
     let text = folder.file("spare.rasm", ".inout x\n.var spare\nadd x, 1\n");
     let image = folder.path("spare.rbc").display().to_string();

@@ -108,7 +108,7 @@ fn every_start_fails_with_its_first_hint() {
 }
 
 #[test]
-fn every_wrong_solution_gets_the_hint_that_it_names() {
+fn every_wrong_solution_gets_its_hint() {
     let folder = Folder::new();
     let wrong: Vec<(String, Vec<Mistake>)> =
         sources().iter().map(|source| (source.name.clone(), source.wrong())).collect();

@@ -51,7 +51,7 @@ fn missing_devices_are_reported() {
 
 #[cfg(not(feature = "gpu"))]
 #[test]
-fn a_build_without_devices_says_so() {
+fn a_build_without_devices_is_reported() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
     reviver(&format!("{lanes} --device gpu")).expect(2).says("the feature `gpu` adds");
 }

@@ -17,7 +17,7 @@ fn units(number: &str, fraction_bits: u32) -> i128 {
 
 /// Every number reads the same as f64 and as `--set`, or has its integer next to it.
 #[test]
-fn a_reader_of_floats_finds_the_number_or_its_integer() {
+fn fixed_point_json_has_numbers_or_their_integers() {
     let text = ".real fixed 40\n.inout x: real\n.out y: real\n        add y, x\n";
     let values = [
         "0.1",

@@ -54,7 +54,7 @@ fn unchecked_gradients_are_equal_and_unverified() {
 }
 
 #[test]
-fn a_saved_state_says_that_it_is_unchecked() {
+fn a_saved_state_records_that_it_is_unchecked() {
     let folder = Folder::new();
     let [checked, unchecked] = ["checked", "unchecked"].map(|name| folder.at(name));
     let run = "run programs/fib.rasm --engine jit";
@@ -81,7 +81,7 @@ fn unchecked_runs_skip_vacancy_checks_only() {
 }
 
 #[test]
-fn the_interpreter_and_histories_refuse_it() {
+fn the_interpreter_and_histories_refuse_unchecked_runs() {
     reviver("run programs/fib.rasm --engine interp --unchecked")
         .expect(2)
         .says("the interpreter always checks everything")

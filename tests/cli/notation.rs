@@ -14,7 +14,7 @@ const SIGNS: &str = "\
 ";
 
 #[test]
-fn integers_are_printed_as_asked_and_read_again() {
+fn integers_are_printed_in_the_requested_base_and_read_back() {
     let folder = Folder::new();
     let file = folder.file("signs.rasm", SIGNS);
     for bits in [8u32, 16, 32, 64] {

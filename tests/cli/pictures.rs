@@ -129,7 +129,7 @@ fn a_plot_has_the_points_of_the_run() {
 }
 
 #[test]
-fn adjoints_arrive_at_the_gradient() {
+fn plotted_adjoints_end_at_the_gradient() {
     let svg = reviver("plot programs/norm.rasm --cells v --grad length").expect(0).stdout;
     let picture = Picture::of(&svg);
     let gradient = reviver("grad programs/norm.rasm --loss length --json").expect(0).json();

@@ -119,7 +119,7 @@ fn a_trap_in_an_included_file_is_shown_there() {
 }
 
 #[test]
-fn an_image_knows_its_files_wherever_it_was_made() {
+fn an_image_has_relative_paths_of_its_files() {
     let folder = Folder::new();
     let (program, place) = with_library(&folder);
     let image = folder.path("program.rbc").display().to_string();

@@ -93,7 +93,7 @@ fn derivatives(command: &str) -> usize {
 }
 
 #[test]
-fn gradients_show_what_a_run_shows() {
+fn gradients_show_the_values_of_a_run() {
     let folder = Folder::new();
     let program = folder.file("plain.rasm", PLAIN);
     reviver(&format!("run {program}")).expect(0).prints_part(PLAIN_SHOWS);

@@ -33,7 +33,7 @@ fn outcomes(header: &str, program: &str) -> Vec<String> {
 const TWICE: &str = ".in n default 1\n.out twice\nadd twice, 2*n\nsub n, twice / 2\n";
 
 #[test]
-fn the_programs_do_what_their_headers_expect() {
+fn shipped_programs_meet_their_expectations() {
     let ran = reviver("test programs --quiet").expect(0);
     let summary = ran.stdout.lines().last().unwrap();
     assert!(summary.ends_with(" met, 0 missed"), "{summary}");
@@ -446,7 +446,7 @@ fn a_byte_order_mark_hides_no_expectation() {
 
 /// Files without tests aren't reported as invalid programs.
 #[test]
-fn one_of_several_files_has_no_expectations_or_is_not_there() {
+fn files_without_expectations_and_missing_files_are_reported() {
     let folder = Folder::new();
     folder.file("good.rasm", ";! run n=2 -> n=-2\n.inout n\nneg n\n");
     folder.file("bare.rasm", ".inout n\nneg n\n");

@@ -166,7 +166,7 @@ fn files_have_no_circular_imports() {
 }
 
 #[test]
-fn circles_are_found() {
+fn cycles_are_found() {
     let texts = [
         ("a", "use crate::{b::Thing, c};"),
         ("b", "pub(super) fn f() { super::c::g() }"),

@@ -208,7 +208,7 @@ fn a_structure_that_contradicts_the_code_is_refused() {
 }
 
 #[test]
-fn an_assertion_of_several_asserts_once() {
+fn a_compound_assertion_is_one_assertion() {
     let honest = module(".inout n, x\n assert n > 0 or x > 0\n add x, 1\n");
     assert_eq!(verify(&honest), []);
     let shifted: [fn(&mut Block); 2] = [|block| block.seams[0].end -= 5, |block| block.seams[0].end -= 1];

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn words_have_the_kind_that_the_assembler_gives_them() {
+    fn words_have_the_kinds_of_the_assembler() {
         has("loop:   from  again, a != 0 ; came\n", "loop", WordKind::Label);
         has("loop:   from  again, a != 0 ; came\n", "from", WordKind::Keyword);
         has("loop:   from  again, a != 0 ; came\n", "again", WordKind::Plain);

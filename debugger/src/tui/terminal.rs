@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_arrive_as_they_are_written() {
+    fn terminal_events_are_the_keys_as_written() {
         let none = KeyModifiers::NONE;
         assert_eq!(press(KeyCode::Char('S'), KeyModifiers::SHIFT).as_deref(), Some("S"));
         assert_eq!(press(KeyCode::Char('S'), none).as_deref(), Some("S"));

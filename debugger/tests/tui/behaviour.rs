@@ -107,7 +107,7 @@ fn a_key_can_run_a_command_line() {
 }
 
 #[test]
-fn an_included_file_is_shown_where_the_machine_goes_into_it() {
+fn an_included_file_is_shown_when_it_is_entered() {
     let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
     screen.keys("s");
     assert!(screen.text().contains("code lib/complex.rasm"), "{}", screen.text());

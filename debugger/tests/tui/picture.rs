@@ -190,7 +190,7 @@ fn size_and_theme_can_be_chosen() {
 }
 
 #[test]
-fn what_is_on_the_screen_is_escaped() {
+fn screen_text_is_escaped_in_pictures() {
     let text = ".out a ; <b> & \"c\" 漢字 ]]>\nadd a, 1 ; </text></svg>\n";
     let mut screen = Screen::open(support::subject(text), 80, 24);
     let (picture, frame) = pictured(&mut screen, "escaped.svg", "");

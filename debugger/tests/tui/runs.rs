@@ -90,7 +90,7 @@ fn printed_lines_are_messages_and_playing_continues() {
 }
 
 #[test]
-fn it_plays_in_both_directions_and_pauses() {
+fn playing_works_in_both_directions_and_pauses() {
     let mut screen = fib();
     let second = |screen: &mut Screen| {
         (0..40).for_each(|_| screen.event(InputEvent::Tick(Duration::from_millis(25))));

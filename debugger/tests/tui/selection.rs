@@ -185,7 +185,7 @@ fn a_search_that_finds_nothing_keeps_the_failure() {
 }
 
 #[test]
-fn the_arrays_follow_what_is_accessed() {
+fn the_arrays_follow_the_accessed_elements() {
     let text =
         ".inout A[200]\n.inout B[300]\n        add A[150], 1\n        add B[250], 2\n        add A[0], 3\n";
     let mut screen = Screen::open(support::subject(text), 120, 40);
@@ -235,7 +235,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
 
 /// The next call is shown with the values of its arguments.
 #[test]
-fn a_call_that_comes_next_has_its_values() {
+fn the_next_call_shows_its_argument_values() {
     let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);
     assert!(screen.text().contains("tower(disks=4, source=0, target=2, spare=1)"), "{}", screen.text());
     screen.command("until 29");

@@ -11,7 +11,7 @@ fn assert_has(status: &str, parts: &[&str]) {
 }
 
 #[test]
-fn the_status_line_has_everything_at_80_columns() {
+fn the_status_line_is_complete_at_80_columns() {
     let mut screen = fib();
     let costs = ["values", "history 0 B", "erased 0"];
     screen.keys("c");
@@ -46,7 +46,7 @@ fn the_history_is_on_the_screen_at_every_width() {
 }
 
 #[test]
-fn keys_go_from_event_to_event() {
+fn keys_move_between_events() {
     let text = support::text("fib_recursive.rasm").replace("default 10", "default 3");
     let mut screen = Screen::open(support::subject(&text), 80, 24);
     assert!(!screen.text().contains("├┤ call"));

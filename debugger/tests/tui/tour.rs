@@ -184,7 +184,7 @@ fn nothing_is_hidden_and_every_size_is_drawn() {
 
 /// The book shows rows of the tour, after comments with the keys that lead to them.
 #[test]
-fn the_book_shows_the_tour_as_it_is() {
+fn the_book_shows_the_current_tour() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../course/book/src/02-debugger.md");
     let chapter = std::fs::read_to_string(path).unwrap();
     let mut shown = 0;

@@ -35,7 +35,7 @@ fn the_help_covers_the_panes_until_a_key() {
 }
 
 #[test]
-fn a_long_reply_is_shown_and_the_next_command_goes_on() {
+fn a_long_reply_is_shown_and_closed_by_the_next_command() {
     let mut screen = fib();
     screen.keys("s s s").command("info stack").command("help");
     assert!(screen.text().contains("reply") && screen.text().contains("Esc closes"), "{}", screen.text());
@@ -45,7 +45,7 @@ fn a_long_reply_is_shown_and_the_next_command_goes_on() {
 }
 
 #[test]
-fn unknown_commands_and_keys_say_so() {
+fn unknown_commands_and_keys_are_reported() {
     let mut screen = fib();
     screen.command("stpe");
     assert!(screen.text().contains("did you mean `step`?"), "{}", screen.text());

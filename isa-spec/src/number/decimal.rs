@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shortest_reads_back() {
+    fn shortest_decimals_are_read_back() {
         let mut raw = 1i64;
         for step in 0..20_000i64 {
             raw = raw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

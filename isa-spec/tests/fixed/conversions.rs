@@ -32,7 +32,7 @@ fn floats_convert_to_nearest() {
 }
 
 #[test]
-fn whole_numbers_are_found() {
+fn conversions_to_and_from_integers_are_exact() {
     let mut source = Random::new();
     for frac in fixed::MIN_FRAC..=fixed::MAX_FRAC {
         let one = 1_i128 << frac;

@@ -147,7 +147,7 @@ fn rows_are_listed_in_the_order_of_their_bytes() {
 }
 
 #[test]
-fn all_other_bytes_name_nothing() {
+fn all_other_bytes_are_unassigned() {
     let functions = (0..=255).filter_map(Function::from_byte);
     assert!(functions.eq(Function::ALL.iter().copied()));
     let updates = (0..=255).filter_map(Update::from_byte);

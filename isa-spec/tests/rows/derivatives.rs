@@ -213,7 +213,7 @@ fn derivatives_of_angles_need_no_squares() {
 
 /// Tests derivatives that are in range although parts of their formula aren't.
 #[test]
-fn derivatives_in_fixed_point_exist_where_they_fit() {
+fn derivatives_in_fixed_point_exist_if_they_are_in_range() {
     let system = System::of(RealSystem::Fixed(43));
     for a in [2_f64.powi(-30), -2_f64.powi(-30), 3.0 * 2_f64.powi(-31), 2_f64.powi(-10), 0.99, 1.0, 1e6, -1e6]
     {

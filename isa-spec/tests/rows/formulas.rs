@@ -157,7 +157,7 @@ fn check_in(
 }
 
 #[test]
-fn printed_formulas_compute_what_the_rows_compute() {
+fn printed_formulas_compute_the_values_of_rows() {
     let system = System::of(RealSystem::F64);
     for &function in Function::ALL {
         for signature in function.signatures() {
@@ -214,7 +214,7 @@ fn parentheses_are_written_only_where_needed() {
 }
 
 #[test]
-fn parts_that_repeat_a_choice_have_names_of_their_own() {
+fn repeated_choices_have_their_own_names() {
     let arena = &Formulas::new();
     let (a, t) = (arena.leaf("a"), arena.leaf("t"));
     let choice = arena.choose(arena.test(Order::Lt, a, t), a, t);

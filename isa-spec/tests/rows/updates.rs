@@ -260,7 +260,7 @@ fn steps_over_reals_preserve_the_pairing_of_adjoints_and_tangents() {
 /// Tests that each update of data, for each class, changes some state or rejects some state. A row without a
 /// meaning would do nothing.
 #[test]
-fn every_update_of_cells_does_something() {
+fn every_update_of_cells_has_an_effect() {
     let cell_actions = [
         Action::Accumulate,
         Action::Replace,

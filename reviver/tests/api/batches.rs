@@ -512,7 +512,7 @@ fn wrong_columns_are_refused() {
 }
 
 #[test]
-fn batches_run_at_once_and_stop_on_request() {
+fn batches_run_concurrently_and_stop_on_request() {
     let program = compiled(SQUARE, EngineChoice::Auto);
     let both = Batch::new(&program, Device::cpu_with(2));
     let run = |offset: i64| {

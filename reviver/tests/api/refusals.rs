@@ -140,7 +140,7 @@ fn invalid_texts_files_and_images_are_refused_with_places() {
 }
 
 #[test]
-fn programs_that_cannot_be_differentiated_say_so() {
+fn programs_that_cannot_be_differentiated_are_reported() {
     let program = compiled(".out y: real\ngrad.on\ngrad.off\nadd y, 1.0\n", EngineChoice::Interp);
     assert!(said(program.loss("y")).contains("switches gradient mode itself"));
 }

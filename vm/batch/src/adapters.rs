@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_features_say_how_shaders_are_lowered() {
+    fn missing_features_determine_the_lowering() {
         use crate::lowering::{LoweredIntegers, LoweredResults};
         let none = info("a", "", "dx12", false).lowering();
         assert_eq!((none.integers, none.results), (LoweredIntegers::Pairs, LoweredResults::Opaque));

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_with_one_entry_stay_as_they_are() {
+    fn loops_with_one_entry_are_unchanged() {
         let nested: &[&[u32]] = &[&[1], &[2, 4], &[3], &[2, 1], &[]];
         let found = of(nested);
         assert!(found.dispatch_nodes.is_empty() && found.chosen.is_empty());

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_changes() {
+    fn other_instructions_are_unchanged() {
         let valid = ValidShader::of(SUMS, ALL).unwrap();
         let written = spv::write_vec(valid.module(), valid.info(), &options(), None).unwrap();
         let ours = spirv();

@@ -188,7 +188,7 @@ fn accesses(module: &Module, flow: &Flow, at: u32) -> (Vec<String>, Vec<String>)
 }
 
 #[test]
-fn steps_say_what_they_read_and_write() {
+fn steps_list_their_reads_and_writes() {
     let text = ".inout a\n.inout b\n.inout i\n.inout A[4]\nadd a, b\nswap a, b\nadd a, A[i]\nneg A[i+1]\nassert a > b\n";
     let module = module(text);
     let flow = Flow::of(&module);

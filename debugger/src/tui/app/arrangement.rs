@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn raising_keeps_the_focus_where_it_can() {
+    fn raising_a_pane_keeps_the_focus_if_possible() {
         let mut panes = Arrangement::new();
         panes.fit(Rect::new(0, 0, 80, 24), ScreenContent::default());
         panes.set_focus(PaneKind::Cells);

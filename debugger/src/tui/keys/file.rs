@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
+    fn a_missing_key_file_is_named() {
         let error = load(&UsedFiles::default(), Some(Path::new("/nowhere/keys.toml")), None).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/keys.toml: "), "{error}");
     }

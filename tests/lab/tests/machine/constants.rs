@@ -126,7 +126,7 @@ fn result(engine: usize, text: &str) -> Result<Option<u64>, String> {
 }
 
 #[test]
-fn constants_are_what_the_machine_computes() {
+fn constants_equal_those_computed_by_the_machine() {
     let (mut values, mut refusals) = (0, 0);
     let systems = ["f64", "f32", "fixed", "fixed 16", "fixed 56"];
     let kinds = [8, 16, 32, 64].into_iter().flat_map(|bits| systems.map(|system| (bits, system)));

@@ -116,7 +116,7 @@ fn stacks_tapes_and_calls_are_within_the_limits() {
 }
 
 #[test]
-fn integers_fit_the_word_wherever_they_are() {
+fn all_integers_fit_the_word() {
     let wide = "an integer is wider than its words";
     assert_eq!(refusal(|s| s.ints[MODE + 1] = 128), wide);
     assert_eq!(refusal(|s| s.int_stack[0] = -129), wide);
@@ -125,7 +125,7 @@ fn integers_fit_the_word_wherever_they_are() {
 }
 
 #[test]
-fn reals_are_finite_wherever_they_are() {
+fn all_reals_are_finite() {
     let no_number = "a real isn't a number of the program's number system";
     let (nan, infinite) = (f64::NAN.to_bits(), f64::INFINITY.to_bits());
     assert_eq!(refusal(|s| s.reals[0] = nan), no_number);

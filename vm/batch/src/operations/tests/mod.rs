@@ -236,7 +236,7 @@ fn every_exact_implementation_of_singles_is_right() {
 }
 
 #[test]
-fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
+fn doubles_on_pairs_are_refused_with_the_missing_feature() {
     let lowering =
         Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque, ..Lowering::PLAIN };
     let Some(device) = device_with(lowering) else { return };
