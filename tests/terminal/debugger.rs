@@ -160,7 +160,7 @@ pub fn ctrl_c_in_the_line_mode() {
     terminal.is_restored();
 }
 
-pub fn who_leaves_the_line_mode_is_asked_once() {
+pub fn leaving_the_line_mode_asks_once() {
     let terminal = Terminal::open(80, 24);
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm"));
     terminal.shows("(reviver)");
@@ -187,7 +187,7 @@ pub fn who_leaves_the_line_mode_is_asked_once() {
     assert!(!terminal.screen().contains("again"), "{}", terminal.screen());
 }
 
-pub fn lines_that_are_typed_ahead_count() {
+pub fn lines_typed_ahead_are_executed() {
     let terminal = Terminal::open(80, 24);
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm"));
     terminal.shows("(reviver)");
@@ -196,7 +196,7 @@ pub fn lines_that_are_typed_ahead_count() {
     terminal.is_restored();
 }
 
-pub fn signals_at_the_prompt_give_the_terminal_back() {
+pub fn signals_at_the_prompt_restore_the_terminal() {
     for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-USR1", 138), ("-ALRM", 142)] {
         let (terminal, pid) = started("repl programs/fib.rasm", "(reviver)");
         kill(signal, pid);
@@ -227,7 +227,7 @@ fn kill(signal: &str, pid: u32) {
     assert!(status.unwrap().success());
 }
 
-pub fn signals_that_end_it_give_the_terminal_back() {
+pub fn terminating_signals_restore_the_terminal() {
     let signals = [
         ("-TERM", 143),
         ("-HUP", 129),
@@ -251,7 +251,7 @@ pub fn signals_that_end_it_give_the_terminal_back() {
     }
 }
 
-pub fn it_ends_with_its_terminal() {
+pub fn the_debugger_ends_with_its_terminal() {
     let (terminal, pid) = debug_and_pid("programs/fib.rasm");
     drop(terminal);
     let is_there = || std::path::Path::new(&format!("/proc/{pid}")).exists();
@@ -262,7 +262,7 @@ pub fn it_ends_with_its_terminal() {
     }
 }
 
-pub fn an_interrupt_from_outside_is_one_like_ctrl_c() {
+pub fn an_external_interrupt_acts_like_ctrl_c() {
     let (terminal, pid) = debug_and_pid("programs/fib.rasm --set n=1000000000000");
     kill("-INT", pid);
     terminal.keys(&["c"]);
@@ -274,7 +274,7 @@ pub fn an_interrupt_from_outside_is_one_like_ctrl_c() {
     terminal.is_restored();
 }
 
-pub fn ctrl_z_leaves_for_the_shell_and_fg_comes_back() {
+pub fn ctrl_z_suspends_and_fg_resumes() {
     let terminal = debug(80, 24, "programs/fib.rasm");
     terminal.shows("step 0/");
     terminal.keys(&["s", "s"]);
@@ -289,7 +289,7 @@ pub fn ctrl_z_leaves_for_the_shell_and_fg_comes_back() {
     terminal.is_restored();
 }
 
-pub fn a_dumb_terminal_is_none() {
+pub fn a_dumb_terminal_is_refused() {
     let terminal = Terminal::open(80, 24);
     terminal.line(&format!("TERM=dumb {REVIVER} debug programs/fib.rasm; echo code $?"));
     terminal.shows("needs a terminal");
@@ -298,7 +298,7 @@ pub fn a_dumb_terminal_is_none() {
     terminal.is_restored();
 }
 
-pub fn a_panic_gives_the_terminal_back() {
+pub fn a_panic_restores_the_terminal() {
     let terminal = Terminal::open(80, 24);
     let tests = std::env::current_exe().unwrap();
     terminal.line(&format!("{} --exact panics_with_a_screen --ignored --nocapture", tests.display()));
@@ -328,7 +328,7 @@ pub fn a_picture_of_the_screen() {
     terminal.is_restored();
 }
 
-/// Not a test itself: [`a_panic_gives_the_terminal_back`] runs it in a terminal.
+/// Not a test itself: [`a_panic_restores_the_terminal`] runs it in a terminal.
 pub fn panics_with_a_screen() {
     let mut screen = Screen::open().unwrap();
     screen.set_mouse(true).unwrap();

@@ -40,15 +40,15 @@ const IN_A_TERMINAL: &[Named] = named! {
     ctrl_c_stops_a_run_and_never_quits
     a_program_with_errors_is_shown_with_them
     ctrl_c_in_the_line_mode
-    who_leaves_the_line_mode_is_asked_once
-    lines_that_are_typed_ahead_count
-    signals_at_the_prompt_give_the_terminal_back
-    signals_that_end_it_give_the_terminal_back
-    it_ends_with_its_terminal
-    an_interrupt_from_outside_is_one_like_ctrl_c
-    ctrl_z_leaves_for_the_shell_and_fg_comes_back
-    a_dumb_terminal_is_none
-    a_panic_gives_the_terminal_back
+    leaving_the_line_mode_asks_once
+    lines_typed_ahead_are_executed
+    signals_at_the_prompt_restore_the_terminal
+    terminating_signals_restore_the_terminal
+    the_debugger_ends_with_its_terminal
+    an_external_interrupt_acts_like_ctrl_c
+    ctrl_z_suspends_and_fg_resumes
+    a_dumb_terminal_is_refused
+    a_panic_restores_the_terminal
     a_picture_of_the_screen
 };
 
@@ -56,7 +56,7 @@ const IN_A_TERMINAL: &[Named] = named! {
 const PRINTED_IN_A_TERMINAL: &[Named] = named! {
     plots:
     a_plot_fits_its_terminal
-    a_terminal_without_room_for_a_plot_is_told
+    a_terminal_too_small_for_a_plot_is_reported
 };
 
 /// Not tests themselves: other tests run them in a terminal.
@@ -67,19 +67,19 @@ const RUN_BY_OTHERS: &[Named] = named! { debugger: panics_with_a_screen };
 const ANYWHERE: &[Named] = named! {
     skipped:
     without_tmux_the_tests_are_counted_as_ignored
-    where_they_are_required_they_fail_without_it
+    required_tests_fail_without_tmux
 };
 
 /// Tests on a pseudoterminal, which every system has.
 #[cfg(unix)]
 const ON_A_LINE: &[Named] = named! {
     slow:
-    keys_in_pieces_are_keys
+    split_escape_sequences_are_keys
     a_lone_escape_is_a_key
-    a_late_answer_types_nothing
-    the_background_that_is_told_late_chooses_the_colours
-    a_terminal_that_never_answers_is_drawn_on
-    an_answer_that_comes_after_the_end_is_typed_nowhere
+    a_late_terminal_response_types_nothing
+    a_late_background_response_selects_the_colours
+    the_screen_is_drawn_without_terminal_responses
+    a_response_after_the_end_is_discarded
 };
 
 #[cfg(unix)]

@@ -25,7 +25,7 @@ pub fn a_plot_fits_its_terminal() {
     }
 }
 
-pub fn a_terminal_without_room_for_a_plot_is_told() {
+pub fn a_terminal_too_small_for_a_plot_is_reported() {
     let rows = plotted(39);
     assert!(!rows.iter().any(|row| row.starts_with(['|', '+'])), "{rows:?}");
     let said = rows.concat();

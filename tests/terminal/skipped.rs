@@ -18,7 +18,7 @@ pub fn without_tmux_the_tests_are_counted_as_ignored() {
     assert!(said.contains("skipped: without tmux there is no terminal"), "{said}");
 }
 
-pub fn where_they_are_required_they_fail_without_it() {
+pub fn required_tests_fail_without_tmux() {
     let (code, said) = without_tmux(Some("required"));
     assert_eq!(code, Some(101), "{said}");
     assert!(said.contains("tmux is needed, and missing"), "{said}");

@@ -33,7 +33,7 @@ fn commands_of(mut line: Line) -> Vec<String> {
     saved.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-pub fn keys_in_pieces_are_keys() {
+pub fn split_escape_sequences_are_keys() {
     for pause in [AT_ONCE, Duration::from_millis(30), Duration::from_millis(80)] {
         let mut line = debug();
         line.send("sss");
@@ -54,7 +54,7 @@ pub fn a_lone_escape_is_a_key() {
     assert_eq!(commands_of(line), ["step"]);
 }
 
-pub fn a_late_answer_types_nothing() {
+pub fn a_late_terminal_response_types_nothing() {
     for (answer, pause) in [
         ("\x1b]11;rgb:ffff/ffff/ffff\x07", Duration::ZERO),
         ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\", AT_ONCE),
@@ -75,7 +75,7 @@ pub fn a_late_answer_types_nothing() {
     }
 }
 
-pub fn the_background_that_is_told_late_chooses_the_colours() {
+pub fn a_late_background_response_selects_the_colours() {
     let mut line = debug();
     // Background colors of the dark theme, and of the light one.
     assert!(line.sent().contains("48;5;234") && !line.sent().contains("48;5;231"));
@@ -84,7 +84,7 @@ pub fn the_background_that_is_told_late_chooses_the_colours() {
     assert_eq!(commands_of(line), [""; 0]);
 }
 
-pub fn a_terminal_that_never_answers_is_drawn_on() {
+pub fn the_screen_is_drawn_without_terminal_responses() {
     let mut line = debug();
     // The second frame is drawn completely.
     line.send("s\x0c");
@@ -94,7 +94,7 @@ pub fn a_terminal_that_never_answers_is_drawn_on() {
 }
 
 /// A late answer of the terminal must not be typed into the shell.
-pub fn an_answer_that_comes_after_the_end_is_typed_nowhere() {
+pub fn a_response_after_the_end_is_discarded() {
     let run = format!("{REVIVER} debug programs/fib.rasm; read -r typed; echo \"there is <$typed>\"");
     let mut line = Line::start(Command::new("sh").args(["-c", &run]));
     line.shows("step 0/");

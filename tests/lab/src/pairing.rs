@@ -140,7 +140,7 @@ pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) ->
 ///
 /// # Errors
 /// The step at which the pairing changes.
-pub fn kept_on_the_way_back(
+pub fn paired_in_the_reverse_sweep(
     program: &Arc<Program>,
     mut machine: Machine,
     rng: &mut Rng,
@@ -174,7 +174,7 @@ pub fn kept_on_the_way_back(
 ///
 /// # Errors
 /// The step at which the pairing changes.
-pub fn kept_on_the_way_forward(
+pub fn paired_in_the_forward_sweep(
     program: &Arc<Program>,
     mut machine: Machine,
     rng: &mut Rng,

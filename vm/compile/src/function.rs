@@ -48,7 +48,7 @@ pub enum LiveAtExits {
     All,
     /// All memory, but only at returns.
     AllOnReturn,
-    /// Only adjoints, and only on arrival.
+    /// Only adjoints, and only at returns.
     AdjointsOnReturn,
 }
 

@@ -102,7 +102,7 @@ pub(super) struct SweepEnd<B = u64> {
 }
 
 /// Runs a primal sweep from a start, and a reverse sweep for each list of seeds. Collects what `keep` returns for each
-/// arrival. Diverged reverse sweeps in floats are repeated with a history.
+/// finished sweep. Diverged reverse sweeps in floats are repeated with a history.
 pub(super) fn sweeps<B: Interpreted, T>(
     subject: &Subject,
     history: PassHistory,

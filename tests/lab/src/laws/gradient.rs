@@ -10,7 +10,7 @@ use reviver_vm::state::{MODE, Part};
 use reviver_vm::{Program, State, Travel};
 
 use super::same;
-use crate::pairing::{kept_on_the_way_back, kept_on_the_way_forward, seed_adjoints};
+use crate::pairing::{paired_in_the_forward_sweep, paired_in_the_reverse_sweep, seed_adjoints};
 use crate::rng::Rng;
 use crate::run::{End, follow, trace, travel};
 use crate::subject::{Subject, load};
@@ -46,9 +46,9 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
     let subject = subject.with_program(without_rules(&subject.program)?);
     let (program, machine) = (&subject.program, subject.machine(true));
     let mut rng = rng();
-    kept_on_the_way_back(program, machine.try_clone().unwrap(), &mut rng)
+    paired_in_the_reverse_sweep(program, machine.try_clone().unwrap(), &mut rng)
         .map_err(|broken| format!("backward: {broken}"))?;
-    kept_on_the_way_forward(program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
+    paired_in_the_forward_sweep(program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use reviver_isa::Function;
 use reviver_isa::function::Signature;
 use reviver_isa::instruction::Class;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
-use reviver_lab::pairing::{bits, kept_on_the_way_back, kept_on_the_way_forward};
+use reviver_lab::pairing::{bits, paired_in_the_forward_sweep, paired_in_the_reverse_sweep};
 use reviver_lab::rng::Rng;
 use reviver_lab::subject::Subject;
 use reviver_vm::state::TapeEntry;
@@ -104,8 +104,8 @@ impl Line {
             }
         }
         let comparisons = [
-            kept_on_the_way_back(&program, machine.try_clone().unwrap(), &mut self.rng),
-            kept_on_the_way_forward(&program, machine, &mut self.rng),
+            paired_in_the_reverse_sweep(&program, machine.try_clone().unwrap(), &mut self.rng),
+            paired_in_the_forward_sweep(&program, machine, &mut self.rng),
         ];
         for comparison in comparisons {
             self.compared += comparison.unwrap_or_else(|broken| self.broken(&broken));
