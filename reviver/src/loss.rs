@@ -96,15 +96,6 @@ impl LossCell {
         seeded_sum(&self.shared.of.program, &self.seeds, values)
     }
 
-    /// Returns the cell of a loss that is a single cell with seed 1.
-    #[cfg(feature = "gpu")]
-    pub(super) fn alone(&self) -> Option<usize> {
-        match &self.seeds[..] {
-            [seed] if *seed == SeededCell::loss(&self.shared.of.program, seed.cell) => Some(seed.cell),
-            _ => None,
-        }
-    }
-
     /// Returns true if the gradient of another loss has the same turning point.
     pub(super) fn turns_with(&self, other: &LossCell) -> bool {
         self.shared.turn == other.shared.turn

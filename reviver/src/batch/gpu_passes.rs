@@ -13,7 +13,6 @@ use reviver_vm::Travel;
 
 use super::device::zeros;
 use super::lane;
-use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::error::Error;
 use crate::loss::LossCell;
@@ -88,16 +87,15 @@ fn slopes(
         ResultSource::Adjoint { loss, cell } if own.contains(&loss) => {
             Some(RequestedNumber::Adjoint { row: loss - first, real: cell })
         }
-        ResultSource::Value { loss, .. } if own.contains(&loss) => {
-            Some(RequestedNumber::Loss { row: loss - first })
+        ResultSource::Value { loss, seeded } if own.contains(&loss) => {
+            Some(RequestedNumber::Value { row: loss - first, seeded })
         }
         ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
     };
     let columns = plan.results.iter().enumerate();
     let asked = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
-    let cells = losses.iter().map(LossCell::alone).collect::<Option<Vec<_>>>();
-    let cells = cells.ok_or(NoDevice::Seeds)?;
-    match to(device, plan, LaneRunKind::Gradient { losses: cells }, asked) {
+    let seeds = losses.iter().map(|loss| loss.seeds.to_vec()).collect();
+    match to(device, plan, LaneRunKind::Gradient { losses: seeds }, asked) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
         // One pass for all losses may fail, for example because it needs too much memory. Then each loss gets its own

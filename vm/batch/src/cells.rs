@@ -33,8 +33,8 @@ pub(crate) struct StartCells<'s> {
     pub state: &'s State,
     /// The number of the input word, by cell.
     pub given: BTreeMap<SpacedCell, u32>,
-    /// The adjoints that are 1 at the turning point of a gradient, and the bits of 1.
-    pub seeds: (BTreeSet<u32>, u64),
+    /// The seeds of a gradient: adjoints at the turning point that may differ from 0, with their bits.
+    pub seeds: BTreeMap<u32, u64>,
 }
 
 impl StartCells<'_> {
@@ -47,10 +47,10 @@ impl StartCells<'_> {
         StartWord::Same(match space {
             Space::Ints | Space::StartInts => self.state.ints.get(at).map_or(0, |&value| value as u64),
             Space::Reals | Space::StartReals => self.state.reals.get(at).copied().unwrap_or(0),
-            Space::Adjoints if self.seeds.0.contains(&address) => self.seeds.1,
             Space::Adjoints => {
+                let seed = self.seeds.get(&address);
                 let adjoints = self.state.adjoints.as_ref();
-                adjoints.and_then(|adjoints| adjoints.cells.get(at)).copied().unwrap_or(0)
+                seed.or_else(|| adjoints?.cells.get(at)).copied().unwrap_or(0)
             }
             Space::References | Space::Results => 0,
         })

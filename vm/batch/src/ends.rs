@@ -20,8 +20,8 @@ use crate::words::{WordRun, word_runs};
 pub(crate) enum RequestedWord {
     /// The content of a cell at the end of the run.
     Cell(SpacedCell),
-    /// The loss of an output row, read at the turning point.
-    Loss { row: usize },
+    /// The content of a seeded real at the turning point.
+    Value(u32),
 }
 
 /// Results and checks in a block where a lane's run ends.
@@ -66,8 +66,10 @@ pub(crate) enum Compared {
 /// Data for the losses of a gradient and its verification.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneGradient {
-    /// For each result, the rows whose loss it is, and the output words that receive it.
-    pub results: Vec<(Vec<usize>, Vec<u32>)>,
+    /// For each result, the rows with the magnitude of its seed there, and the output words that receive it.
+    pub results: Vec<(Vec<(usize, f64)>, Vec<u32>)>,
+    /// The largest magnitude of a seed in each row.
+    pub largest_seeds: Vec<f64>,
     /// Upper bound on the absolute initial values of all reals that are not inputs.
     pub largest: f64,
     /// Runs of input words that are reals: the first word, and their number.
@@ -175,17 +177,16 @@ impl Ends<'_> {
         lane_run.adjoints.rows?;
         let losses = &lane_run.adjoints.losses;
         let results = results(losses).into_iter().map(|result| {
-            let rows = losses.iter().enumerate().filter(|(_, loss)| **loss == result);
-            let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
-            let receives =
-                |asked: &RequestedWord| matches!(asked, RequestedWord::Loss { row } if rows.contains(row));
-            let words = (0..).zip(asked).filter(|(_, asked)| receives(asked)).map(|(word, _)| word);
-            let words = words.collect();
-            (rows, words)
+            let seeds =
+                losses.iter().enumerate().flat_map(|(row, seeds)| seeds.iter().map(move |seed| (row, seed)));
+            let rows = seeds.filter(|(_, (cell, _))| *cell == result);
+            let rows = rows.map(|(row, &(_, seed))| (row, self.magnitude(seed))).collect();
+            let words = (0..).zip(asked).filter(|(_, asked)| **asked == RequestedWord::Value(result));
+            (rows, words.map(|(word, _)| word).collect())
         });
         let others = self.start.state.reals.iter().enumerate();
         let others = others.filter(|(n, _)| !self.start.given.contains_key(&(Space::Reals, *n as u32)));
-        let sizes = others.map(|(_, &bits)| self.program.approximate(Value::Real(bits)).abs());
+        let sizes = others.map(|(_, &bits)| self.magnitude(bits));
         let mut given: Vec<(u32, u32)> = Vec::new();
         let reals = self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals);
         for (_, &word) in reals {
@@ -194,13 +195,26 @@ impl Ends<'_> {
                 _ => given.push((word, 1)),
             }
         }
-        Some(LaneGradient { results: results.collect(), largest: sizes.fold(0.0, f64::max), given })
+        let largest_seeds = losses
+            .iter()
+            .map(|seeds| seeds.iter().map(|&(_, seed)| self.magnitude(seed)).fold(0.0, f64::max));
+        Some(LaneGradient {
+            results: results.collect(),
+            largest_seeds: largest_seeds.collect(),
+            largest: sizes.fold(0.0, f64::max),
+            given,
+        })
+    }
+
+    /// Returns the magnitude of a real.
+    fn magnitude(&self, bits: u64) -> f64 {
+        self.program.approximate(Value::Real(bits)).abs()
     }
 
     fn lane_end(&self, lane_run: &mut LaneRun, block: u32, asked: &[RequestedWord]) -> LaneEnd {
         let found = asked.iter().map(|&asked| match asked {
             RequestedWord::Cell(cell) => Some(lane_run.at_end(block, cell, self.start, self.memory)),
-            RequestedWord::Loss { .. } => None,
+            RequestedWord::Value(_) => None,
         });
         LaneEnd { found: found.collect(), ..LaneEnd::default() }
     }

@@ -43,21 +43,22 @@ pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Resu
     Ok(run)
 }
 
-/// Builds the call function of a gradient. `losses` are addresses of reals, one for each row; [`results`] has the order of their
-/// values.
+/// Builds the call function of a gradient. `losses` are the seeds of each row, as addresses of reals with bits;
+/// [`results`] has the order of the values.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
 pub(crate) fn gradient(
     start: &RunStart,
-    losses: &[u32],
+    losses: &[Vec<(u32, u64)>],
     level: CheckLevel,
 ) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
         return Err(NoShader::OwnMode);
     }
-    let cells: Vec<usize> = losses.iter().map(|&loss| loss as usize).collect();
+    let seeded = results(losses);
+    let cells: Vec<usize> = seeded.iter().map(|&cell| cell as usize).collect();
     let turn = early_turn(program, &cells).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
@@ -71,20 +72,20 @@ pub(crate) fn gradient(
         if primal.function.specialization.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds {
         largest,
-        unit_seeds: Some(losses),
+        seeds: Some(losses),
         frames: Some([calls.ints, calls.reals]),
         passes: &passes(),
     };
     let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
-    let task = GradientTask { turn, level, seeded: &results(losses), rows };
+    let task = GradientTask { turn, level, seeded: &seeded, rows };
     let function = GradientFunction::join(program, task, [primal.function, reverse.function], needs);
     let GradientFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
     Ok(LaneFunction { function, calls, rows: Some(rows) })
 }
 
-/// Returns the losses without repetitions, in the order of the results of a gradient.
-pub(crate) fn results(losses: &[u32]) -> Vec<u32> {
-    let mut found = losses.to_vec();
+/// Returns the seeded cells of all rows without repetitions, in the order of the results of a gradient.
+pub(crate) fn results(losses: &[Vec<(u32, u64)>]) -> Vec<u32> {
+    let mut found: Vec<u32> = losses.iter().flatten().map(|&(cell, _)| cell).collect();
     found.sort_unstable();
     found.dedup();
     found

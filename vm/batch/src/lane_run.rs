@@ -25,8 +25,8 @@ pub(crate) enum CellHome {
 /// The losses of a gradient, each with a row of adjoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LossRows {
-    /// The addresses of the losses, one for each row.
-    pub losses: Vec<u32>,
+    /// The seeds of each row: addresses of reals, with the bits of their adjoints at the turning point.
+    pub losses: Vec<Vec<(u32, u64)>>,
     /// The layout of the rows. A plain run has none.
     pub rows: Option<AdjointRows>,
 }
@@ -41,10 +41,10 @@ impl LossRows {
         self.rows.map_or(real, |rows| rows.adjoint(row, real))
     }
 
-    /// Iterates over the addresses of the seeds: for each row, the adjoint of the row's loss. All other adjoints are 0 at the
-    /// turning point.
-    pub fn seeds(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
+    /// Iterates over the seeds as addresses of adjoints with bits. All other adjoints are 0 at the turning point.
+    pub fn adjoints(&self) -> impl Iterator<Item = (u32, u64)> {
+        let rows = (0..).zip(&self.losses);
+        rows.flat_map(move |(row, seeds)| seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed)))
     }
 }
 

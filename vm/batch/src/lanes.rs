@@ -1,11 +1,11 @@
 //! Translates a program and the request for each lane to the lane's shader: which SSA functions it executes, its inputs
 //! and its outputs. Independent of devices.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use reviver_compile::op::Space;
 use reviver_compile::start::RunStart;
-use reviver_isa::number::literal_bits;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, read_start};
@@ -34,8 +34,9 @@ pub enum LaneRunKind {
     /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
     /// loss.
     Gradient {
-        /// Addresses of reals: at least one, and all final at the same place.
-        losses: Vec<usize>,
+        /// The seeded cells of each loss: at least one loss, and all cells final at the same place. A loss of several
+        /// cells is Σ seed·value.
+        losses: Vec<Vec<SeededCell>>,
     },
 }
 
@@ -51,10 +52,12 @@ pub enum RequestedNumber {
         /// The address of the real.
         real: usize,
     },
-    /// The value of a loss at the turning point.
-    Loss {
+    /// The value of a seeded cell at the turning point.
+    Value {
         /// The index of the loss among [`LaneRunKind::Gradient::losses`].
         row: usize,
+        /// The index of the cell among those of the loss.
+        seeded: usize,
     },
 }
 
@@ -89,8 +92,11 @@ pub(crate) fn lane_shader(
     };
     let counts = CellCounts::of(program, calls, rows);
     let losses = LossRows { losses, rows };
-    let cells =
-        StartCells { state: start.state(), given: given(program, request)?, seeds: seeds(program, &losses) };
+    let cells = StartCells {
+        state: start.state(),
+        given: given(program, request)?,
+        seeds: losses.adjoints().collect(),
+    };
     let asked = request.asked.iter().map(|&number| asked(program, number, &losses));
     let asked = asked.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
     read_start(&mut function, counts);
@@ -124,22 +130,18 @@ pub(crate) fn lane_shader(
     text.written()
 }
 
-/// Returns the addresses of the losses of a gradient, one for each row.
-fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<u32>, NoShader> {
+/// Returns the seeds of a gradient, for each row: addresses of reals, with the bits of their adjoints at the turning
+/// point.
+fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<Vec<(u32, u64)>>, NoShader> {
     let LaneRunKind::Gradient { losses } = &request.run_kind else { return Ok(Vec::new()) };
-    if losses.is_empty() {
+    if losses.is_empty() || losses.iter().any(Vec::is_empty) {
         return Err(NoShader::NoLoss);
     }
-    let address = |&address: &usize| {
+    let seed = |&SeededCell { cell: address, seed }: &SeededCell| {
         let cell = known(program, ShaderCell { space: Space::Reals, address })?;
-        if is_global(program, cell) { Ok(cell.1) } else { Err(NoShader::NoCell { address }) }
+        if is_global(program, cell) { Ok((cell.1, seed)) } else { Err(NoShader::NoCell { address }) }
     };
-    losses.iter().map(address).collect()
-}
-
-/// Returns the adjoints of a gradient that are 1 at the turning point, with the bits of 1.
-fn seeds(program: &Program, losses: &LossRows) -> (BTreeSet<u32>, u64) {
-    (losses.seeds().collect(), literal_bits(program.module().real, 1.0))
+    losses.iter().map(|loss| loss.iter().map(seed).collect()).collect()
 }
 
 /// Resolves a requested number to a cell or a loss.
@@ -149,13 +151,13 @@ fn asked(program: &Program, number: RequestedNumber, losses: &LossRows) -> Resul
         RequestedNumber::Cell(cell) => Ok(RequestedWord::Cell(known(program, cell)?)),
         RequestedNumber::Adjoint { row, real } => {
             let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
-            let row = row_of(row).ok_or(NoShader::NoCell { address: real })?;
+            let row = row_of(row).ok_or(NoShader::NoRow { row })?;
             Ok(RequestedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
         }
-        RequestedNumber::Loss { row } => match row_of(row) {
-            Some(_) => Ok(RequestedWord::Loss { row }),
-            None => Err(NoShader::NoCell { address: row }),
-        },
+        RequestedNumber::Value { row, seeded } => {
+            let cell = losses.losses.get(row).and_then(|loss| loss.get(seeded));
+            cell.map(|&(cell, _)| RequestedWord::Value(cell)).ok_or(NoShader::NoRow { row })
+        }
     }
 }
 

@@ -32,6 +32,9 @@ pub enum NoShader {
     /// An input or output cell isn't one of the program's, or can't be an input.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
+    /// A requested derivative or value belongs to a loss that wasn't requested.
+    #[error("there is no loss {row}, or it has fewer cells")]
+    NoRow { row: usize },
     /// The initial state of lanes isn't a state at the beginning of their run.
     #[error(
         "lanes can't begin with this state: it isn't at the beginning of their run, or a variable of main isn't 0"
@@ -76,6 +79,7 @@ impl NoShader {
             NoShader::OwnMode | NoShader::Steps => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
+            NoShader::NoRow { .. } => "count losses and their cells from 0",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program from which the lanes run",
             NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",

@@ -46,8 +46,16 @@ impl Writer<'_> {
         let bits = self.to_word(Some(Class::Real), loss);
         words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));
         if self.text.is_watched() {
-            rows.iter().for_each(|row| self.line(format!("loss{row} = {loss};")));
+            for &(row, seed) in rows {
+                let term = self.weighted(loss, seed);
+                self.line(format!("loss{row} = loss{row} + abs({term});"));
+            }
         }
+    }
+
+    /// Returns the product of a number and a seed's magnitude.
+    fn weighted(&self, number: &str, seed: f64) -> String {
+        if seed == 1.0 { number.to_owned() } else { format!("{} * {number}", self.near(seed, false)) }
     }
 
     /// Emits the end of the reverse sweep: its branches must be those of the primal sweep, and the largest number bounds what rounding
@@ -177,8 +185,10 @@ impl Writer<'_> {
     }
 
     fn check_loss(&mut self, lane_end: &LaneEnd, row: usize, [of_loss, of_freed, part]: &[String; 3]) {
-        let is_zero = format!("(max(error{row}, abs(loss{row})) <= few)");
-        self.fail(&format!("!(error{row} <= {part} * abs(loss{row})) & !{is_zero}"), None);
+        let seed = self.text.gradient.as_ref().and_then(|gradient| gradient.largest_seeds.get(row));
+        let few = self.weighted("few", seed.copied().unwrap_or(1.0));
+        let is_zero = format!("(max(error{row}, loss{row}) <= {few})");
+        self.fail(&format!("!(error{row} <= {part} * loss{row}) & !{is_zero}"), None);
         // Only the CPU treats freed numbers with few digits separately.
         let exceeds = |size: &str| {
             format!(
@@ -186,8 +196,8 @@ impl Writer<'_> {
             )
         };
         // The size of the loss alone mostly suffices.
-        self.open(format!("if ({}) {{", exceeds(&format!("abs(loss{row})"))));
-        self.line(format!("var size = abs(loss{row});"));
+        self.open(format!("if ({}) {{", exceeds(&format!("loss{row}"))));
+        self.line(format!("var size = loss{row};"));
         for terms in &lane_end.terms {
             match terms {
                 LossTerms::Value(start, adjoints) => {

@@ -10,6 +10,7 @@ use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use reviver_lab::generate::Profile;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark, Travel};
 
 use super::device::compiled;
@@ -79,11 +80,22 @@ pub fn gradients(
     losses: &[usize],
     level: CheckLevel,
 ) -> Result<LaneShader, NoShader> {
+    let seeds: Vec<Vec<SeededCell>> =
+        losses.iter().map(|&loss| vec![SeededCell::loss(program, loss)]).collect();
+    seeded(program, &seeds, level)
+}
+
+/// Returns the shader of the gradients of seeded sums. Its outputs are, for each sum, the derivatives and then the values of its cells.
+pub fn seeded(
+    program: &Arc<Program>,
+    losses: &[Vec<SeededCell>],
+    level: CheckLevel,
+) -> Result<LaneShader, NoShader> {
     let given = cells(program, |role| program.takes(role, Travel::Forward));
     let reals = || given.iter().filter(|cell| cell.space == Space::Reals);
-    let asked = (0..losses.len()).flat_map(|row| {
+    let asked = losses.iter().enumerate().flat_map(|(row, seeds)| {
         let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
-        adjoints.chain([RequestedNumber::Loss { row }])
+        adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded }))
     });
     let asked = asked.collect();
     let request = LanesRequest {

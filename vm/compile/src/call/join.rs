@@ -7,7 +7,6 @@ use std::ops::Range;
 use reviver_flow::layout::MODE;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
-use reviver_isa::number::literal_bits;
 use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
@@ -48,9 +47,10 @@ pub enum LargestScan {
 pub struct CallNeeds<'n> {
     /// The numbers whose magnitudes verification needs.
     pub largest: LargestScan,
-    /// The loss of each row, whose adjoint is 1 at the turning point; all other adjoints are 0. In memory, the caller
-    /// sets them. Without losses, the caller sets the adjoints of all seeded cells.
-    pub unit_seeds: Option<&'n [u32]>,
+    /// The seeds of each row, as addresses of reals with the bits of their adjoints at the turning point; all other
+    /// adjoints are 0. In memory, the caller sets them. `None`: the seeds differ by call, and the caller sets the
+    /// adjoints of all seeded cells.
+    pub seeds: Option<&'n [Vec<(u32, u64)>]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
     /// The passes that improve the function.
@@ -59,7 +59,7 @@ pub struct CallNeeds<'n> {
 
 impl Default for CallNeeds<'_> {
     fn default() -> Self {
-        CallNeeds { largest: LargestScan::None, unit_seeds: None, frames: None, passes: &PASSES }
+        CallNeeds { largest: LargestScan::None, seeds: None, frames: None, passes: &PASSES }
     }
 }
 
@@ -70,8 +70,8 @@ pub(super) struct CallBuilder<'p> {
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
-    /// See [`CallNeeds::unit_seeds`].
-    unit_seeds: Option<&'p [u32]>,
+    /// See [`CallNeeds::seeds`].
+    seeds: Option<&'p [Vec<(u32, u64)>]>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// The value of each literal.
@@ -95,14 +95,14 @@ impl<'p> CallBuilder<'p> {
     pub fn new(
         primal: SsaFunction,
         place: Place<'p>,
-        (seeded, unit_seeds): (&'p [u32], Option<&'p [u32]>),
+        (seeded, seeds): (&'p [u32], Option<&'p [Vec<(u32, u64)>]>),
     ) -> CallBuilder<'p> {
         CallBuilder {
             function: primal,
             place,
             seeded,
             is_seeded: seeded.iter().copied().collect(),
-            unit_seeds,
+            seeds,
             entry: Vec::new(),
             literals: HashMap::new(),
             starts: HashMap::new(),
@@ -158,8 +158,7 @@ impl<'p> CallBuilder<'p> {
     }
 
     /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so
-    /// the length of an array doesn't change that of the function. Cells with unit seeds are stored one by one, because
-    /// each belongs to another row.
+    /// the length of an array doesn't change that of the function.Cells with fixed seeds are stored one by one.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -167,7 +166,7 @@ impl<'p> CallBuilder<'p> {
         while let Some(rest) = self.seeded.get(next..).filter(|rest| !rest.is_empty()) {
             let (Some(turn), first) = (self.turn, rest[0]) else { return };
             let number = next as u32;
-            if is_working(self, first) && self.unit_seeds.is_none() {
+            if is_working(self, first) && self.seeds.is_none() {
                 let run = (first..)
                     .zip(rest)
                     .take_while(|&(cell, &seeded)| cell == seeded && is_working(self, cell));
@@ -420,9 +419,9 @@ impl<'p> CallBuilder<'p> {
         }
         let value = match cell {
             (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
-            (Space::Adjoints, address) if self.has_unit_seed(address) => {
-                let one = literal_bits(self.place.program.module().real, 1.0);
-                self.bits(Space::Adjoints, one)
+            (Space::Adjoints, address) if self.seeds.is_some() => {
+                let seed = self.fixed_seed(address);
+                self.bits(Space::Adjoints, seed)
             }
             (Space::Adjoints, address) if self.may_have_seed(address) => {
                 let address = self.literal(OpKind::Int(address.into()));
@@ -434,18 +433,18 @@ impl<'p> CallBuilder<'p> {
         value
     }
 
-    /// Returns true if an adjoint is 1 at the turning point.
-    fn has_unit_seed(&self, adjoint: u32) -> bool {
+    /// Returns the bits of an adjoint at the turning point, if seeds are fixed.
+    fn fixed_seed(&self, adjoint: u32) -> u64 {
         let rows = self.place.rows;
-        let mut seeds = (0..).zip(self.unit_seeds.unwrap_or_default());
-        seeds.any(|(row, &loss)| rows.adjoint(row, loss) == adjoint)
+        let seeds = (0..).zip(self.seeds.unwrap_or_default());
+        let mut seeds =
+            seeds.flat_map(|(row, seeds)| seeds.iter().map(move |&(real, seed)| (row, real, seed)));
+        let found = seeds.find(|&(row, real, _)| rows.adjoint(row, real) == adjoint);
+        found.map_or(0, |(_, _, seed)| seed)
     }
 
     /// Returns true if the caller may seed an adjoint.
     fn may_have_seed(&self, adjoint: u32) -> bool {
-        if self.unit_seeds.is_some() {
-            return false;
-        }
         let AdjointRows { count, stride } = self.place.rows;
         let (row, real) = if count > 1 { (adjoint / stride, adjoint % stride) } else { (0, adjoint) };
         row < count && self.is_seeded.contains(&real)

@@ -138,7 +138,7 @@ impl GradientFunction {
         exits.extend(reverse.exits.iter().cloned());
         let zeros = primal.specialization.zeros;
         let place = Place { program, zeros, memory: &memory, rows };
-        let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.unit_seeds));
+        let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.seeds));
         builder.primal(task.turn);
         builder.turn(slack, needs.largest);
         builder.reverse(reverse, program.begin());
