@@ -262,7 +262,7 @@ fn seeded_sums_count_their_largest_seed() {
                 .map(|(&cell, seed)| SeededCell::new(&program, cell, bits(seed)))
                 .collect();
             let found = compared_sum(system, &program, &seeds, 12);
-            assert!(device().is_none() || found[0] > 6 && found[0] == found[1], "{system}: {found:?}");
+            assert!(device().is_none() || found[0] > 3 && found[0] == found[1], "{system}: {found:?}");
         }
     }
 }
