@@ -34,7 +34,7 @@ pub struct Account {
     pub erased_bits: u64,
     /// Erased bits that a history keeps; they cost no heat yet.
     pub kept_bits: u64,
-    /// Bits of floats that were discarded because the floats were nearly 0.
+    /// Bits of floats that were discarded because the floats were within the tolerance of 0.
     pub discarded_bits: u64,
     pub kelvin: f64,
     pub entropy: Option<Entropy>,

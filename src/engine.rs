@@ -1,4 +1,4 @@
-//! Selection of the engine of `--engine`, with failures for users. This module knows no particular program.
+//! Selects the engine that `--engine` names, and words the errors if that engine isn't available.
 
 use std::sync::Arc;
 

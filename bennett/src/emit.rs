@@ -261,7 +261,7 @@ impl Emission<'_> {
         let (many, last, kept_at) = (&words.many, &words.last, &words.kept_at);
         let top = format!("{}{}(0, {last}, {many})", words.level, self.plan.levels);
         format!(
-            "; Segments of 1 round, or of 2, or of 4 …: as many as the program needs to reach its end.\n\
+            "; Tries segments of 1, 2, 4, … rounds, until the program reaches its end.\n\
              .proc {}(inout {many})\n\
              add {many}, 1\n\
              from {many} == 1\n\

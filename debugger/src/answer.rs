@@ -80,8 +80,8 @@ pub enum OpenQuestion {
 const PAGE: usize = 20;
 
 impl Answer {
-    /// Builds the answer for an outcome. Returns `None` unless a row leads somewhere and there is more than
-    /// one line.
+    /// Builds the answer for an outcome. Returns `None` if the outcome has only one line, or is of a kind that
+    /// has no rows to follow to a time point or a call.
     pub fn of(session: &Session, asked: &str, outcome: &Outcome) -> Option<Answer> {
         let (heading, rows) = match outcome {
             Outcome::Origins { chain, .. } => (None, origins(session, chain, None, 0)),

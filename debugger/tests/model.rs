@@ -1037,7 +1037,7 @@ fn tasks_are_travelled_one_after_the_other() {
     play(&Model::new(TASKS, &[]), 0..SEQUENCES / 4);
 }
 
-/// Each task accumulates the adjoints of the cells that it reads separately.
+/// Tasks that read the same cells accumulate the adjoints of these cells separately.
 #[test]
 fn gradients_of_tasks() {
     play_gradients(TASKS, 0..SEQUENCES / 4);

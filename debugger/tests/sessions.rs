@@ -332,7 +332,7 @@ const OWN: &[(&str, &str, &str)] = &[
         "> goto end\nhistory end\nstep 2: the end\n\
          > gradient y\ny' = 1.0 and gradient mode on, in branch 1\n\
          running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
-         > gradient z\nz' = 1.0 and gradient mode on, in branch 1\nanother adjoint was not 0, and now is\n\
+         > gradient z\nz' = 1.0 and gradient mode on, in branch 1\n1 other adjoint that was not 0 is now 0\n\
          running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
          > goto start\nhistory begin\nstep 0 of branch 1, line 3: add.mul y, x, 2.0\n> print x'\nx' = 5.0\n\
          > goto end\nhistory end\nstep 2 of branch 1: the end\n\

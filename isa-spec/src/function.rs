@@ -343,7 +343,7 @@ functions! {
     /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place off.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
     edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
-           Fixed point traps on overflow; its derivative also where the exponent has no fixed-point number." {
+           Fixed point traps on overflow; its derivative also traps if the exponent is too large for fixed point." {
         real_int: s.powi(a, b);
         d_a_int: {
             // With exponent b - 1, 0 to the power -1 would trap, and MIN would wrap. So a negative power is

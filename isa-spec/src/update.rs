@@ -102,9 +102,11 @@ pub enum TaskBound {
 /// The sign of the sources' adjoint contributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sense {
-    /// The target receives the sources' values, so their adjoints decrease. For y += f: a' -= y'·∂f/∂a.
+    /// The sources' adjoints decrease. For example, the executed step is y += f: in a reverse sweep it undoes
+    /// y -= f, so a' -= y'·∂f/∂a.
     Takes,
-    /// The target loses the sources' values, so their adjoints increase. For y -= f: a' += y'·∂f/∂a.
+    /// The sources' adjoints increase. For example, the executed step is y -= f: in a reverse sweep it undoes
+    /// y += f, so a' += y'·∂f/∂a.
     Gives,
 }
 

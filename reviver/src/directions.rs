@@ -46,7 +46,7 @@ pub struct TaylorSeries {
     pub verification_report: VerificationReport,
 }
 
-/// Direction in the program's number system.
+/// Direction of a derivative: the inputs, and for each a component rounded to the program's number system.
 struct CallDirection {
     inputs: Vec<Variable>,
     components: Vec<f64>,

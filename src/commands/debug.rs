@@ -47,12 +47,10 @@ fn screen(options: &DebugOptions) -> Fallible {
 
 fn no_screen(error: TuiError) -> Failure {
     match error {
-        TuiError::NoTerminal => {
-            Failure::usage("the debugger's screen needs a terminal that can be drawn on, and this is none")
-                .help(
-                    "`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`",
-                )
-        }
+        TuiError::NoTerminal => Failure::usage(
+            "the debugger's screen needs a terminal for input and output, with a `TERM` that isn't `dumb`",
+        )
+        .help("`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`"),
         TuiError::Terminal(_) => Failure::load(error),
     }
 }

@@ -158,7 +158,8 @@ static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     )
 });
 
-/// Returns the common hint for a mistake that hides other mistakes.
+/// Returns the hint for a failure that must be fixed first, such as a syntax error; `None` for other failures. The
+/// hint is the same in all exercises.
 fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     match reason {
         FailureReason::CheatingInclude => Some(&OTHERS_FILE),

@@ -73,7 +73,7 @@ impl<'a> Spelling<'a> {
         })
     }
 
-    /// Returns a vector as a JSON object by the names in its option.
+    /// Returns a vector as a JSON object: the name of each selection (`x`, `A`, `A[3]`) with its components.
     fn by_selection(&self, vector: &'a SelectedNumbers) -> Object<'a> {
         let mut bits = &vector.bits[..];
         let parts = vector.selections.iter().map(|selection| {

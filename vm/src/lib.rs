@@ -10,7 +10,7 @@
 //! | [`history`], [`checkpoint`], [`digest`] | records for going back; a state as bytes, and as a hash |
 //! | [`strategy`] | how much of the history is kept, and what is recomputed instead |
 //! | [`differentiate`], [`reports`], [`watch`] | gradients, and their verification |
-//! | [`lookup`], [`lanes`], [`room`] | cells by name; numbers of several words; allocation that may fail |
+//! | [`lookup`], [`lanes`], [`allocation`] | cells by name; numbers of several words; allocation that may fail |
 //!
 //! A program runs forward and backward:
 //!

@@ -68,7 +68,8 @@ pub struct Tally {
     pub largest: f64,
 }
 
-/// The losses of a run, by instruction. Their number is bounded by the size of the program.
+/// The derivatives that a run lost, tallied by instruction and kind ([`Loss`]). So the size of the program bounds
+/// the number of tallies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,

@@ -56,7 +56,7 @@ const EQUAL: Mask = 2;
 const ABOVE: Mask = 4;
 const ANY: Mask = 7;
 
-/// The maximum number of comparisons in a state.
+/// The maximum number of comparisons in an abstract state; further ones aren't recorded.
 const MOST_FACTS: usize = 16;
 
 #[derive(Clone)]

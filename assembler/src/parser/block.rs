@@ -268,7 +268,7 @@ impl Parser<'_> {
         if let Some(node) = rest.iter().find(says) {
             let message = "expected the `fi` of the `if` directly after the `fi` of its `else if`";
             let problem = Diagnostic::error(ProblemCode::ElseIfParted, message, node.span, "in between");
-            self.report(problem.help("write `else`, and the inner `if … fi` on separate lines"));
+            self.report(problem.help("write the `else` and the inner `if … fi` on separate lines"));
         }
     }
 

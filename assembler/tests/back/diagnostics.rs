@@ -185,7 +185,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in y\n local len$k = 3\n delocal len$k = 3\n",
      "`len$k` is no name to be declared [len$k] | choose another name"),
     (".in y\n call g(3, y)\n.proc g(in len$q, inout y)\n add y, len$q\n.end\n",
-     "`len$q` brings the length of no parameter [g]"),
+     "`len$q` isn't the length of any parameter [g]"),
     (".in A[3], n\n add n, A[0..2]\n",
      "an operand is one cell, not a part of an array [A[0..2]] | parts of arrays are passed to procedures"),
     (".in A[4], n\n call p(A[0..2 step 0])\n.proc p(inout v[])\n.end\n",

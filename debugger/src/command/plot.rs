@@ -53,7 +53,8 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
         console.plots = left;
     }
     match before - console.plots.len() {
-        0 => Err(CommandError::Failed("that is not plotted".into())),
+        0 if rest.is_empty() => Err(CommandError::Failed("nothing is plotted".into())),
+        0 => Err(CommandError::Failed(format!("`{rest}` is not plotted"))),
         _ => Ok(Outcome::Unplotted(console.plots.iter().map(|(name, _)| name.clone()).collect())),
     }
 }

@@ -177,7 +177,7 @@ impl RenderedText<'_> {
                 let (branch, step) = (fork.branch, fork.step);
                 line!(
                     self,
-                    "{marker} {branch}: left {parent} at step {step} by {edits}, steps {first} to {last}"
+                    "{marker} {branch}: from branch {parent} at step {step} by {edits}, steps {first} to {last}"
                 );
             }
         }

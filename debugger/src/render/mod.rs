@@ -258,8 +258,8 @@ impl RenderedText<'_> {
         line!(self, "{adjoint} = {value} and gradient mode on, in branch {branch}");
         match cleared {
             0 => {}
-            1 => line!(self, "another adjoint was not 0, and now is"),
-            count => line!(self, "{count} other adjoints were not 0, and now are"),
+            1 => line!(self, "1 other adjoint that was not 0 is now 0"),
+            count => line!(self, "{count} other adjoints that were not 0 are now 0"),
         }
         line!(
             self,

@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 pub struct Theme {
     /// The built-in theme that these styles belong to.
     pub name: ThemeName,
-    /// The style below everything else.
+    /// Default colours of the screen and of overlays; every other style is applied over them.
     pub ground: Style,
     /// Plain text in panes and overlays.
     pub text: Style,

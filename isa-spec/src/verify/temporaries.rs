@@ -54,8 +54,8 @@ impl Checker<'_> {
         weight.filter(|weight| *weight <= MOST_FUNCTIONS)
     }
 
-    /// Checks that each temporary is a scalar of a frame, and that an instruction of its procedure could
-    /// compute it.
+    /// Checks that each temporary is an unnamed scalar of its procedure's frame, and that `add` with the
+    /// recorded expression as its sources would be a valid instruction of the procedure.
     pub(super) fn temporaries(&mut self) {
         let module = self.module;
         for temporary in &module.structure.temporaries {

@@ -108,8 +108,8 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
 }
 
-/// Returns the compiler's passes, except `indices`: it drops the known ranges of indices, and with them which arrays
-/// they address.
+/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops the checks that bound an index, and with
+/// them the knowledge of which array the index addresses.
 fn passes() -> Vec<Pass> {
     PASSES.into_iter().filter(|(name, _)| *name != "bounds checks").collect()
 }

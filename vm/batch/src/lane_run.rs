@@ -44,7 +44,9 @@ impl LossRows {
     /// Iterates over the seeds as addresses of adjoints with bits. All other adjoints are 0 at the turning point.
     pub fn adjoints(&self) -> impl Iterator<Item = (u32, u64)> {
         let rows = (0..).zip(&self.losses);
-        rows.flat_map(move |(row, seeds)| seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed)))
+        rows.flat_map(move |(row, seeds)| {
+            seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed))
+        })
     }
 }
 

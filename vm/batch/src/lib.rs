@@ -8,7 +8,7 @@
 //! | `functions`, `lane_run` | the SSA function that lanes execute, and its cells as values |
 //! | `cells`, `ends`, `words`, `tables` | memory of a lane, checks and results at the end of its run, runs of adjacent words, cells of the start |
 //! | `graph`, `irreducible_loops`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
-//! | `text`, `operations` | emitter of a lane's WGSL, and of each operation on values |
+//! | `emitter`, `operations` | emitter of a lane's WGSL, and of each operation on values |
 //! | `shader` | interface between a shader's text and the code that dispatches it |
 //! | `adapters`, `info`, `device` | device discovery, properties of a device before it is opened, an opened device |
 //! | `probe` | capability probe: which results of a device have the right bits |

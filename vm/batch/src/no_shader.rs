@@ -11,9 +11,7 @@ pub enum NoShader {
     #[error("{place}: devices have no `{what}`")]
     Foreign { place: String, what: String, cure: &'static str },
     /// The depth limit of the program may not suffice for its inlined calls, which devices don't count.
-    #[error(
-        "the program's calls may be deeper than its limit, and devices don't count them (`.limit depth`)"
-    )]
+    #[error("the program's open calls may exceed its `.limit depth`, and devices don't count open calls")]
     Limits,
     #[error(
         "each lane would take {words} words of memory for its arrays and open calls, and {most} is the most"

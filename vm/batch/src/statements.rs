@@ -391,7 +391,8 @@ impl StatementSequence {
         }
     }
 
-    /// Ends normal control flow, because it has jumped elsewhere.
+    /// Ends normal control flow after a jump was emitted. Later statements are reached only by control that is on
+    /// its way to a label.
     fn end(&mut self) {
         self.is_open &= !self.led.is_empty();
         self.is_led = true;

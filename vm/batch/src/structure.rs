@@ -202,7 +202,8 @@ impl StructureShape {
         found.into_iter()
     }
 
-    /// Emits a block and its jumps, with the sequences of targets that have no label.
+    /// Emits a block and its jumps. A target without a label follows its jump: in the jump's arm if the block has two
+    /// successors; otherwise it is pushed to `open`, to be emitted next.
     fn block(
         &self,
         graph: &BlockGraph,

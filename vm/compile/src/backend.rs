@@ -1,5 +1,5 @@
-//! Interface of an engine that compiles: compiled code, and how it is run. This module knows neither an engine nor a
-//! machine.
+//! Interfaces that a compiling engine implements: the engine, its compiled code, and the requests that run the code.
+//! This module depends on no particular engine and on no machine.
 
 use std::fmt::Debug;
 

@@ -1,8 +1,9 @@
 //! Compiled runs of whole programs, from one end to the other ([`CompiledRun`]), and the plans of such runs and of a
 //! gradient's sweeps ([`RunPlan`]).
 //!
-//! A caller that can start again needs no copy of the machine, unlike the [`crate::driver`]. So a short run costs
-//! little more than its steps. This module knows no engine and no meaning of an operation, and interprets nothing.
+//! A caller that can start again needs no copy of the machine, unlike the tiered runtime ([`crate::tiered`]). So a
+//! short run costs little more than its steps. This module knows no engine and no meaning of an operation, and
+//! interprets nothing.
 
 use reviver_flow::Activity;
 use reviver_flow::graph::CodeDirection;

@@ -40,15 +40,15 @@ pub struct Specialization {
 }
 
 /// Liveness at exits: which memory the caller reads there, in addition to the counts and the exit's position. An exit
-/// at a safepoint, or for lack of space for a call, isn't an arrival: a caller that doesn't continue from there starts
+/// at a safepoint, or for lack of space for a call, isn't a return: a caller that doesn't continue from there starts
 /// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiveAtExits {
     /// All memory, at every exit.
     All,
-    /// All memory, but only on arrival.
+    /// All memory, but only at a return.
     AllOnReturn,
-    /// Only adjoints, and only on arrival.
+    /// Only adjoints, and only at a return.
     AdjointsOnReturn,
 }
 
@@ -446,7 +446,7 @@ impl SsaFunction {
         }
     }
 
-    /// Returns the blocks of the exits that are arrivals: neither at a safepoint nor for lack of space for a call.
+    /// Returns the blocks of the exits that are returns: neither at a safepoint nor for lack of space for a call.
     pub fn arrivals(&self) -> HashSet<u32> {
         let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
         let numbered = (0..).zip(&self.blocks);

@@ -14,13 +14,14 @@
 //! | [`range`] | intervals of integers |
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
 //! | [`backend`] | the interface of an engine that compiles |
-//! | [`driver`], [`run`] | the tiered runtime, and the requests and results of compiled code |
-//! | `versions` | the code cache of the runtime: when and how much is compiled |
-//! | [`route`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
+//! | [`tiered`], [`run`] | the tiered runtime, and the requests and results of compiled code |
+//! | `code_cache` | the code cache of the runtime: when and how much is compiled |
+//! | `compiled`, `frames` | how compiled code moves a machine, and the frames of the calls that it opens |
+//! | [`compiled_run`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
 //! | [`call`], [`rows`] | a gradient call as one SSA function, without a machine; several losses at once |
 //! | [`group`] | gradient calls of several lanes side by side (SIMD groups) |
-//! | [`written`] | common part of the emitters: which blocks and values they write, and in which order |
-//! | [`evaluate`] | evaluator of SSA functions, the reference for all engines |
+//! | [`emit_plan`] | common part of the emitters: which blocks and values they write, and in which order |
+//! | [`evaluate`], `text` | evaluator of SSA functions, the reference for all engines; SSA functions as text |
 //!
 //! Cells that only steps with a static address reach are SSA values: loaded at entry, stored at exits. All other cells
 //! stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a loop over

@@ -17,7 +17,7 @@ pub enum Space {
     Ints,
     /// Real cells, as bits of the program's number system.
     Reals,
-    /// Adjoints of reals. In the first row, an adjoint has the address of its real.
+    /// Adjoints of reals, for one loss or for several. An adjoint of the first loss has the address of its real.
     Adjoints,
     /// Call records ([`crate::function::OutOfLineCall`]), and the arguments of open inlined calls. An argument has
     /// three words: its first cell, its number of cells, and the distance between neighbouring cells.
@@ -180,8 +180,8 @@ pub enum OpKind {
     CountDiscarded,
     /// Counts an adjoint as dropped, unless it is 0.
     CountDropped,
-    /// Reports a jump to the watcher: the last counted step took a branch, and rounding may change the branch's
-    /// direction.
+    /// Records for verification ([`reviver_vm::watch`]) that the last counted step took a branch. Emitted only for
+    /// branches whose direction rounding may change.
     Jumped,
     /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus
     /// `slack`. From here on, jumps are marked as those of a backward run.

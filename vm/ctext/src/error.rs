@@ -11,7 +11,7 @@ pub enum NoText {
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
     /// The text would need data of a call, but it starts outside of calls.
-    #[error("the program's calls have no C text")]
+    #[error("the calls of this program can't be written in C")]
     Call,
     /// A call that can never succeed.
     #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]

@@ -506,7 +506,7 @@ impl Probe<'_> {
         Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
-    /// Returns the direction, by origin.
+    /// Returns each input with its component of the direction.
     fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
         let mut moves = allocation::with_capacity(self.origins.len())?;
         moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));

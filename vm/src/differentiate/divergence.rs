@@ -75,7 +75,7 @@ impl fmt::Display for Divergence {
             Divergence::Freed(freed) => {
                 write!(f, "a cell was freed that held {:e}, which is more than rounding", freed.value)
             }
-            Divergence::Missed { name, by } => write!(f, "it missed the start by {by:e} in `{name}`"),
+            Divergence::Missed { name, by } => write!(f, "it restored `{name}` only to within {by:e}"),
             Divergence::Sensitive { loss_error, .. } => {
                 write!(f, "rounding errors may change the loss by {loss_error:e}")
             }

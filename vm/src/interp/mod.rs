@@ -510,9 +510,9 @@ fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]
     !clears || reals[cell] == R::Bits::default()
 }
 
-/// Returns true if a step may propagate a cotangent to its sources. In gradient mode it does so only if its
-/// target has a cotangent. Cells recomputed while an `uncompute` is undone have none, so they are as fast as
-/// without adjoints.
+/// Returns true if a step may propagate a cotangent to its sources. In gradient mode such a step runs without
+/// adjoint code if its target's cotangent is 0. For example, steps that recompute intermediate values (undo an
+/// `uncompute`) then cost the same as in a run without adjoints.
 const fn carries(operation: Operation) -> bool {
     matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
 }

@@ -39,7 +39,7 @@ pub(crate) struct Rare<'a, W, R, H> {
 /// The position of the hot loop.
 #[derive(Clone, Copy)]
 pub(crate) struct LoopPlace {
-    /// The index in the code of the current direction.
+    /// The index of the step that is being executed, in the code of the current direction.
     pub counter: usize,
     /// The number of steps left in the budget.
     pub left: u64,

@@ -72,12 +72,13 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// A collector of differences. Cells of one declaration are added consecutively.
+/// Groups garbage cells by declaration. The cells of a declaration must be added consecutively.
 #[derive(Default)]
 struct Collector(Vec<Garbage>);
 
 impl Collector {
-    /// Adds a cell of a declaration with `cells` cells.
+    /// Adds a garbage cell of the declaration `name`, which has `cells` cells in all. `difference` is called
+    /// only if the cell is listed.
     fn add(&mut self, name: &str, cells: u64, difference: impl FnOnce() -> Difference) {
         if self.0.last().is_none_or(|garbage| garbage.name != name) {
             self.0.push(Garbage {

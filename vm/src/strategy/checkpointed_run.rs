@@ -393,7 +393,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
 }
 
 impl CheckpointedRun {
-    /// Splits the course into plain data, from which it can be resumed.
+    /// Splits the run into its state, its history, and the other data that [`CheckpointedRun::resume`] needs.
     ///
     /// # Errors
     /// Fails if there is no memory for a copy of a shared state.

@@ -11,7 +11,7 @@
 //!
 //! If no step loses anything, only the tape keeps data. A [`CheckpointedRun`] executes a strategy. A snapshot can be
 //! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend
-//! [`Strategy`] with its name, the kept data in [`course`], and the table above.
+//! [`Strategy`] with its name, the kept data in [`checkpointed_run`], and the table above.
 
 mod bounds;
 pub mod checkpointed_run;

@@ -31,7 +31,8 @@ pub struct SavedSnapshots {
     pub history: u64,
     /// True if a history has been discarded since that leaf end.
     pub has_lost: bool,
-    /// True if the history still covers the whole run, because all of it may be kept.
+    /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
+    /// this way; it discards the history when it would exceed the memory bound.
     pub is_whole: bool,
     /// The step at which the full history was given up; none if that never happened.
     pub exceeded: Option<i64>,

@@ -28,7 +28,8 @@ pub struct KeptSnapshots<B> {
     history: usize,
     /// True if a history has been discarded since that leaf end.
     has_lost: bool,
-    /// True if the history still covers the whole run, because all of it may be kept.
+    /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
+    /// this way; it discards the history when it would exceed the memory bound.
     is_whole: bool,
     /// The step at which the full history was given up.
     exceeded: Option<i64>,

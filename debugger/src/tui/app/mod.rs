@@ -89,7 +89,7 @@ struct Away {
 #[derive(Debug)]
 pub struct App {
     engine: SessionPlace,
-    /// Flag that interrupts the session, also while it is away.
+    /// Flag that interrupts the session, even while a background task owns the session.
     interrupt: Arc<AtomicBool>,
     /// Progress of the session's current run.
     progress: Arc<Progress>,

@@ -149,8 +149,8 @@ fn marked(map: &KeyMap, line: &str) -> String {
 const FILE: &str = r#"
 ## A key file
 
-`--keys FILE`, or `reviver/keys.toml` in the folder where your platform keeps the files that you configure
-programs with:
+A key file is named by `--keys FILE`. Without the option it is `reviver/keys.toml` in the platform's folder for
+configuration (`~/.config` on Linux). An example:
 
 ```toml
 preset = "vi"            # gdb, vi, vscode or arrows

@@ -162,7 +162,8 @@ fn draw_bar(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, 
     }
 }
 
-/// Returns the character for the present, with or without calls.
+/// Returns the character for the present in the timeline bar. It has a crossbar if calls were entered or left
+/// there.
 fn here_sign(column: &Column) -> &'static str {
     if column.calls.none() { "┃" } else { "╂" }
 }

@@ -35,7 +35,7 @@ pub struct Compared {
     pub calls: usize,
     /// Number of calls compared with the interpreter that complete there without a remark.
     pub due: usize,
-    /// Number of those calls that the engine answered by itself.
+    /// Number of calls that the engine executed itself, without delegating them to another engine.
     pub own: usize,
 }
 

@@ -7,7 +7,7 @@
 //! | `interpreter` | the reference |
 //! | `c_text` | C text, compiled by the system's compiler |
 //! | `laws` | properties of calls on every engine |
-//! | `judge` | checks of the laws on random programs, and reports of violations |
+//! | `verify` | checks of the laws on random programs, and reports of violations |
 //!
 //! Engines that use the library are in the tests, because this crate doesn't depend on the library.
 

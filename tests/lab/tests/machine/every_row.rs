@@ -15,7 +15,7 @@ use reviver_vm::{Machine, State, Stop, Travel};
 /// Maximum number of steps of a smallest program.
 const STEPS: u64 = 20;
 
-/// Returns a state without the numbers that every step changes.
+/// Returns a copy of a state in which the position and the step number are 0, because every step changes these.
 fn still(state: &State) -> State {
     State { position: 0, step: 0, ..state.try_clone().unwrap() }
 }

@@ -3,8 +3,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `room` | how many lanes fit |
-//! | `passes` | choice of the kernels that lanes begin and continue with |
+//! | `capacity` | how many lanes fit |
+//! | `kernels` | choice of the kernels that lanes begin and continue with |
 //! | `pipeline` | a compiled kernel |
 //! | `buffers` | memory for one block of lanes |
 //! | `pace` | how much work is submitted at once |

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `questions`, `operands` | the tested expressions, and their operands |
 //! | `text` | the shaders of the tests |
-//! | `ask` | executing the tests, and comparing with the CPU |
+//! | `run` | executing the tests, and comparing with the CPU |
 
 mod operands;
 mod questions;

@@ -81,7 +81,7 @@ pub(super) struct FunctionCall {
     pub callee: u32,
 }
 
-/// Decision for a call.
+/// Decision to inline a callee or to call it out of line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallDecision {
     /// Inlined, as the inlined frame of this number.

@@ -246,7 +246,8 @@ impl<'p> CallBuilder<'p> {
         (self.function, end)
     }
 
-    /// Stores the adjoints of the program's named reals that are values.
+    /// Stores to memory those adjoints of globals that the function holds in SSA values. If `checks` is true, each of
+    /// them must be finite.
     fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));

@@ -202,8 +202,8 @@ fn all_accesses(
     sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a
-/// row.
+/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches one of its
+/// adjoints (one for each loss).
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =

@@ -33,8 +33,8 @@ fn has_effect(function: &SsaFunction, op: &SsaOp) -> bool {
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(function, op)
 }
 
-/// Returns true if an operation is a check that only protects its operand's value. The check of a load protects what
-/// memory holds.
+/// Returns true if an operation is a finiteness check that is needed only if its operand is used. Checked code needs
+/// every check. Unchecked code always needs the checks of loaded values, which also check what memory holds.
 fn is_for_its_value(function: &SsaFunction, op: &SsaOp) -> bool {
     let is_loaded = |value: &SsaValue| matches!(function.op(*value).map(|op| op.kind), Some(OpKind::Load(_)));
     !function.specialization.level.is_checked()

@@ -90,8 +90,8 @@ fn checked(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, OpKind)
     }
 }
 
-/// Checks a select in place of its chosen value, if the check has the select's condition as its guard. The other
-/// choice is a cell's content, which is finite.
+/// Replaces a guarded check of `x` by an unguarded check of `select(c, x, y)`, if the guard is `c`. That is equivalent,
+/// because `y` is a cell's content, which is finite.
 fn check_what_is_chosen(function: &mut SsaFunction) {
     let mut chosen: HashMap<(SsaValue, SsaValue), SsaValue> = HashMap::new();
     let mut blocks = std::mem::take(&mut function.blocks);

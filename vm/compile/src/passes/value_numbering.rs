@@ -1,5 +1,5 @@
 //! Global value numbering (GVN): reuses the result of an equal operation that was executed on every path to a place.
-//! Facts that checks and branches establish hold after them. Arithmetic rules aren't here, but in [`super::facts`].
+//! Facts that checks and branches establish hold after them. Arithmetic identities are in [`super::simplification`].
 //!
 //! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the dominator tree.
 

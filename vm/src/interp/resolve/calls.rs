@@ -34,7 +34,8 @@ pub(crate) enum KnownReference {
     Fixed(Reference),
     /// A reference with a base relative to the frame's first cell of the class.
     Frame(Class, Reference),
-    /// The argument that was passed to the caller for this parameter.
+    /// The caller passes on its own parameter with this index. The reference is the argument that the caller
+    /// received for that parameter.
     Parameter(u32),
 }
 

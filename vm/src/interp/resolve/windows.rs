@@ -8,7 +8,7 @@ use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Step};
 
 use crate::interp::window::{Entry, Indexing, Lookup};
 
-/// The windows of a program under construction.
+/// Builder of the windows of all procedures. A window lists the addresses of a procedure's operands in one call.
 pub(super) struct Windows<'f> {
     flow: &'f Flow,
     /// The address of the constant 0, used as the index cell of an index without one.
