@@ -49,10 +49,19 @@ pub struct Effects {
     procedures: Vec<ProcedureEffect>,
 }
 
+/// Upper bound on the globals and instructions that one analysis visits.
+const MOST_WORK: usize = 1 << 24;
+
 impl Effects {
-    /// Analyses a module. Returns `None` if the module is malformed, or if the analysis exceeds the budget
-    /// `work` (globals and instructions visited).
-    pub fn of(module: &Module, work: &mut usize) -> Option<Effects> {
+    /// Analyses a module. Returns `None` if the module is malformed, or if the analysis visits more globals and
+    /// instructions than its limit allows. The verifier refuses modules with tasks that need more.
+    pub fn of(module: &Module) -> Option<Effects> {
+        Effects::within(module, &mut { MOST_WORK })
+    }
+
+    /// Analyses a module, as [`Effects::of`]. Several analyses may share the budget `work`, of globals and instructions
+    /// visited.
+    pub fn within(module: &Module, work: &mut usize) -> Option<Effects> {
         let mut procedures = vec![ProcedureEffect::default(); module.procedures.len()];
         let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); module.procedures.len()];
         for (number, procedure) in module.procedures.iter().enumerate() {

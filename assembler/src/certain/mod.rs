@@ -71,7 +71,7 @@ const MOST_WORK: usize = 4_000_000;
 /// first.
 pub fn findings(module: &Module) -> Vec<Finding> {
     let mut work = MOST_WORK;
-    let Some(effects) = Effects::of(module, &mut work) else { return Vec::new() };
+    let Some(effects) = Effects::within(module, &mut work) else { return Vec::new() };
     let mut findings = Vec::new();
     for procedure in &module.procedures {
         let mut walk = Walk::new(module, procedure, &effects);

@@ -14,9 +14,6 @@ use crate::module::{Parameter, Passing, Procedure};
 use crate::tasks::{MisplacedBound, TaskRegion, regions};
 use crate::update::{Action, TaskBound};
 
-/// Upper bound on globals visited, over all procedures, before the analysis gives up.
-const MOST_WORK: usize = 1 << 24;
-
 /// The maximum number of arguments that are compared element by element; conflicts of further ones are
 /// detected at run time.
 const MOST_ELEMENTS: usize = 64;
@@ -45,7 +42,7 @@ impl<'a> Checker<'a> {
         if !self.violations.is_empty() || !code.iter().any(opens) {
             return;
         }
-        let Some(effects) = Effects::of(self.module, &mut { MOST_WORK }) else {
+        let Some(effects) = Effects::of(self.module) else {
             self.report(
                 ProblemCode::TooMuch,
                 Site::Module,

@@ -44,8 +44,6 @@ pub struct GlobalCells {
     pub may_change: bool,
 }
 
-/// Limit of the analysis of named globals, in units of work. `verify` rejects programs that need more.
-const MOST_WORK: usize = 1 << 24;
 /// Limit on the pairs of arguments compared statically for one `fork`. Above it, they are compared at run
 /// time.
 const MOST_PAIRS: usize = 1 << 12;
@@ -57,7 +55,7 @@ pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<TaskFork>, Vec<Vec
     if !flow.steps().iter().any(|step| bounds(step.operation.update.action())) {
         return None;
     }
-    let effects = Effects::of(module, &mut { MOST_WORK })?;
+    let effects = Effects::of(module)?;
     let named: Vec<Vec<GlobalCells>> = (0..module.procedures.len() as u32)
         .map(|procedure| named(module, flow, &effects, procedure))
         .collect();

@@ -43,16 +43,13 @@ pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
     (position < program.end()).then(|| Stops::new(program, [node]))
 }
 
-/// Upper bound on the work of finding what calls may change.
-const MOST_WORK: usize = 1 << 24;
-
 /// Returns the start of the first trailing `uncompute` of main after which no step changes a loss and no branch
 /// crosses it. Otherwise, and if adjoints are operands, which later steps may change, returns the end.
 fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     let (module, end) = (program.module(), program.end());
     let Some(main) = module.procedures.first().filter(|_| !program.names_adjoints()) else { return end };
     let Some(losses) = globals_of(program, losses) else { return end };
-    let Some(effects) = Effects::of(module, &mut { MOST_WORK }) else { return end };
+    let Some(effects) = Effects::of(module) else { return end };
     let own = || main.entry + 1..main.exit;
     let is_last = |block: &&Block| block.kind == BlockKind::Compute && !block.undone && block.end() == end;
     let uncomputes = module.structure.blocks.iter().filter(is_last).filter_map(|block| block.seams.get(2));
