@@ -1,4 +1,4 @@
-//! Benchmark of batches on the CPU beside handwritten native code on one core: gradients of a Bessel function,
+//! Benchmark of batches on the CPU next to handwritten native code on one core: gradients of a Bessel function,
 //! Jacobians of bundle adjustment, and file input and output. Run by `cargo bench --bench batch`; `--features arrow`
 //! adds Arrow files.
 

@@ -1,4 +1,4 @@
-//! Benchmark of compilation: the time to compile a program's forward route and the call function of its gradient, and
+//! Benchmark of compilation: the time to compile a program's forward run and the call function of its gradient, and
 //! the memory of a workspace for a gradient. Run by `cargo bench --bench compile`.
 
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Benchmark of a device beside one CPU core: CPU time, which is the cost of a software device, and the clock of a
-//! GPU. Run by `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`.
+//! Benchmark of a device next to one CPU core: CPU time, which is the cost of a software device, and the clock of
+//! a GPU. Run by `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`.
 
 use std::fmt::Write as _;
 use std::process::Command;

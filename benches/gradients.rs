@@ -1,4 +1,5 @@
-//! Benchmark of values and gradients of differentiable models: the interpreter beside handwritten Rust, in one run.
+//! Benchmark of values and gradients of differentiable models: the interpreter next to handwritten Rust, in one
+//! run.
 //!
 //! Each model has three Rust versions: a plain evaluation, one with the operations of the reversible program, and one
 //! with a handwritten adjoint. All are compared with the machine's value and gradient before timing. Compare the
@@ -289,7 +290,7 @@ impl Case {
 /// Number of rounds in which C text and Rust alternate.
 const TURNS: usize = 5;
 
-/// Seconds of one evaluation in native code, beside the native versions of the model.
+/// Seconds of one evaluation in native code, next to the native versions of the model.
 struct NativeTimes {
     reversible: f64,
     adjoint: f64,

@@ -1,4 +1,4 @@
-//! Benchmark of the interpreter beside handwritten Rust for the same reversible programs, in one run.
+//! Benchmark of the interpreter next to handwritten Rust for the same reversible programs, in one run.
 //!
 //! The native versions make the same checks (join conditions, bounds) and the same operations in the same order.
 //! Compare the printed ratios; absolute times depend on the computer.

@@ -38,26 +38,26 @@ impl Signal {
 
 /// Signals that have arrived since the handlers were installed.
 #[derive(Debug, Default)]
-struct Arrived {
+struct ReceivedSignals {
     any: Arc<AtomicBool>,
     /// Index in [`Signal::ALL`] of the first signal, plus one; 0 before any signal.
     which: Arc<AtomicUsize>,
 }
 
-static ARRIVED: LazyLock<Arrived> = LazyLock::new(|| {
-    let arrived = Arrived::default();
-    system::catch(&arrived);
-    arrived
+static RECEIVED: LazyLock<ReceivedSignals> = LazyLock::new(|| {
+    let received = ReceivedSignals::default();
+    system::catch(&received);
+    received
 });
 
 /// Returns the flag that a signal sets. After the first call, only a second signal ends the process.
 pub fn flag() -> Arc<AtomicBool> {
-    ARRIVED.any.clone()
+    RECEIVED.any.clone()
 }
 
 /// Returns the first signal that has arrived, if any.
-pub fn arrived() -> Option<Signal> {
-    let which = ARRIVED.which.load(Ordering::Relaxed);
+pub fn received() -> Option<Signal> {
+    let which = RECEIVED.which.load(Ordering::Relaxed);
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
@@ -97,7 +97,7 @@ mod system {
     use signal_hook::flag;
     use signal_hook::iterator::Signals;
 
-    use super::{Arrived, Signal};
+    use super::{ReceivedSignals, Signal};
 
     fn number(signal: Signal) -> i32 {
         match signal {
@@ -108,7 +108,7 @@ mod system {
     }
 
     /// Installs handlers for the signals that aren't ignored. A signal without a handler ends the process as usual.
-    pub fn catch(arrived: &Arrived) {
+    pub fn catch(received: &ReceivedSignals) {
         let ignored = ignored();
         for (at, signal) in Signal::ALL.into_iter().enumerate() {
             let number = number(signal);
@@ -116,9 +116,9 @@ mod system {
                 continue;
             }
             // The order matters: the flag set by the first signal makes the second one end the process.
-            flag::register_conditional_default(number, arrived.any.clone()).ok();
-            flag::register_usize(number, arrived.which.clone(), at + 1).ok();
-            flag::register(number, arrived.any.clone()).ok();
+            flag::register_conditional_default(number, received.any.clone()).ok();
+            flag::register_usize(number, received.which.clone(), at + 1).ok();
+            flag::register(number, received.any.clone()).ok();
         }
     }
 
@@ -135,8 +135,8 @@ mod system {
             flag::register(number, has_come).ok();
         }
         let first = move || {
-            let arrived = arriving.forever().next();
-            let signal = Signal::ALL.into_iter().find(|signal| Some(number(*signal)) == arrived);
+            let received = arriving.forever().next();
+            let signal = Signal::ALL.into_iter().find(|signal| Some(number(*signal)) == received);
             if let Some(signal) = signal {
                 act(signal);
             }
@@ -160,9 +160,9 @@ mod system {
 /// No handlers on this system; a signal ends the process.
 #[cfg(not(unix))]
 mod system {
-    use super::Arrived;
+    use super::ReceivedSignals;
 
-    pub fn catch(_: &Arrived) {}
+    pub fn catch(_: &ReceivedSignals) {}
 
     pub fn wait(_: impl FnOnce(super::Signal)) {}
 

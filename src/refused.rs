@@ -96,7 +96,7 @@ pub fn end(bytes: usize) -> ! {
     }
     ENDS.set(true);
     remove_unfinished();
-    terminal::give_back_without_memory();
+    terminal::restore_without_memory();
     let work = CommandWork::ALL.get(usize::from(WORK.load(Ordering::Relaxed))).map_or("", |(_, words)| words);
     if AS_JSON.load(Ordering::Relaxed) && !HAS_PRINTED.load(Ordering::Relaxed) {
         system::print(ShortText::of(format_args!(

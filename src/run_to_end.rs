@@ -94,14 +94,14 @@ impl Report<'_> {
     }
 }
 
-/// Begins a run with a retention strategy (a *course*), as the options specify.
+/// Begins a run with a retention strategy (a checkpointed run), as the options specify.
 pub fn course(options: &RunOptions, machine: Machine) -> Fallible<CheckpointedRun> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let residues = options.start.exact.then_some(Retention::RESIDUES);
     begin(machine, options.strategies.retention().or(residues), travel)
 }
 
-/// Begins a course that signals stop.
+/// Begins a checkpointed run that signals stop.
 pub fn begin(
     mut machine: Machine,
     retention: Option<Retention>,
@@ -224,7 +224,7 @@ pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -
                 }
             }
             Ok(Stop::Interrupted) => {
-                return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
+                return Ok(interrupt::received().map_or(Ending::Limited, Ending::Interrupted));
             }
             Err(RunHalt::Full { bytes }) => {
                 let strategy = course.retention().map_or("", |retention| retention.strategy.name());

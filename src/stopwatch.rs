@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_ends_it() {
+    fn a_failure_ends_the_measurement() {
         let mut left = 4;
         let work = TimedWork::new(|| {
             left -= 1;

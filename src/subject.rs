@@ -233,7 +233,7 @@ fn real_names(module: &Module) -> Vec<&str> {
 
 /// Failure for a computation that a signal stopped.
 pub fn interrupted(what: &impl Display) -> Failure {
-    let (name, exit) = interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
+    let (name, exit) = interrupt::received().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
     Failure::new(exit, format_args!("{what}, by {name}")).detail("interrupted", name.into())
 }
 

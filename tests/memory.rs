@@ -130,7 +130,7 @@ const MISSES: &str = "
 
 /// A recomputed sweep keeps a history up to its memory limit, and snapshots beyond it; the gradient is the same.
 #[test]
-fn a_repeated_sweep_keeps_to_its_memory() {
+fn a_repeated_sweep_stays_within_its_memory() {
     let subject = Subject::new(MISSES).unwrap();
     let start = subject.machine(false).into_state();
     let program = subject.program.clone();

@@ -42,7 +42,7 @@ fn crates(metadata: &Value) -> (Vec<&Value>, Vec<&Value>) {
 }
 
 #[test]
-fn what_is_published_is_what_is_built() {
+fn published_crates_are_the_default_members() {
     let metadata = metadata();
     let ids = |crates: &[&Value]| -> BTreeSet<String> {
         crates.iter().map(|package| text(package, "id").to_owned()).collect()
@@ -58,7 +58,7 @@ fn what_is_published_is_what_is_built() {
 }
 
 #[test]
-fn every_published_crate_says_what_it_is() {
+fn every_published_crate_is_described() {
     let metadata = metadata();
     for package in crates(&metadata).0 {
         let name = text(package, "name");
@@ -138,7 +138,7 @@ fn four_files_have_unsafe_code() {
 
 /// Only marked requests can be refused with an error, so no other code may handle refusals.
 #[test]
-fn memory_that_may_be_refused_is_asked_for_in_one_file() {
+fn fallible_allocation_is_in_one_file() {
     for package in list(&metadata(), "packages") {
         let sources = rust_files(&folder(package).join("src"));
         let asks = |path: &&PathBuf| std::fs::read_to_string(path).unwrap().contains(".try_reserve");
@@ -161,7 +161,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// An advisory is accepted for one version of one crate, with its reason in `deny.toml`.
 #[test]
-fn the_accepted_advisory_is_about_what_is_used() {
+fn the_accepted_advisory_is_of_the_used_version() {
     let read =
         |name: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
     let (lock, deny) = (read("Cargo.lock"), read("deny.toml"));
@@ -172,7 +172,7 @@ fn the_accepted_advisory_is_about_what_is_used() {
 }
 
 #[test]
-fn the_oldest_rust_is_one_number() {
+fn the_minimum_rust_version_is_documented() {
     let metadata = metadata();
     let versions: BTreeSet<_> =
         list(&metadata, "packages").iter().map(|package| text(package, "rust_version")).collect();

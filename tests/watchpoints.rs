@@ -82,7 +82,7 @@ fn session(seed: u64) -> (Session, Vec<String>) {
 }
 
 #[test]
-fn both_ways_stop_at_the_same_writes() {
+fn both_implementations_stop_at_the_same_writes() {
     let (mut compared, mut passed) = (0, 0);
     for seed in 0..programs(PROGRAMS) {
         let (mut session, names) = session(seed);
@@ -198,7 +198,7 @@ fn slices_and_expressions_stop_wherever_they_change() {
 }
 
 #[test]
-fn both_ways_log_the_same() {
+fn both_implementations_log_the_same() {
     let mut compared = 0;
     for seed in 0..programs(PROGRAMS) {
         let (mut session, names) = session(seed);

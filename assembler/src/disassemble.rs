@@ -51,7 +51,7 @@ pub fn disassembly(module: &Module) -> Disassembly {
 
 /// Returns the instructions of a module as text, without its structure. `beside` returns an instruction's
 /// comment.
-pub(crate) fn flat_text(module: &Module, beside: Beside<'_>) -> String {
+pub(crate) fn flat_text(module: &Module, beside: InstructionComment<'_>) -> String {
     let mut text = ModuleText::of(module, Some(beside));
     text.program();
     text.out
@@ -80,7 +80,7 @@ pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Ve
 }
 
 /// A function that returns the comment of an instruction, given its index.
-type Beside<'a> = &'a dyn Fn(u32) -> Option<String>;
+type InstructionComment<'a> = &'a dyn Fn(u32) -> Option<String>;
 
 /// Returns the labels of all branch halves: the recorded ones, and generated ones for the others.
 fn labels(module: &Module) -> HashMap<u32, String> {
@@ -156,11 +156,11 @@ struct ModuleText<'m> {
     /// The line of each instruction.
     lines: Vec<u32>,
     /// The comments of instructions; if present, the structure isn't written.
-    beside: Option<Beside<'m>>,
+    beside: Option<InstructionComment<'m>>,
 }
 
 impl<'m> ModuleText<'m> {
-    fn of(module: &'m Module, beside: Option<Beside<'m>>) -> ModuleText<'m> {
+    fn of(module: &'m Module, beside: Option<InstructionComment<'m>>) -> ModuleText<'m> {
         let (out, lines) = (String::new(), vec![1; module.code.len()]);
         ModuleText { module, labels: labels(module), out, counted: (0, 1), lines, beside }
     }
@@ -184,7 +184,7 @@ impl<'m> ModuleText<'m> {
     }
 
     /// Records the current line as that of an instruction.
-    fn stands_here(&mut self, at: u32) {
+    fn record_line(&mut self, at: u32) {
         let (counted, line) = self.counted;
         let news = self.out.as_bytes().get(counted..).unwrap_or_default();
         let line = line + news.iter().filter(|&&byte| byte == b'\n').count() as u32;
@@ -279,7 +279,7 @@ impl<'m> ModuleText<'m> {
     fn procedure(&mut self, number: usize, procedure: &Procedure, blocks: &mut Blocks) {
         if number > 0 {
             self.out.push('\n');
-            self.stands_here(procedure.entry);
+            self.record_line(procedure.entry);
             self.head(procedure);
         }
         for variable in &procedure.frame {
@@ -296,14 +296,14 @@ impl<'m> ModuleText<'m> {
                 self.line(format_args!("{:INDENT$}; {comment}", ""));
             }
             let Some(instruction) = self.module.code.get(at as usize) else { break };
-            self.stands_here(at);
+            self.record_line(at);
             self.instruction(procedure, at, instruction);
         }
         while let Some(comment) = blocks.comment(procedure.exit) {
             self.line(format_args!("{:INDENT$}; {comment}", ""));
         }
         if number > 0 {
-            self.stands_here(procedure.exit);
+            self.record_line(procedure.exit);
             self.line(format_args!(".end"));
         }
     }

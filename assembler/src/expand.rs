@@ -1,4 +1,4 @@
-//! A text beside its instructions: each source line is a comment at the instructions that execute it. The
+//! A text next to its instructions: each source line is a comment at the instructions that execute it. The
 //! output is itself a valid program.
 
 use reviver_isa::Module;

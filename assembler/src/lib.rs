@@ -11,7 +11,7 @@
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
-//! | [`expand`](mod@expand) | a text beside its instructions |
+//! | [`expand`](mod@expand) | a text next to its instructions |
 //! | [`below`], [`used`] | the files of one folder only; the words of the language in a text |
 //!
 //! A text becomes a module, an image, and the same module again:

@@ -725,7 +725,7 @@ mod tests {
 
     /// A text of millions of lines has as many nodes, and two or three expressions in each.
     #[test]
-    fn what_there_is_many_of_is_small() {
+    fn tree_nodes_are_small() {
         assert_eq!((size_of::<StatementNode>(), size_of::<Expression>()), (80, 32));
         assert_eq!(size_of::<reviver_isa::instruction::Instruction>(), 104);
     }

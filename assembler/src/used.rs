@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_language_are_found_and_names_are_not() {
+    fn keywords_are_found_and_names_are_not() {
         let text = "; overwrite\n.inout square, x\nadd.mul x, square, 2 ; swap\nif x < 2\nlocal t = max(x, 1)\n\
                     add x, t % 2\ndelocal t = max(x, 1)\nfi forgotten\n";
         let expected =
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_programs_have_words_too() {
+    fn invalid_programs_have_words_too() {
         assert_eq!(words("if overwrite )("), ["if", "overwrite"]);
     }
 

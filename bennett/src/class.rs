@@ -58,7 +58,7 @@ pub fn class_of(expression: &Expression, classes: &Classes) -> Class {
 
 /// Returns the class of a function's value.
 pub fn class_of_applied(function: Function, sources: &[Expression], classes: &Classes) -> Class {
-    let results: Vec<Class> = function.forms().map(|form| form.result()).collect();
+    let results: Vec<Class> = function.signatures().map(|signature| signature.result()).collect();
     match results.split_first() {
         Some((first, rest)) if rest.iter().all(|class| class == first) => *first,
         _ => of_any(sources, classes),

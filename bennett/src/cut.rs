@@ -22,7 +22,7 @@ use crate::make::{self, node};
 
 /// A part of main. Its number is its position in the list of parts, counted from 1.
 #[derive(Debug, Default)]
-pub struct CutPart {
+pub struct ProgramPart {
     /// A description of the text that begins here.
     pub about: &'static str,
     pub place: Span,
@@ -70,7 +70,7 @@ pub struct Cutter<'k, 'p> {
     keeper: &'k mut Keeper<'p>,
     /// The cell in which a part leaves the number of its successor.
     next: CompactString,
-    pub parts: Vec<CutPart>,
+    pub parts: Vec<ProgramPart>,
     pub promoted: Vec<Promoted>,
     /// The names of the promoted variables.
     known: HashSet<CompactString>,
@@ -89,7 +89,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 
     fn reserve(&mut self, about: &'static str, place: Span) -> usize {
-        self.parts.push(CutPart { about, place, body: Body::new() });
+        self.parts.push(ProgramPart { about, place, body: Body::new() });
         self.parts.len()
     }
 

@@ -41,7 +41,7 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
     let cells = cells.try_fold(1u64, |all, cells| all.checked_add(cells?));
     let state = cells.and_then(|cells| cells.checked_mul(8)).unwrap_or(u64::MAX);
     SegmentPlan::within(bytes, state, rounds).ok_or_else(|| {
-        let least = SegmentPlan::least_room(state);
+        let least = SegmentPlan::least_memory(state);
         let message = format!("the states of 64 segments don't fit into {bytes} bytes");
         let label = format!("a state takes {state} bytes, and nine of them {least}");
         vec![

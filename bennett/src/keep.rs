@@ -24,7 +24,7 @@ use crate::make::{self, node, noted};
 use crate::names::FreshNames;
 
 /// The lossy procedures, each with the name of its inverse.
-pub type Losing = HashMap<CompactString, CompactString>;
+pub type LossyProcedures = HashMap<CompactString, CompactString>;
 
 /// The settings that all routines of a program share.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ pub struct Rules<'p> {
     pub exact: bool,
     /// The magnitude up to which a real counts as 0.
     pub tolerance: &'p Expression,
-    pub losing: &'p Losing,
+    pub losing: &'p LossyProcedures,
 }
 
 /// The transformation of one routine's statements.

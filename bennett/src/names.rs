@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_where_names_are_taken() {
+    fn fresh_names_skip_taken_numbers() {
         let mut names = FreshNames::default();
         names.take("x_3");
         let mut names = names.into_shared();

@@ -66,7 +66,9 @@ const SPREAD: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 impl SegmentPlan {
     /// Returns a valid plan.
     ///
-    /// # Errors Returns an error if there are too few segments, levels or rounds, or if the number of runs can't be represented.
+    /// # Errors
+    /// Returns an error if there are too few segments, levels or rounds, or if the number of runs can't be
+    /// represented.
     pub fn new(segments: u32, levels: u32, rounds: Option<u32>) -> Result<SegmentPlan, Unplanned> {
         if segments < 2 || levels < 1 || rounds == Some(0) {
             return Err(Unplanned::TooFew);
@@ -99,17 +101,17 @@ impl SegmentPlan {
     /// if no plan fits.
     pub fn within(bytes: u64, state: u64, rounds: Option<u32>) -> Option<SegmentPlan> {
         let plans = SPREAD.map(|(segments, levels)| SegmentPlan { segments, levels, rounds });
-        plans.into_iter().find(|plan| plan.room(state) <= bytes)
+        plans.into_iter().find(|plan| plan.memory(state) <= bytes)
     }
 
     /// Returns the size of all states in bytes, if one has `state` bytes.
-    pub fn room(self, state: u64) -> u64 {
+    pub fn memory(self, state: u64) -> u64 {
         (self.states() + 2).saturating_mul(state)
     }
 
     /// Returns the minimum size in bytes that 64 segments need.
-    pub fn least_room(state: u64) -> u64 {
-        SegmentPlan { segments: 2, levels: 6, rounds: None }.room(state)
+    pub fn least_memory(state: u64) -> u64 {
+        SegmentPlan { segments: 2, levels: 6, rounds: None }.memory(state)
     }
 }
 
@@ -127,17 +129,17 @@ mod tests {
     }
 
     #[test]
-    fn room_buys_runs() {
+    fn more_memory_allows_more_segments() {
         let chosen = |bytes| SegmentPlan::within(bytes, 8, None).map(|plan| (plan.segments, plan.levels));
         assert_eq!(chosen(66 * 8), Some((64, 1)));
         assert_eq!(chosen(66 * 8 - 1), Some((8, 2)));
         assert_eq!(chosen(12 * 8), Some((4, 3)));
-        assert_eq!(chosen(SegmentPlan::least_room(8)), Some((2, 6)));
-        assert_eq!(chosen(SegmentPlan::least_room(8) - 1), None);
+        assert_eq!(chosen(SegmentPlan::least_memory(8)), Some((2, 6)));
+        assert_eq!(chosen(SegmentPlan::least_memory(8) - 1), None);
     }
 
     #[test]
-    fn plans_that_cannot_be() {
+    fn impossible_plans_are_refused() {
         assert_eq!(SegmentPlan::new(1, 1, None), Err(Unplanned::TooFew));
         assert_eq!(SegmentPlan::new(2, 0, None), Err(Unplanned::TooFew));
         assert_eq!(SegmentPlan::new(2, 1, Some(0)), Err(Unplanned::TooFew));

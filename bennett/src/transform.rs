@@ -13,9 +13,9 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role};
 
 use crate::class::{Classes, class_of, is_register};
-use crate::cut::{CutPart, Cutter};
+use crate::cut::{Cutter, ProgramPart};
 use crate::expand::Expander;
-use crate::keep::{Keeper, Losing, Rules, calls};
+use crate::keep::{Keeper, LossyProcedures, Rules, calls};
 use crate::make;
 use crate::names::FreshNames;
 use crate::program::SortedProgram;
@@ -35,7 +35,7 @@ pub struct Transformed {
     pub program: SortedProgram,
     /// The variables that change, except for the number of the part.
     pub state: Vec<StateVariable>,
-    pub parts: Vec<CutPart>,
+    pub parts: Vec<ProgramPart>,
     pub procedures: Vec<ProcedureNode>,
     pub words: AddedNames,
     pub counters: LoopCounters,
@@ -234,8 +234,8 @@ impl TransformationSteps {
     }
 
     /// Returns the procedures that are lossy, by themselves or through the procedures that they call.
-    fn losing(&mut self, tolerance: &Expression) -> Losing {
-        let none = Losing::new();
+    fn losing(&mut self, tolerance: &Expression) -> LossyProcedures {
+        let none = LossyProcedures::new();
         let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
         let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
         // The positions of lossy routines, the lowest one on top.
@@ -248,7 +248,7 @@ impl TransformationSteps {
             }
             called(body).into_iter().for_each(|name| callers.entry(name).or_default().push(at));
         }
-        let mut losing = Losing::new();
+        let mut losing = LossyProcedures::new();
         while let Some(Reverse(at)) = found.pop() {
             let Some(routine) = self.routines.get(at) else { continue };
             let name = &routine.procedure.name.text;

@@ -188,10 +188,10 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     let asked = chain.iter().enumerate().filter(|(_, link)| link.parent == parent);
     let mut rows = Vec::new();
     for (n, link) in asked {
-        let way = path_of_value(chain, n);
-        let Some(maker) = chain.get(way.maker) else { continue };
-        let mut below = moves(session, chain, &way, depth + 1);
-        below.extend(origins(session, chain, Some(way.maker), depth + 1));
+        let path = path_of_value(chain, n);
+        let Some(maker) = chain.get(path.maker) else { continue };
+        let mut below = moves(session, chain, &path, depth + 1);
+        below.extend(origins(session, chain, Some(path.maker), depth + 1));
         let fold = match (&maker.cause, below.is_empty()) {
             (OriginCause::Deeper(_), true) => Fold::Unasked(OpenQuestion::Origin(Box::new(maker.clone()))),
             (_, true) => Fold::Nothing,
@@ -225,10 +225,10 @@ fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
 }
 
 /// Builds one row for the writes that only moved a value, with a nested row for each of these writes.
-fn moves(session: &Session, chain: &[ValueOrigin], way: &ValuePath, depth: usize) -> Vec<AnswerRow> {
-    let Some(words) = moves_in_words(chain, way) else { return Vec::new() };
+fn moves(session: &Session, chain: &[ValueOrigin], path: &ValuePath, depth: usize) -> Vec<AnswerRow> {
+    let Some(words) = moves_in_words(chain, path) else { return Vec::new() };
     let above = AnswerRow { fold: Fold::Closed, ..AnswerRow::text(depth, format!("through {words}")) };
-    let links = way.moves.iter().filter_map(|link| chain.get(*link));
+    let links = path.moves.iter().filter_map(|link| chain.get(*link));
     let each = links.map(|link| AnswerRow { name: link.cell.clone(), ..made(session, link, depth + 1) });
     std::iter::once(above).chain(each).collect()
 }
@@ -325,14 +325,14 @@ fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
 /// Returns a separate outcome for each event, with its step.
 fn happened(events: &Events) -> Vec<(Outcome, i64)> {
     let nothing =
-        Events { time_points: Vec::new(), stretches: Vec::new(), more_moments: 0, ..events.clone() };
+        Events { time_points: Vec::new(), intervals: Vec::new(), more_time_points: 0, ..events.clone() };
     let time_points = events.time_points.iter().map(|time_point| {
         (Outcome::Events(Events { time_points: vec![time_point.clone()], ..nothing.clone() }), time_point.0)
     });
-    let stretches = events.stretches.iter().map(|stretch| {
-        (Outcome::Events(Events { stretches: vec![*stretch], ..nothing.clone() }), stretch.from)
+    let intervals = events.intervals.iter().map(|interval| {
+        (Outcome::Events(Events { intervals: vec![*interval], ..nothing.clone() }), interval.from)
     });
-    let mut all: Vec<(Outcome, i64)> = time_points.chain(stretches).collect();
+    let mut all: Vec<(Outcome, i64)> = time_points.chain(intervals).collect();
     all.sort_by_key(|(_, step)| *step);
     all
 }

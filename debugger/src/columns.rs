@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_folded_line_is_lost() {
+    fn a_folded_line_is_complete() {
         assert_eq!(hanging("  from sum = 1, term = 2", 14), ["  from sum =", "    1, term =", "    2"]);
         assert_eq!(hanging("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
         assert_eq!(hanging("abcd efgh", 4), ["abcd", "  ef", "  gh"]);

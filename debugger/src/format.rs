@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_taken_off() {
+    fn print_formats_are_parsed() {
         let hex = |count| PrintFormat { count, format: Notation::Hexadecimal };
         assert_eq!(PrintFormat::split("/8x A"), Ok((hex(Some(8)), "A")));
         assert_eq!(PrintFormat::split("/x  a / b"), Ok((hex(None), "a / b")));

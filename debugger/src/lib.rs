@@ -1,5 +1,5 @@
-//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal, and only the feature
-//! `terminal` builds these, which is on by default.
+//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal, and only the
+//! feature `terminal` builds these, which is on by default.
 //!
 //! From the machine to a screen; each layer depends only on those before it:
 //!

@@ -344,18 +344,18 @@ pub struct ValuePath {
 
 /// Returns the path of a link's value back to the link that explains it.
 pub fn path_of_value(chain: &[ValueOrigin], link: usize) -> ValuePath {
-    let mut way = ValuePath { moves: Vec::new(), maker: link };
+    let mut path = ValuePath { moves: Vec::new(), maker: link };
     while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
-        chain.get(way.maker).map(|link| &link.cause)
+        chain.get(path.maker).map(|link| &link.cause)
     {
-        let from = |link: &ValueOrigin| link.parent == Some(way.maker);
+        let from = |link: &ValueOrigin| link.parent == Some(path.maker);
         // A link is stored after the link that it explains.
-        let next = chain.iter().skip(way.maker).position(from).map(|behind| way.maker + behind);
+        let next = chain.iter().skip(path.maker).position(from).map(|behind| path.maker + behind);
         let Some(next) = next else { break };
-        way.moves.push(way.maker);
-        way.maker = next;
+        path.moves.push(path.maker);
+        path.maker = next;
     }
-    way
+    path
 }
 
 /// The values of a cell over time.

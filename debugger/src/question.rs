@@ -57,7 +57,7 @@ pub enum Holder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastOfCell {
     /// Direction of travel into the past: backward for values, either one for adjoints.
-    pub way: Travel,
+    pub direction: Travel,
     /// The step at which the past begins; `i64::MIN` if there is no bound.
     pub bound: i64,
 }
@@ -65,7 +65,7 @@ pub struct PastOfCell {
 impl PastOfCell {
     /// Returns the number of steps between a step and the beginning of the past.
     pub fn steps_from(self, step: i64) -> u64 {
-        match self.way {
+        match self.direction {
             Travel::Forward => self.bound.saturating_sub(step),
             Travel::Backward => step.saturating_sub(self.bound),
         }

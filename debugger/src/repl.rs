@@ -22,7 +22,7 @@ use crate::command::table::Command;
 use crate::command::{Console, find, named, script, without_comment};
 use crate::prompt_settings;
 use crate::render::{render, render_done, render_error};
-use crate::session_content::{question, would_be_gone};
+use crate::session_content::{question, unsaved_content};
 use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
@@ -84,7 +84,7 @@ impl Observer {
 
 /// Restores the terminal settings from before the first prompt. Needed if the process ends during a prompt,
 /// which can't restore them then.
-pub fn give_terminal_back() {
+pub fn restore_terminal() {
     prompt_settings::give_back();
 }
 
@@ -183,7 +183,7 @@ impl LeaveQuestion {
     /// Asks for confirmation of any way to end the session, which `done` describes. Returns true if it
     /// asked.
     fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
-        let gone = would_be_gone(&console.session).filter(|_| self.asks && !self.was_asked);
+        let gone = unsaved_content(&console.session).filter(|_| self.asks && !self.was_asked);
         if let Some(gone) = &gone {
             writeln!(output, "{}", question(&format!("{done} again "), Some(gone)))?;
             output.flush()?;

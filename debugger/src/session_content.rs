@@ -4,7 +4,7 @@
 use crate::session::Session;
 
 /// Lists what would be lost when the session ends. Returns `None` if nothing would be.
-pub(crate) fn would_be_gone(session: &Session) -> Option<String> {
+pub(crate) fn unsaved_content(session: &Session) -> Option<String> {
     let branches = session.timeline().forks().len().saturating_sub(1);
     let counts = [(session.points().len(), "point"), (session.marks().len(), "mark"), (branches, "branch")];
     let reported = counts.iter().filter(|(count, _)| *count > 0).map(|&(count, what)| match (count, what) {

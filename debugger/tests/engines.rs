@@ -1,5 +1,5 @@
 //! Sessions have the same output with each engine for long runs: transcripts of programs with long loops,
-//! calls, recursion and gradients, and the stretches of calls on the timeline bar.
+//! calls, recursion and gradients, and the intervals of calls on the timeline bar.
 
 mod support;
 
@@ -27,7 +27,7 @@ const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
     |program| Some(LongRuns::new(native(program))),
 ];
 
-/// Returns the output of a script on each engine, with the stretches of calls after it.
+/// Returns the output of a script on each engine, with the intervals of calls after it.
 fn said(text: &str, script: &str) -> Vec<(String, Vec<CallSegment>)> {
     let subject = support::subject(text);
     let on = |engine: fn(&Program) -> Option<LongRuns>| {
@@ -194,7 +194,7 @@ const LATE: &str = "\
 ";
 
 #[test]
-fn what_is_shown_and_a_late_trap() {
+fn shown_values_and_a_late_trap() {
     let script = "c\nprint i\nrs 1_000_000\nprint i\ngoto end\ninfo status\ngoto start\ngoto end\nbreak 6\nrc\nrc\nc\nc\ninfo status";
     same_on_all(LATE, script, &["trap"]);
 }

@@ -41,22 +41,22 @@ fn session(text: &str) -> Session {
     Session::new(subject, machine.into_state(), limits).unwrap()
 }
 
-/// Asserts that every call is in one stretch, and that every stretch contains calls.
-fn assert_found(stretches: &[CallSegment], calls: &[i64]) {
+/// Asserts that every call is in one interval, and that every interval contains calls.
+fn assert_found(intervals: &[CallSegment], calls: &[i64]) {
     let mut left = calls.iter().peekable();
-    for stretch in stretches {
+    for interval in intervals {
         let mut count = 0;
-        while left.next_if(|&&step| step <= stretch.to).is_some_and(|&step| step > stretch.from) {
+        while left.next_if(|&&step| step <= interval.to).is_some_and(|&step| step > interval.from) {
             count += 1;
         }
-        assert_eq!(stretch.calls.entered + stretch.calls.left, count, "{stretch:?}");
+        assert_eq!(interval.calls.entered + interval.calls.left, count, "{interval:?}");
         assert!(count > 0);
     }
     assert_eq!(left.next(), None);
 }
 
 #[test]
-fn every_call_is_counted_for_any_travel() {
+fn every_call_is_counted_in_both_directions() {
     for text in programs() {
         let calls = calls(&text);
         let mut session = session(&text);
@@ -64,15 +64,15 @@ fn every_call_is_counted_for_any_travel() {
             session.goto(step);
             let (_, last) = session.timeline().branch().extent();
             let reached: Vec<i64> = calls.iter().copied().filter(|&step| step <= last).collect();
-            let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
-            assert_found(&stretches, &reached);
-            let exact = stretches.iter().all(|stretch| stretch.to - stretch.from == 1);
+            let intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
+            assert_found(&intervals, &reached);
+            let exact = intervals.iter().all(|interval| interval.to - interval.from == 1);
             assert!(exact || last > 4_096);
         }
         session.goto_end();
-        let stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
-        assert_found(&stretches, &calls);
-        assert!(stretches.len() <= 4_097);
+        let intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
+        assert_found(&intervals, &calls);
+        assert!(intervals.len() <= 4_097);
     }
 }
 
@@ -94,7 +94,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
 }
 
 #[test]
-fn one_can_go_from_call_to_call() {
+fn next_and_previous_calls_are_found() {
     let text = recursion(1_500);
     let calls = calls(&text);
     assert!(calls.len() > 1_000);
@@ -120,12 +120,12 @@ fn one_can_go_from_call_to_call() {
 }
 
 #[test]
-fn other_events_are_not_passed() {
+fn motions_to_an_event_stop_at_other_events() {
     let text = recursion(1_500);
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto_end();
-    // The mark is between two calls, and in a stretch with other calls.
+    // The mark is between two calls, and in an interval with other calls.
     let gap = calls.windows(2).find(|pair| pair[0] > 6_000 && pair[1] > pair[0] + 2).unwrap();
     session.goto(gap[0] + 1);
     session.mark("between");

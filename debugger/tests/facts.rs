@@ -135,7 +135,7 @@ fn gradient_mode_changes_only_written_cells() {
 }
 
 #[test]
-fn cells_are_found_again() {
+fn cells_are_found_by_their_name_and_address() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
@@ -160,7 +160,7 @@ fn cells_are_found_again() {
 }
 
 #[test]
-fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
+fn a_run_stops_at_its_stops_and_nowhere_else() {
     for (name, subject) in programs() {
         let length = subject.program.module().code.len() as u32;
         for every in [3, 5] {
@@ -319,7 +319,7 @@ fn an_interrupted_search_claims_nothing() {
 }
 
 #[test]
-fn helps_name_every_kind() {
+fn help_texts_list_every_kind() {
     for (command, kinds) in [("expect-stop", REASONS), ("next-event", EVENTS)] {
         let help = find(command).unwrap().help;
         let missing = kinds.iter().find(|kind| !help.contains(**kind));
@@ -371,7 +371,7 @@ fn an_image_says_where_its_text_came_from() {
 }
 
 #[test]
-fn what_undoes_an_instruction_is_known_in_every_program() {
+fn every_instruction_has_an_inverse_line() {
     for (name, subject) in programs() {
         if subject.listing.inverse().is_err() {
             continue;
@@ -410,7 +410,7 @@ fn a_compound_condition_that_fails_is_named() {
 }
 
 #[test]
-fn a_line_is_entered_from_all_sides() {
+fn a_line_is_entered_by_every_control_transfer() {
     let text = ".inout s default 3\n\tif s > 0\n\t neg s\n\telse\n\t not s\n\tfi s < 0\n\
                 \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
                 \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
@@ -550,7 +550,7 @@ fn adjoint_of(session: &Session, name: &str) -> Cell {
 }
 
 #[test]
-fn edits_within_edits_are_exact_and_share_what_they_remember() {
+fn nested_edits_are_exact_and_share_their_history() {
     let subject = support::subject(&support::text("besselj.rasm"));
     let mut session = Session::at_begin(subject.clone()).unwrap();
     session.goto_end();
@@ -581,7 +581,7 @@ fn edits_within_edits_are_exact_and_share_what_they_remember() {
 }
 
 #[test]
-fn what_a_branch_inherits_stays_within_the_limit_too() {
+fn inherited_history_counts_towards_the_limit() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
@@ -601,7 +601,7 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
 }
 
 #[test]
-fn what_is_printed_is_bounded() {
+fn printed_lines_are_limited() {
     let text = ".out n\n\tfor i in 0..1000010\n\tshow i\n\trof\n";
     let mut session = Session::at_begin(support::subject(text)).unwrap();
     let motion = session.goto_end();
@@ -611,7 +611,7 @@ fn what_is_printed_is_bounded() {
 }
 
 #[test]
-fn what_was_printed_is_not_printed_again_however_one_came_back() {
+fn printed_lines_are_not_printed_again_after_going_back() {
     let text = ".out x: real\n.out y\n\
                 \x20       for i in 0..200\n\
                 \x20           add x, 0.1\n\
@@ -645,7 +645,7 @@ fn integers_take_no_history() {
 }
 
 #[test]
-fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
+fn sampling_a_cell_keeps_the_position() {
     let mut session = Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     session.goto_end();
     session.goto(17);
@@ -669,7 +669,7 @@ const OSCILLATES: &str = ".inout n default 20
 ";
 
 #[test]
-fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
+fn samples_report_whether_they_are_exact() {
     for (n, is_exact) in [(20, true), (100_000, true), (2_000_000, false)] {
         let text = OSCILLATES.replace("default 20", &format!("default {n}"));
         let mut session = Session::at_begin(support::subject(&text)).unwrap();
@@ -687,7 +687,7 @@ fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
 }
 
 #[test]
-fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
+fn the_mode_cannot_be_switched_inside_a_procedure_with_a_rule() {
     let text = ".out y: real
         call  p(y)
 
@@ -735,7 +735,7 @@ fn integers_have_no_adjoints() {
 }
 
 #[test]
-fn values_of_a_write_are_completed_where_there_is_one() {
+fn values_of_a_write_are_completed_at_a_write() {
     let mut console = Console::new(
         Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap(),
         UsedFiles::default(),

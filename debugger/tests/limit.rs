@@ -12,7 +12,7 @@ fn session(most_steps: u64) -> Session {
 }
 
 #[test]
-fn no_motion_leads_further() {
+fn no_motion_passes_the_step_limit() {
     let mut session = session(20);
     let limit = (Reason::StepLimit, 20);
     type Move = fn(&mut Session) -> reviver_debugger::outcome::Motion;
@@ -50,7 +50,7 @@ fn questions_short_circuit() {
 }
 
 #[test]
-fn a_limit_at_the_bound_is_none() {
+fn a_limit_at_the_end_of_the_program_has_no_effect() {
     let mut session = session(52);
     assert_eq!(session.resume(Forward).reason, Reason::HistoryEnd);
     assert_eq!(session.check().unwrap().stop, Reason::HistoryEnd);
@@ -61,7 +61,7 @@ fn a_limit_at_the_bound_is_none() {
 }
 
 #[test]
-fn it_holds_on_lines_that_begin_with_an_edit_in_both_directions() {
+fn the_step_limit_applies_to_branches_in_both_directions() {
     let mut session = session(1_000);
     session.goto(17);
     session.set("n", "-1").unwrap();
@@ -80,7 +80,7 @@ fn it_holds_on_lines_that_begin_with_an_edit_in_both_directions() {
 }
 
 #[test]
-fn a_fence_comes_first() {
+fn a_fence_stops_before_the_step_limit() {
     let mut session = session(20);
     session.goto(20);
     session.fence();

@@ -104,8 +104,8 @@ impl Model {
         let session = Session::new(self.subject.clone(), start, limits(seed)).unwrap();
         match seed % 4 {
             1 => {
-                let driver = TieredRuntime::new(&self.subject.program, Evaluator);
-                session.with_long_runs(&LongRuns::eager(Arc::new(driver)))
+                let runtime = TieredRuntime::new(&self.subject.program, Evaluator);
+                session.with_long_runs(&LongRuns::eager(Arc::new(runtime)))
             }
             _ => session,
         }

@@ -80,7 +80,7 @@ fn console_run_by(header: &[&str], long_runs: RunnerMaker) -> Console {
 }
 
 #[test]
-fn sessions_say_what_they_said() {
+fn sessions_match_their_transcripts() {
     let update = std::env::var_os("UPDATE_SESSIONS").is_some();
     for path in transcripts() {
         let expected = std::fs::read_to_string(&path).unwrap();
@@ -98,7 +98,7 @@ fn sessions_say_what_they_said() {
 }
 
 #[test]
-fn sessions_say_the_same_by_native_code() {
+fn sessions_match_their_transcripts_with_native_code() {
     for path in transcripts() {
         let expected = std::fs::read_to_string(&path).unwrap();
         let header: Vec<&str> = expected.lines().take_while(|line| line.starts_with('#')).collect();
@@ -128,7 +128,7 @@ fn said(console: &mut Console, script: &str) -> String {
 const FIB: &[&str] = &["# program fib.rasm"];
 
 #[test]
-fn a_sourced_script_says_what_a_batch_says() {
+fn a_sourced_script_prints_the_same_as_a_batch() {
     let folder = folder("source");
     let path = folder.join("script");
     let script = "goto 1\nwatch a\nrc\ngoto end\nprint b\n";
@@ -171,7 +171,7 @@ fn quit_in_a_script_ends_the_session() {
 }
 
 #[test]
-fn what_cuts_a_command_short_ends_the_script() {
+fn a_command_stopped_by_a_limit_ends_the_script() {
     let path = folder("limit").join("script");
     std::fs::write(&path, "goto end\nrs 5\n").unwrap();
     let mut console = console(&["# program fib.rasm", "# max-steps 10"]);
@@ -181,7 +181,7 @@ fn what_cuts_a_command_short_ends_the_script() {
 }
 
 #[test]
-fn a_saved_session_says_the_same_again() {
+fn a_saved_session_prints_the_same_when_replayed() {
     let folder = folder("save");
     let saved = folder.join("saved");
     let script = format!("goto end\nlast a\nsave {}\nprint a\n", saved.display());
@@ -201,7 +201,7 @@ fn a_saved_session_says_the_same_again() {
 }
 
 #[test]
-fn what_a_script_did_is_saved_line_by_line_also_if_it_failed() {
+fn executed_lines_of_a_failed_script_are_saved() {
     let folder = folder("recorded");
     let (script, saved) = (folder.join("script"), folder.join("saved"));
     let own = folder.join("own");
@@ -216,7 +216,7 @@ fn what_a_script_did_is_saved_line_by_line_also_if_it_failed() {
 }
 
 #[test]
-fn what_glides_is_saved_as_where_it_led() {
+fn animated_motions_are_saved_as_their_destination() {
     let mut console = console(FIB);
     console.execute("break again").unwrap();
     for line in ["step 2", "step 1", "goto 4", "step 2", "step 3", "reverse-step 1"] {
@@ -313,7 +313,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_is_refused_is_explained() {
+fn refused_commands_have_a_reason() {
     let mut console = console(FIB);
     console.execute("break again").unwrap();
     for (command, expected) in REFUSED {
@@ -397,7 +397,7 @@ const OWN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn own_programs_say_what_they_should() {
+fn sessions_print_the_expected_lines() {
     for (text, script, expected) in OWN {
         let mut console = Console::new(
             Session::at_begin(support::subject(text)).unwrap(),
@@ -432,7 +432,7 @@ fn interrupted(console: &mut Console, command: &str, step: i64) {
 }
 
 #[test]
-fn an_interrupted_motion_is_saved_as_where_it_led() {
+fn an_interrupted_motion_is_saved_as_its_destination() {
     let long = &["# program fib.rasm", "# replace default 10 -> default 1000000000000"];
     let mut console = console(long);
     console.execute("break again if a == 1").unwrap();
@@ -462,7 +462,7 @@ fn fails(script: &Path) -> String {
 }
 
 #[test]
-fn scripts_that_carry_one_another_out_are_bounded() {
+fn recursive_scripts_are_limited() {
     let folder = folder("bounded");
     let path = |name: &str| folder.join(name);
     let write = |name: &str, text: String| std::fs::write(path(name), text).unwrap();

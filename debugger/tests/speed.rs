@@ -136,8 +136,8 @@ fn compare_engines(name: &str, text: &str) -> f64 {
         [there, middle, back, on, away, reverse]
     };
     let plain = trips(Session::at_begin(subject.clone()).unwrap());
-    let driver = TieredRuntime::new(&subject.program, Jit::new().unwrap());
-    let long_runs = LongRuns::new(Arc::new(driver));
+    let runtime = TieredRuntime::new(&subject.program, Jit::new().unwrap());
+    let long_runs = LongRuns::new(Arc::new(runtime));
     let fast = trips(Session::at_begin(subject).unwrap().with_long_runs(&long_runs));
     let what = [
         "end",

@@ -131,7 +131,7 @@ mod tests {
     const HOSTILE: &str = "a\x1b[2Jb\u{9b}8m\u{202e}\tc\rd\x7f\0";
 
     #[test]
-    fn lines_hold_nothing_that_a_terminal_obeys() {
+    fn escaped_lines_contain_no_control_characters() {
         let escaped = r"a\u{1b}[2Jb\u{9b}8m\u{202e}\tc\rd\u{7f}\u{0}";
         assert_eq!(line(HOSTILE), escaped);
         assert_eq!(text(HOSTILE), escaped);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn of_sequences_colours_alone_are_ours() {
+    fn only_colour_sequences_are_kept() {
         let ours = "\x1b[1;31mred\x1b[0m\x1b[m\n";
         assert_eq!(styled(ours), ours);
         for (sequence, escaped) in [
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_no_formulas() {
+    fn cells_of_csv_are_no_formulas() {
         for (field, cell) in [
             ("=1+1", "'=1+1"),
             ("+1", "'+1"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn xml_holds_what_it_allows() {
+    fn xml_contains_only_allowed_characters() {
         assert_eq!(xml_characters("a\0b\u{ffff}\u{fffe}\n\tc"), "a\\u{0}b\\u{ffff}\\u{fffe}\n\tc");
         assert_eq!(xml_text("<&\">\x1b"), "&lt;&amp;&quot;&gt;\\u{1b}");
     }

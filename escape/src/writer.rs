@@ -6,7 +6,7 @@ use std::str;
 use super::is_no_text;
 
 /// The escape syntax of a stream for characters that must not be printed.
-pub trait Spelling {
+pub trait Escaping {
     fn spell(c: char, out: &mut String);
 }
 
@@ -14,7 +14,7 @@ pub trait Spelling {
 #[derive(Debug)]
 pub struct Lines;
 
-impl Spelling for Lines {
+impl Escaping for Lines {
     fn spell(c: char, out: &mut String) {
         super::spelled(c, out);
     }
@@ -24,7 +24,7 @@ impl Spelling for Lines {
 #[derive(Debug)]
 pub struct Strings;
 
-impl Spelling for Strings {
+impl Escaping for Strings {
     fn spell(c: char, out: &mut String) {
         for unit in c.encode_utf16(&mut [0; 2]) {
             out.push_str(&format!("\\u{unit:04x}"));
@@ -47,7 +47,7 @@ pub struct EscapingWriter<W, S> {
     spelling: std::marker::PhantomData<S>,
 }
 
-impl<W: Write, S: Spelling> EscapingWriter<W, S> {
+impl<W: Write, S: Escaping> EscapingWriter<W, S> {
     /// Creates a writer that escapes everything before it reaches `inner`.
     pub fn new(inner: W) -> Self {
         EscapingWriter { inner, begun: Vec::new(), spelling: std::marker::PhantomData }
@@ -88,7 +88,7 @@ impl<W: Write, S: Spelling> EscapingWriter<W, S> {
 /// The replacement for bytes that aren't UTF-8.
 const UNREADABLE: &str = "\u{fffd}";
 
-impl<W: Write, S: Spelling> Write for EscapingWriter<W, S> {
+impl<W: Write, S: Escaping> Write for EscapingWriter<W, S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~');
         if self.begun.is_empty() && bytes.iter().all(is_plain) {
@@ -116,7 +116,7 @@ impl<W: Write, S: Spelling> Write for EscapingWriter<W, S> {
 mod tests {
     use super::*;
 
-    fn written<S: Spelling>(pieces: &[&[u8]]) -> String {
+    fn written<S: Escaping>(pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();
         let mut writer = EscapingWriter::<_, S>::new(&mut out);
         pieces.iter().for_each(|piece| writer.write_all(piece).unwrap());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_may_end_within_a_character() {
+    fn chunks_may_end_within_a_character() {
         let text = "ä\u{9b}31m大\u{202e}\x1b[2J\n";
         let whole = written::<Lines>(&[text.as_bytes()]);
         assert_eq!(whole, "ä\\u{9b}31m大\\u{202e}\\u{1b}[2J\n");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn json_escapes_keep_the_text() {
         assert_eq!(
             written::<Strings>(&["\"\u{9b}\u{e0041}\x7f\"".as_bytes()]),
             "\"\\u009b\\udb40\\udc41\\u007f\""

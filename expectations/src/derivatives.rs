@@ -11,9 +11,9 @@ use reviver_vm::values::Value;
 
 use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::{go, is_meant, reported};
+use crate::comparison;
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
-use crate::judged;
 use crate::settings::{CheckGradient, TestSettings};
 use crate::words::counted;
 
@@ -130,7 +130,7 @@ fn gradient_misses(
     subject: &Subject,
     loss: &Variable,
     results: &[DerivativeResult],
-    judge: &CheckGradient<'_>,
+    check_gradient: &CheckGradient<'_>,
 ) -> Result<Vec<Mismatch>, NoDerivatives> {
     let gradient = gradient(subject, loss)?;
     let mut misses = Vec::new();
@@ -153,7 +153,7 @@ fn gradient_misses(
     if !subject.exact && recomputed.is_none() && gradient.history_bytes != 0 {
         misses.push(Mismatch::new("0 bytes of history", counted(gradient.history_bytes as u64, "byte")));
     }
-    misses.extend(judge(subject, loss, &gradient));
+    misses.extend(check_gradient(subject, loss, &gradient));
     misses.extend(disagreement(subject, loss, &gradient, results.contains(&DerivativeResult::Disagrees))?);
     Ok(misses)
 }
@@ -267,7 +267,7 @@ fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivativ
 fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     let unit = 1000.0 * subject.program.ulp(subject.number(1.0));
     let (relative, absolute) = if unit < 1e-12 { (1e-10, 1e-14) } else { (unit.max(1e-10), unit) };
-    judged::close(name, found, expected, |found, wanted| {
+    comparison::close(name, found, expected, |found, wanted| {
         (found - wanted).abs() <= absolute.max(relative * wanted.abs())
     })
 }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_means_the_same_numbers_forever() {
+    fn a_seed_determines_its_numbers() {
         let mut draws = Draws::new(7);
         let wide = input(-5.0, 5.0, Some((-5, 5)));
         let drawn: Vec<String> = (0..8).filter_map(|_| draws.number(Class::Int, &wide)).collect();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_known() {
+    fn ranges_are_compared_with_the_word() {
         assert!(fits((-128, 128), Word::W8) && !fits((-128, 129), Word::W8) && !fits((-129, 0), Word::W8));
     }
 }

@@ -68,7 +68,7 @@ impl Examination<'_> {
                 let tally = properties.next().map(|tally| tally.assessment(has_runs));
                 // Interrupted runs can't confirm a property, because their remainder might violate it.
                 let is_known = !self.settings.is_interrupted();
-                assessed.assessment = if is_known { self.judged(property, tally) } else { stopped() };
+                assessed.assessment = if is_known { self.assessed(property, tally) } else { stopped() };
             }
         }
         assessed
@@ -125,7 +125,7 @@ impl Examination<'_> {
     }
 
     /// Returns the verdict on a property, from its tally or from the words of the text.
-    fn judged(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
+    fn assessed(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
         match (property, tally) {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
                 Assessment::Missed(vec![Mismatch::new(

@@ -74,7 +74,9 @@ pub struct ReadyProgram {
 impl ReadyProgram {
     /// Prepares a module as a program.
     ///
-    /// # Errors Returns an error if the module violates rules in the requested number system, or if the engine isn't available.
+    /// # Errors
+    /// Returns an error if the module violates rules in the requested number system, or if the engine isn't
+    /// available.
     pub fn new(
         module: &Module,
         given: &GivenWords,

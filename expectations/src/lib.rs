@@ -35,13 +35,13 @@
 
 pub mod assessment;
 mod bounded;
+mod comparison;
 mod derivatives;
 mod draw;
 mod examine;
 pub mod expected;
 pub mod given;
 pub mod grammar;
-mod judged;
 pub mod program;
 mod properties;
 mod reference;

@@ -9,10 +9,10 @@ use reviver_vm::{Machine, Travel};
 
 use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::go;
+use crate::comparison;
 use crate::draw::{Draws, fits};
 use crate::given::ReadyProgram;
 use crate::grammar::{DrawnInput, GivenWords, SameAs};
-use crate::judged;
 use crate::program::ProgramUnderTest;
 use crate::properties::{OwnLines, unrestored, usual};
 use crate::round_trip::RoundTrip;
@@ -158,13 +158,13 @@ impl ComparedPrograms<'_> {
     fn differences(&self, machine: &Machine, reference: &Machine) -> Vec<Mismatch> {
         let cells = results(&self.reference).filter_map(|(n, global)| {
             let wanted = reference.program().read(reference.state(), n);
-            let found = judged::values(machine, &global.name)?;
-            judged::same(&global.name, (machine.program(), &found), (reference.program(), &wanted))
+            let found = comparison::values(machine, &global.name)?;
+            comparison::same(&global.name, (machine.program(), &found), (reference.program(), &wanted))
         });
         let mut misses: Vec<Mismatch> = cells.collect();
-        let tape = |machine: &Machine| judged::tape(machine, Travel::Forward);
+        let tape = |machine: &Machine| comparison::tape(machine, Travel::Forward);
         let (found, wanted) = (tape(machine), tape(reference));
-        misses.extend(judged::same("tape", (machine.program(), &found), (reference.program(), &wanted)));
+        misses.extend(comparison::same("tape", (machine.program(), &found), (reference.program(), &wanted)));
         misses
     }
 }

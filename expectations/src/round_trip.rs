@@ -8,7 +8,7 @@ use crate::bounded::{Halt, go};
 use crate::settings::TestLimits;
 
 /// A run that has reached the end and is about to go back.
-pub(crate) struct Turned {
+pub(crate) struct EndedRun {
     first: State,
     travel: Travel,
     limits: TestLimits,
@@ -41,10 +41,10 @@ pub(crate) enum RoundTripEnd {
 
 impl RoundTrip {
     /// Runs to the end of the program in the first direction.
-    pub fn begin(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<Turned, Halt> {
+    pub fn begin(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<EndedRun, Halt> {
         let first = machine.state().try_clone()?;
         go(machine, travel, limits)?;
-        Ok(Turned { first, travel, limits })
+        Ok(EndedRun { first, travel, limits })
     }
 
     /// Returns true if the run can't be reversed without a history.
@@ -55,7 +55,7 @@ impl RoundTrip {
     }
 }
 
-impl Turned {
+impl EndedRun {
     /// Records the observations at the turning point, runs back, and compares the final state with the
     /// initial one.
     pub fn back(self, machine: &mut Machine) -> Result<RoundTrip, Halt> {

@@ -5,9 +5,9 @@ use reviver_vm::{Cause, Machine, drift};
 
 use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::{Halt, go, is_meant};
+use crate::comparison;
 use crate::given::ReadyProgram;
 use crate::grammar::{ExpectedEnd, ExpectedRun, RunResult};
-use crate::judged;
 use crate::properties::{OwnLines, unrestored, usual};
 use crate::round_trip::{RoundTrip, RoundTripEnd};
 use crate::settings::{TestLimits, TestSettings};
@@ -127,19 +127,19 @@ impl RunAssessor<'_> {
             )
         };
         match result {
-            RunResult::Near { name, values } => match judged::values(machine, name) {
+            RunResult::Near { name, values } => match comparison::values(machine, name) {
                 Some(found) => {
                     let found: Vec<f64> = found.into_iter().map(|value| program.approximate(value)).collect();
-                    judged::near(name, &found, values)
+                    comparison::near(name, &found, values)
                 }
                 None => unknown(name),
             },
-            RunResult::Equals { name, values } => match judged::values(machine, name) {
-                Some(found) => judged::equal(program, name, &found, values),
+            RunResult::Equals { name, values } => match comparison::values(machine, name) {
+                Some(found) => comparison::equal(program, name, &found, values),
                 None => unknown(name),
             },
             RunResult::Tape(values) => {
-                judged::equal(program, "tape", &judged::tape(machine, self.run.travel), values)
+                comparison::equal(program, "tape", &comparison::tape(machine, self.run.travel), values)
             }
             RunResult::Erases(bits) => {
                 let found = machine.state().counters.erased_bits;

@@ -129,7 +129,7 @@ impl Output {
     /// Checks an output path, tests whether it can be written, and enters the output in the register.
     pub(crate) fn attempt(used: Register, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
         let mut output = Output { used, path: path.to_owned(), replaces, entered: None };
-        let destination = output.judged()?;
+        let destination = output.checked_destination()?;
         write::attempt(&destination, output.insists()).map_err(|error| output.refused(error))?;
         let identity = destination.identity().map_err(|error| WriteError::io(path, error))?;
         if let Some(identity) = &identity {
@@ -151,21 +151,21 @@ impl Output {
     /// Returns an error if the destination became unavailable meanwhile, or if the platform reports one.
     pub fn commit(mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.leave();
-        let destination = self.judged()?;
+        let destination = self.checked_destination()?;
         write::commit(&self.path, &destination, self.insists(), bytes).map_err(|error| self.refused(error))
     }
 
     /// Opens a temporary file that takes the chunks of the output until it is complete.
     pub(crate) fn grow(&self) -> Result<write::GrowingFile, WriteError> {
         // The register's entry for this output must not count as a conflict with itself.
-        let destination = self.judged_besides_itself()?;
+        let destination = self.checked_besides_itself()?;
         write::grow(&self.path, &destination, self.insists()).map_err(|error| self.refused(error))
     }
 
     /// Moves a temporary file that is complete to its destination.
     pub(crate) fn commit_grown(mut self, file: write::GrowingFile) -> Result<(), WriteError> {
         self.leave();
-        let destination = self.judged()?;
+        let destination = self.checked_destination()?;
         write::finish(file, &destination, self.insists()).map_err(|error| self.refused(error))
     }
 
@@ -174,11 +174,11 @@ impl Output {
     }
 
     /// Resolves and checks the path while this output's own register entry is suspended.
-    fn judged_besides_itself(&self) -> Result<Destination, WriteError> {
+    fn checked_besides_itself(&self) -> Result<Destination, WriteError> {
         if let Some(identity) = &self.entered {
             self.used.leave(identity);
         }
-        let destination = self.judged();
+        let destination = self.checked_destination();
         if let Some(identity) = &self.entered {
             self.used.enter(identity.clone(), Purpose::Output(self.path.clone()));
         }
@@ -186,7 +186,7 @@ impl Output {
     }
 
     /// Resolves the path now, and checks that it may be written.
-    fn judged(&self) -> Result<Destination, WriteError> {
+    fn checked_destination(&self) -> Result<Destination, WriteError> {
         let io = |error| WriteError::io(&self.path, error);
         let destination = Destination::of(&self.path).map_err(io)?;
         let identity =

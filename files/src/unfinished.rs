@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_noted_until_they_are_finished() {
+    fn files_are_registered_until_they_are_finished() {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<_> = (0..FILES + 1).map(|n| folder.path().join(n.to_string())).collect();
         paths.iter().for_each(|path| std::fs::write(path, "").unwrap());

@@ -86,7 +86,7 @@ fn a_replaced_file_keeps_its_permissions() {
 
 #[cfg(unix)]
 #[test]
-fn rests_of_dead_writers_go_and_those_of_living_ones_stay() {
+fn only_unfinished_files_of_ended_processes_are_removed() {
     use rustix::fs::{FlockOperation, flock};
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -115,7 +115,7 @@ fn rests_of_dead_writers_go_and_those_of_living_ones_stay() {
 }
 
 #[test]
-fn an_output_is_no_input_and_no_other_output() {
+fn an_output_differs_from_inputs_and_other_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("input"), folder.path().join("output"));
     fs::write(&input, "text").unwrap();

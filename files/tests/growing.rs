@@ -13,7 +13,7 @@ fn names(folder: &Path) -> usize {
 }
 
 #[test]
-fn nothing_is_there_before_it_is_finished() {
+fn an_output_appears_when_it_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let files = UsedFiles::default();
@@ -30,7 +30,7 @@ fn nothing_is_there_before_it_is_finished() {
 }
 
 #[test]
-fn what_is_given_up_leaves_everything_as_it_was() {
+fn an_abandoned_output_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "old").unwrap();
@@ -45,7 +45,7 @@ fn what_is_given_up_leaves_everything_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn permissions_stay_and_so_do_links() {
+fn permissions_and_links_are_kept() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = tempfile::tempdir().unwrap();
     let (path, link) = (folder.path().join("file"), folder.path().join("link"));
@@ -70,7 +70,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn inputs_that_are_read_piece_by_piece_are_inputs() {
+fn inputs_read_in_chunks_are_registered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "content").unwrap();

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_has_its_cells_and_no_others() {
+    fn a_set_contains_exactly_its_cells() {
         let axis = |count, stride| Axis { count, stride };
         let sets = [
             (Axis::NONE, Axis::NONE),

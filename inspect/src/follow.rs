@@ -63,15 +63,17 @@ pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> S
 /// # Errors
 /// The errors of [`CheckpointedRun::run`].
 pub fn run(
-    course: &mut CheckpointedRun,
+    checkpointed_run: &mut CheckpointedRun,
     observer: Option<&mut PlacedObserver<'_>>,
     travel: Travel,
     budget: u64,
 ) -> Result<Stop, RunHalt> {
-    let Some(PlacedObserver { places, looks }) = observer else { return course.run(None, travel, budget) };
+    let Some(PlacedObserver { places, looks }) = observer else {
+        return checkpointed_run.run(None, travel, budget);
+    };
     let mut left = budget;
     loop {
-        let state = course.machine().state();
+        let state = checkpointed_run.machine().state();
         let before = state.step;
         let node = Node::of(state, travel);
         let is_place = places.contains(node);
@@ -80,8 +82,8 @@ pub fn run(
         }
         let due = looks.due(state).unwrap_or(u64::MAX).max(1);
         let part = left.min(due).min(if is_place { 1 } else { u64::MAX });
-        let outcome = course.run(Some(&*places).filter(|_| !is_place), travel, part);
-        let state = course.machine().state();
+        let outcome = checkpointed_run.run(Some(&*places).filter(|_| !is_place), travel, part);
+        let state = checkpointed_run.machine().state();
         let made = state.step.abs_diff(before);
         left -= made.min(left);
         if made > 0 && (is_place || made == due) {

@@ -1,5 +1,5 @@
-//! Facts about programs and their states, which the debugger, plots and logs share. This crate prints nothing, and knows
-//! no terminal and no session.
+//! Facts about programs and their states, which the debugger, plots and logs share. This crate prints nothing, and
+//! knows no terminal and no session.
 //!
 //! | module | content |
 //! |---|---|

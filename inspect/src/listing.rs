@@ -17,7 +17,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Instruction, Link, Operand, Place};
 use reviver_isa::module::Structure;
 use reviver_isa::structure::BlockKind;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::Update;
 use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
@@ -387,28 +387,28 @@ pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
         Update::Exit => return format!(".end of {}", procedure.name),
         _ => {}
     }
-    let speller = Speller { module, procedure };
+    let renderer = TextRenderer { module, procedure };
     if let Some((block, seam)) = program.seam(at) {
         return match (&block.kind, (seam == 0) != inverted) {
             (BlockKind::Temporaries, true) => {
-                format!("compute {}", speller.words_at(block, seam, instruction))
+                format!("compute {}", renderer.words_at(block, seam, instruction))
             }
             (BlockKind::Temporaries, false) => {
-                format!("uncompute {}", speller.words_at(block, seam, instruction))
+                format!("uncompute {}", renderer.words_at(block, seam, instruction))
             }
-            _ => speller.words(block, seam),
+            _ => renderer.words(block, seam),
         };
     }
-    flat(speller, instruction, inverted)
+    flat(renderer, instruction, inverted)
 }
 
-fn flat(speller: Speller<'_>, instruction: &Instruction, inverted: bool) -> String {
-    let module = speller.module;
+fn flat(renderer: TextRenderer<'_>, instruction: &Instruction, inverted: bool) -> String {
+    let module = renderer.module;
     let mut instruction = instruction.clone();
     if inverted {
         instruction.update = instruction.update.inverse();
     }
-    speller.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
+    renderer.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
 }
 
 /// Renders one instruction of a compound statement on its own.
@@ -425,7 +425,7 @@ pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> 
         _ => true,
     };
     let is_known = instruction.link == Link::None && instruction.operands.iter().all(is_written);
-    is_known.then(|| flat(Speller { module, procedure }, instruction, inverted))
+    is_known.then(|| flat(TextRenderer { module, procedure }, instruction, inverted))
 }
 
 /// Returns true if the text before a colon is a label.

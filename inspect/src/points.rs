@@ -215,7 +215,7 @@ impl Point {
 
     /// Evaluates the condition and the message of a point that was reached, given the scene of the
     /// innermost frame.
-    pub fn judge(&self, innermost: Scene<'_>) -> PointVerdict {
+    pub fn verdict(&self, innermost: Scene<'_>) -> PointVerdict {
         let condition_error = match self.holds(innermost) {
             Ok(false) => return PointVerdict::Passes,
             Ok(true) => None,

@@ -5,60 +5,60 @@ use std::sync::LazyLock;
 
 use crate::arith::{Arith, Order};
 use crate::fault::Eval;
-use crate::function::{Form, Function, FunctionRow};
+use crate::function::{Function, FunctionRow, Signature};
 use crate::mutants;
 use crate::number::{Arithmetic, F64, Reals, Wide};
 use crate::step::{AnyFunction, Functions};
 use crate::update::{PlanePoint, Update};
 
 impl Function {
-    /// Evaluates the form integers → integer.
+    /// Evaluates the signature integers → integer.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_int(s, a, b))
     }
 
-    /// Evaluates the form reals → real.
+    /// Evaluates the signature reals → real.
     #[inline(always)]
     pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_real(self, s, row.row_real(s, a, b))
     }
 
-    /// Evaluates the form (real, integer) → real.
+    /// Evaluates the signature (real, integer) → real.
     #[inline(always)]
     pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
         mutants::answered_real(self, s, self.row_real_int(s, a, b))
     }
 
-    /// Evaluates the form reals → integer.
+    /// Evaluates the signature reals → integer.
     #[inline(always)]
     pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_int(self, s, row.row_reals_to_int(s, a, b))
     }
 
-    /// Evaluates the form integers → real.
+    /// Evaluates the signature integers → real.
     #[inline(always)]
     pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
         let (row, a, b) = mutants::asked(self, a, b);
         mutants::answered_real(self, s, row.row_ints_to_real(s, a, b))
     }
 
-    /// ∂f/∂a of the form reals → real.
+    /// ∂f/∂a of the signature reals → real.
     #[inline(always)]
     pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         mutants::partial(self, 0, s, self.row_d_a(s, a, b))
     }
 
-    /// ∂f/∂b of the form reals → real.
+    /// ∂f/∂b of the signature reals → real.
     #[inline(always)]
     pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
         mutants::partial(self, 1, s, self.row_d_b(s, a, b))
     }
 
-    /// ∂f/∂a of the form (real, integer) → real.
+    /// ∂f/∂a of the signature (real, integer) → real.
     #[inline(always)]
     pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
         mutants::partial(self, 0, s, self.row_d_a_int(s, a, b))
@@ -105,17 +105,24 @@ impl Function {
         let is_number = |value: Eval<f64>| value.and_then(|value| F64.admit(value)).is_ok();
         let lacks = |value, partial| is_number(value) && !is_number(partial);
         let points = || EDGES.iter().flat_map(|&a| EDGES.iter().map(move |&b| (a, b)));
-        self.forms().any(|form| match (form, source) {
-            (Form::Real, 0) => {
+        self.signatures().any(|signature| match (signature, source) {
+            (Signature::Real, 0) => {
                 points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_a(&numbers, a, b)))
             }
-            (Form::Real, _) if self.arity() > 1 => {
+            (Signature::Real, _) if self.arity() > 1 => {
                 points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_b(&numbers, a, b)))
             }
-            (Form::RealInt, 0) => points().any(|(a, b)| {
+            (Signature::RealInt, 0) => points().any(|(a, b)| {
                 lacks(self.real_int(&numbers, a, b as i64), self.d_a_int(&numbers, a, b as i64))
             }),
-            (Form::Real | Form::RealInt | Form::Int | Form::RealsToInt | Form::IntsToReal, _) => false,
+            (
+                Signature::Real
+                | Signature::RealInt
+                | Signature::Int
+                | Signature::RealsToInt
+                | Signature::IntsToReal,
+                _,
+            ) => false,
         })
     }
 }
@@ -203,7 +210,7 @@ impl Update {
     /// Returns the new value of an integer target, given its old value `y` and the function's value `f`.
     ///
     /// # Errors
-    /// Returns [`Fault::NoForm`](crate::fault::Fault::NoForm) if the row has no meaning for integers.
+    /// Returns [`Fault::NoSignature`](crate::fault::Fault::NoSignature) if the row has no meaning for integers.
     #[inline(always)]
     pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
         mutants::updated_int(self, s, self.row_int(s, y, f))

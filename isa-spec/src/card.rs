@@ -97,7 +97,7 @@ impl CardTerm {
     }
 
     /// Returns the operand from the point of view of the inverse instruction.
-    fn seen_from_behind(self) -> CardTerm {
+    fn seen_from_inverse(self) -> CardTerm {
         CardTerm { before: self.after, after: self.before, ..self }
     }
 
@@ -166,6 +166,6 @@ fn card(update: Update, function: Option<Function>, operands: &[CardTerm]) -> Ca
     let way =
         |update, operands: &[CardTerm]| Lines::of(&Formulas::as_written(), update, function, operands).way();
     let (does, parts) = way(update, operands);
-    let behind: Vec<CardTerm> = operands.iter().cloned().map(CardTerm::seen_from_behind).collect();
+    let behind: Vec<CardTerm> = operands.iter().cloned().map(CardTerm::seen_from_inverse).collect();
     Card { does, undone: update.is_reversible().then(|| way(update.inverse(), &behind).0), parts }
 }

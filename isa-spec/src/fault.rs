@@ -25,9 +25,9 @@ pub enum Fault {
     /// A real is outside the range of the module's integers.
     #[error("real number out of the integers' range")]
     OutOfRange,
-    /// The function has no form for these operand classes; verification excludes this.
+    /// The function has no signature for these operand classes; verification excludes this.
     #[error("the function has no form for these operand classes")]
-    NoForm,
+    NoSignature,
 }
 
 /// The result of evaluating a pure function.

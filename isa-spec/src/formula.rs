@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::arith::{Arith, Elementary, Order};
 use crate::fault::{Eval, Fault};
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::instruction::Class;
 
 /// The precedence of a formula: an operand of lower precedence than its context needs parentheses.
@@ -115,7 +115,7 @@ impl Formula {
 
 /// Several formulas as text. Long parts that are used more than once are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spelled {
+pub struct RenderedExpression {
     /// The formulas, in the order of the request.
     pub formulas: Vec<Formula>,
     /// Definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
@@ -190,31 +190,38 @@ impl Formulas {
         self.push(FormulaNode::Applied(name, arguments))
     }
 
-    /// Returns a function's value in one of its forms.
+    /// Returns a function's value in one of its signatures.
     ///
     /// # Errors
-    /// Returns an error if the function has no such form.
-    pub fn value(&self, function: Function, form: Form, a: Expr, b: Expr) -> Eval<Expr> {
-        match form {
-            Form::Int => function.int(&self, a, b),
-            Form::Real => function.real(&self, a, b),
-            Form::RealInt => function.real_int(&self, a, b),
-            Form::RealsToInt => function.reals_to_int(&self, a, b),
-            Form::IntsToReal => function.ints_to_real(&self, a, b),
+    /// Returns an error if the function has no such signature.
+    pub fn value(&self, function: Function, signature: Signature, a: Expr, b: Expr) -> Eval<Expr> {
+        match signature {
+            Signature::Int => function.int(&self, a, b),
+            Signature::Real => function.real(&self, a, b),
+            Signature::RealInt => function.real_int(&self, a, b),
+            Signature::RealsToInt => function.reals_to_int(&self, a, b),
+            Signature::IntsToReal => function.ints_to_real(&self, a, b),
         }
     }
 
-    /// Returns the partial derivative of a form with respect to a source (0 or 1).
+    /// Returns the partial derivative of a signature with respect to a source (0 or 1).
     ///
     /// # Errors
-    /// Returns an error if there is no such derivative: the function has no such form, or the source is an
+    /// Returns an error if there is no such derivative: the function has no such signature, or the source is an
     /// integer.
-    pub fn partial(&self, function: Function, form: Form, source: usize, a: Expr, b: Expr) -> Eval<Expr> {
-        match (form, source) {
-            (Form::Real, 0) => function.d_a(&self, a, b),
-            (Form::Real, 1) => function.d_b(&self, a, b),
-            (Form::RealInt, 0) => function.d_a_int(&self, a, b),
-            _ => Err(Fault::NoForm),
+    pub fn partial(
+        &self,
+        function: Function,
+        signature: Signature,
+        source: usize,
+        a: Expr,
+        b: Expr,
+    ) -> Eval<Expr> {
+        match (signature, source) {
+            (Signature::Real, 0) => function.d_a(&self, a, b),
+            (Signature::Real, 1) => function.d_b(&self, a, b),
+            (Signature::RealInt, 0) => function.d_a_int(&self, a, b),
+            _ => Err(Fault::NoSignature),
         }
     }
 
@@ -241,10 +248,10 @@ impl Formulas {
     }
 
     /// Returns expressions as text.
-    pub fn spell(&self, exprs: &[Expr]) -> Spelled {
+    pub fn spell(&self, exprs: &[Expr]) -> RenderedExpression {
         let names = self.name_parts(exprs);
         let formulas = exprs.iter().map(|&expr| self.spell_with(expr, &names, &str::to_owned)).collect();
-        Spelled { formulas, parts: self.parts(&names, &str::to_owned) }
+        RenderedExpression { formulas, parts: self.parts(&names, &str::to_owned) }
     }
 
     /// Names the parts of expressions that are long and used more than once.
@@ -351,12 +358,13 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the form of a function for these source classes and this result class.
-pub fn form(function: Function, result: Class, sources: &[Class]) -> Option<Form> {
-    let fits = |form: &Form| {
-        form.result() == result && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
+/// Returns the signature of a function for these source classes and this result class.
+pub fn signature(function: Function, result: Class, sources: &[Class]) -> Option<Signature> {
+    let fits = |signature: &Signature| {
+        signature.result() == result
+            && sources.iter().enumerate().all(|(n, &class)| signature.source(n) == class)
     };
-    function.forms().find(fits)
+    function.signatures().find(fits)
 }
 
 impl Arith for &Formulas {

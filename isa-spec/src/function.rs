@@ -1,7 +1,7 @@
 //! The function rows: every pure function `f(a, b)` that an update can apply, defined once.
 //!
 //! A row states its byte, its spelling, its edges, its value for each combination of operand classes (a
-//! *form*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
+//! *signature*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
 //! derived from this table. The table knows no update, no cell and no direction.
 //!
 //! The row's byte is the second byte of an instruction; bytes are frozen.
@@ -12,7 +12,7 @@ use crate::fault::{Eval, Fault};
 
 /// A combination of operand classes that a function accepts, and the class of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum Signature {
     /// All sources are integers, and so is the result.
     Int,
     /// All sources are real, and so is the result.
@@ -25,19 +25,19 @@ pub enum Form {
     IntsToReal,
 }
 
-impl Form {
+impl Signature {
     /// Returns the class of the function's value. A target has the same class.
     pub const fn result(self) -> Class {
         match self {
-            Form::Int | Form::RealsToInt => Class::Int,
-            Form::Real | Form::RealInt | Form::IntsToReal => Class::Real,
+            Signature::Int | Signature::RealsToInt => Class::Int,
+            Signature::Real | Signature::RealInt | Signature::IntsToReal => Class::Real,
         }
     }
 
     /// Returns the class of source `index` (0 or 1).
     pub fn source(self, index: usize) -> Class {
         match (self, index) {
-            (Form::Int | Form::IntsToReal, _) | (Form::RealInt, 1) => Class::Int,
+            (Signature::Int | Signature::IntsToReal, _) | (Signature::RealInt, 1) => Class::Int,
             _ => Class::Real,
         }
     }
@@ -58,35 +58,35 @@ pub enum Group {
     Conversion,
 }
 
-/// The evaluators that a row provides. The defaults report that there is no such form.
+/// The evaluators that a row provides. The defaults report that there is no such signature.
 pub(crate) trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn real<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn real_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Int) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn reals_to_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Int> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn ints_to_real<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn d_a<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn d_b<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn d_a_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Int) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
 }
 
-/// Generates one method of [`FunctionRow`] from a `form: expression` line of a row.
+/// Generates one method of [`FunctionRow`] from a `signature: expression` line of a row.
 macro_rules! method {
     ($name:ident $a_class:ident $b_class:ident $result:ident ($s:ident) $body:expr) => {
         method!($name $a_class $b_class $result ($s, _a, _b) $body);
@@ -104,7 +104,7 @@ macro_rules! method {
     };
 }
 
-macro_rules! form {
+macro_rules! signature {
     (int $sources:tt $body:expr) => { method!(int Int Int Int $sources $body); };
     (real $sources:tt $body:expr) => { method!(real Real Real Real $sources $body); };
     (real_int $sources:tt $body:expr) => { method!(real_int Real Int Real $sources $body); };
@@ -115,21 +115,21 @@ macro_rules! form {
     (d_a_int $sources:tt $body:expr) => { method!(d_a_int Real Int Real $sources $body); };
 }
 
-macro_rules! form_name {
+macro_rules! signature_name {
     (int) => {
-        Some(Form::Int)
+        Some(Signature::Int)
     };
     (real) => {
-        Some(Form::Real)
+        Some(Signature::Real)
     };
     (real_int) => {
-        Some(Form::RealInt)
+        Some(Signature::RealInt)
     };
     (reals_to_int) => {
-        Some(Form::RealsToInt)
+        Some(Signature::RealsToInt)
     };
     (ints_to_real) => {
-        Some(Form::IntsToReal)
+        Some(Signature::IntsToReal)
     };
     ($derivative:ident) => {
         None
@@ -153,7 +153,7 @@ macro_rules! functions {
     ($(
         $(#[doc = $doc:literal])+
         $Name:ident = $byte:literal $text:literal $group:ident $sources:tt edges $edges:literal {
-            $( $form:ident: $body:expr; )+
+            $( $signature:ident: $body:expr; )+
         }
     )+) => {
         /// A pure function of up to two sources; the second byte of an instruction.
@@ -167,7 +167,7 @@ macro_rules! functions {
         pub mod rows {
             $( $(#[doc = $doc])+ pub struct $Name; )+
         }
-        $( impl FunctionRow for rows::$Name { $( form!($form $sources $body); )+ } )+
+        $( impl FunctionRow for rows::$Name { $( signature!($signature $sources $body); )+ } )+
 
         impl Function {
             /// Every row, in byte order.
@@ -205,11 +205,11 @@ macro_rules! functions {
             }
 
             /// Returns the combinations of operand classes that the function accepts.
-            pub fn forms(self) -> impl Iterator<Item = Form> {
-                let forms: &'static [Option<Form>] = match self {
-                    $( Function::$Name => &[ $( form_name!($form) ),+ ], )+
+            pub fn signatures(self) -> impl Iterator<Item = Signature> {
+                let signatures: &'static [Option<Signature>] = match self {
+                    $( Function::$Name => &[ $( signature_name!($signature) ),+ ], )+
                 };
-                forms.iter().flatten().copied()
+                signatures.iter().flatten().copied()
             }
 
             // The rows without injected faults. `asked.rs` wraps these methods for all other code.
@@ -340,7 +340,8 @@ functions! {
         };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
-    /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place off.
+    /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place
+    /// off.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
     edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
            Fixed point traps on overflow; its derivative also traps if the exponent is too large for fixed point." {
@@ -639,8 +640,8 @@ functions! {
         d_a: over_hypot(s, a, (a, b));
         d_b: over_hypot(s, b, (a, b));
     }
-    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of the last
-    /// place off. Its derivative is called erf_slope, 2/√π times e^(-a²), and is no function of programs.
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of
+    /// the last place off. Its derivative is called erf_slope, 2/√π times e^(-a²), and is no function of programs.
     Erf = 0x55 "erf" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Erf, a);
         d_a: s.written_as(
@@ -648,8 +649,8 @@ functions! {
             || s.elementary(Elementary::ErfSlope, a),
         );
     }
-    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Its derivative is called digamma,
-    /// and is no function of programs.
+    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Its derivative is
+    /// called digamma, and is no function of programs.
     LogGamma = 0x56 "lgamma" Elementary (s, a)
     edges "A source that is not positive traps, and so does a result out of range." {
         real: s.elementary(Elementary::LogGamma, a);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::card::{self, Card, CardTerm};
 use crate::formula::Formulas;
-use crate::function::{Form, Function, Group};
+use crate::function::{Function, Group, Signature};
 use crate::instruction::Class;
 use crate::language;
 use crate::number::{Arithmetic, F64, Reals, Wide};
@@ -261,7 +261,7 @@ fn functions_table(group: Group) -> String {
             "| 0x{:02x} | `{}` | {} | {} | {} | {} |",
             function.byte(),
             function.name(),
-            forms(function).join("; "),
+            signatures(function).join("; "),
             formulas.values.join("; "),
             if formulas.parts.is_empty() { partials.join("; ") } else { "see its section".to_owned() },
             if function.edges().is_empty() { "none" } else { function.edges() },
@@ -270,18 +270,18 @@ fn functions_table(group: Group) -> String {
     text
 }
 
-fn forms(function: Function) -> Vec<String> {
-    function.forms().map(|form| form_name(form, function.arity())).collect()
+fn signatures(function: Function) -> Vec<String> {
+    function.signatures().map(|signature| signature_name(signature, function.arity())).collect()
 }
 
-fn form_name(form: Form, arity: usize) -> String {
-    let sources: Vec<&str> = (0..arity).map(|n| form.source(n).name()).collect();
-    format!("({}) → {}", sources.join(", "), form.result().name())
+fn signature_name(signature: Signature, arity: usize) -> String {
+    let sources: Vec<&str> = (0..arity).map(|n| signature.source(n).name()).collect();
+    format!("({}) → {}", sources.join(", "), signature.result().name())
 }
 
 /// The formulas of a row with the sources a and b.
 struct FunctionFormulas {
-    /// The values of all forms; a single one if the forms have the same text.
+    /// The values of all signatures; a single one if the signatures have the same text.
     values: Vec<String>,
     /// ∂f/∂a and ∂f/∂b with their formulas.
     partials: Vec<(&'static str, String)>,
@@ -292,14 +292,16 @@ impl FunctionFormulas {
     fn of(function: Function) -> FunctionFormulas {
         let arena = Formulas::new();
         let (a, b) = (arena.leaf("a"), arena.leaf("b"));
-        let mut values: Vec<_> =
-            function.forms().filter_map(|form| arena.value(function, form, a, b).ok()).collect();
+        let mut values: Vec<_> = function
+            .signatures()
+            .filter_map(|signature| arena.value(function, signature, a, b).ok())
+            .collect();
         values.dedup();
         let sources = (0..function.arity()).zip(["∂f/∂a", "∂f/∂b"]);
         let partials: Vec<_> = sources
             .filter_map(|(n, name)| {
-                let partial = |form| arena.partial(function, form, n, a, b).ok();
-                function.forms().find_map(partial).map(|partial| (name, partial))
+                let partial = |signature| arena.partial(function, signature, n, a, b).ok();
+                function.signatures().find_map(partial).map(|partial| (name, partial))
             })
             .collect();
         let count = values.len();
@@ -315,9 +317,9 @@ impl FunctionFormulas {
 fn function_page(function: Function) -> String {
     let mut text = format!("{}\n\n", paragraph(function.doc()));
     let formulas = FunctionFormulas::of(function);
-    let signature = ["f", "f(a)", "f(a, b)"][function.arity()];
+    let example = ["f", "f(a)", "f(a, b)"][function.arity()];
     for value in &formulas.values {
-        let _ = writeln!(text, "    {signature} = {value}");
+        let _ = writeln!(text, "    {example} = {value}");
     }
     for (name, partial) in &formulas.partials {
         let _ = writeln!(text, "    {name} = {partial}");
@@ -326,7 +328,7 @@ fn function_page(function: Function) -> String {
         let _ = writeln!(text, "    where {}", formulas.parts.join(", "));
     }
     text.push('\n');
-    item(&mut text, "Forms", &forms(function).join("; "));
+    item(&mut text, "Forms", &signatures(function).join("; "));
     item(&mut text, "Edges", function.edges());
     item(&mut text, "Example", &function_example(function));
     item(&mut text, "Byte", &format!("0x{:02x}", function.byte()));
@@ -342,23 +344,24 @@ fn function_example(function: Function) -> String {
         None if function.is_condition() => format!("`br partner, {}`", function.name()),
         None => line,
     };
-    let values: Vec<String> = function.forms().map(|form| example_value(function, form)).collect();
+    let values: Vec<String> =
+        function.signatures().map(|signature| example_value(function, signature)).collect();
     if function.arity() == 0 { line } else { format!("{line}; {}", values.join(", ")) }
 }
 
 /// Returns the value for sample sources: `f(7, 2) = 3`
-fn example_value(function: Function, form: Form) -> String {
+fn example_value(function: Function, signature: Signature) -> String {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     let (ints, reals) = ([7, 2], [0.75, 2.0]);
-    let value = match form {
-        Form::Int => function.int(&numbers, ints[0], ints[1]).map(|v| v.to_string()),
-        Form::RealsToInt => function.reals_to_int(&numbers, reals[0], reals[1]).map(|v| v.to_string()),
-        Form::Real => function.real(&numbers, reals[0], reals[1]).map(|v| F64.text(v)),
-        Form::RealInt => function.real_int(&numbers, reals[0], ints[1]).map(|v| F64.text(v)),
-        Form::IntsToReal => function.ints_to_real(&numbers, ints[0], ints[1]).map(|v| F64.text(v)),
+    let value = match signature {
+        Signature::Int => function.int(&numbers, ints[0], ints[1]).map(|v| v.to_string()),
+        Signature::RealsToInt => function.reals_to_int(&numbers, reals[0], reals[1]).map(|v| v.to_string()),
+        Signature::Real => function.real(&numbers, reals[0], reals[1]).map(|v| F64.text(v)),
+        Signature::RealInt => function.real_int(&numbers, reals[0], ints[1]).map(|v| F64.text(v)),
+        Signature::IntsToReal => function.ints_to_real(&numbers, ints[0], ints[1]).map(|v| F64.text(v)),
     };
     let sources: Vec<String> = (0..function.arity())
-        .map(|n| match form.source(n) {
+        .map(|n| match signature.source(n) {
             Class::Int => ints[n].to_string(),
             Class::Real => F64.text(reals[n]),
         })
@@ -370,19 +373,23 @@ fn example_value(function: Function, form: Form) -> String {
 
 /// Returns the page of an update applied to a function, if there is such an instruction.
 fn instruction_page(update: Update, function: Function) -> Option<String> {
-    let legal = |form: &Form| match form.result() {
+    let legal = |signature: &Signature| match signature.result() {
         Class::Int => update.over().contains(&Over::Integers),
         Class::Real => update.over().iter().any(|&over| over != Over::Integers),
     };
-    let forms: Vec<Form> = function.forms().filter(legal).collect();
-    // The adjoints on the page are those of the form with a real target, if there is one.
-    let form = forms.iter().find(|form| form.result() == Class::Real).or(forms.first()).copied()?;
+    let signatures: Vec<Signature> = function.signatures().filter(legal).collect();
+    // The adjoints on the page are those of the signature with a real target, if there is one.
+    let signature = signatures
+        .iter()
+        .find(|signature| signature.result() == Class::Real)
+        .or(signatures.first())
+        .copied()?;
     if update.shape() != OperandShape::Accumulate {
         return None;
     }
-    let mut terms = vec![CardTerm::cell("y", form.result())];
+    let mut terms = vec![CardTerm::cell("y", signature.result())];
     let sources = ["a", "b"].into_iter().enumerate().take(function.arity());
-    terms.extend(sources.map(|(n, name)| CardTerm::cell(name, form.source(n))));
+    terms.extend(sources.map(|(n, name)| CardTerm::cell(name, signature.source(n))));
     let operands: Vec<&str> = terms.iter().map(|term| term.name.as_str()).collect();
     let operands = operands.join(", ");
     let card = card::describe(update, function, &terms);
@@ -390,7 +397,8 @@ fn instruction_page(update: Update, function: Function) -> Option<String> {
     let mut text = format!("{} {operands}\n\n", compound(update, function));
     let _ = writeln!(text, "{} {}\n", paragraph(update.doc()), paragraph(function.doc()));
     write_card(&mut text, &card);
-    let names: Vec<String> = forms.into_iter().map(|form| form_name(form, function.arity())).collect();
+    let names: Vec<String> =
+        signatures.into_iter().map(|signature| signature_name(signature, function.arity())).collect();
     item(&mut text, "Forms", &names.join("; "));
     if update.is_reversible() {
         item(&mut text, "Inverse", &format!("`{} {operands}`", compound(update.inverse(), function)));

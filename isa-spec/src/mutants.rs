@@ -37,7 +37,7 @@ pub enum Slip {
     OffByOne,
     /// The sources are exchanged.
     Swapped,
-    /// Another row of the same forms is evaluated.
+    /// Another row of the same signatures is evaluated.
     Another(Function),
 }
 
@@ -119,15 +119,15 @@ rules! {
     /// While a procedure with a rule runs, gradient mode is off.
     RulesSwitchTheModeOff,
     /// Steps in rules are counted separately, so that losses of other steps are found under their numbers.
-    RuleStepsAreCountedApart,
+    RuleStepsAreCountedSeparately,
     /// Before tasks begin, the cells that they access are compared.
-    TasksAreApart,
+    TasksAreDistinct,
     /// Each task accumulates adjoints of cells that it only reads, starting from 0.
-    TasksAddUpApart,
+    TasksAddUpSeparately,
     /// A gradient's reverse sweep is compared with its forward sweep, branch by branch.
     PathsAreCompared,
     /// A gradient is recomputed with a history if the reverse sweep diverged.
-    LostWaysAreMended,
+    DivergedSweepsAreRecomputed,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

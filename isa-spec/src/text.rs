@@ -15,7 +15,7 @@ use crate::update::{OperandShape, Update};
 
 /// The spelling of an expression within another text.
 #[derive(Clone, Copy)]
-struct FormulaSpelling {
+struct FormulaStyle {
     /// True for a spelling without spaces, as in brackets and ranges.
     tight: bool,
     /// The precedence of the context: an expression of lower precedence is parenthesized.
@@ -23,25 +23,25 @@ struct FormulaSpelling {
 }
 
 /// The spelling of a separate expression.
-const FORMULA: FormulaSpelling = FormulaSpelling { tight: false, least: 0 };
+const FORMULA: FormulaStyle = FormulaStyle { tight: false, least: 0 };
 
-impl FormulaSpelling {
-    fn tight(self) -> FormulaSpelling {
-        FormulaSpelling { tight: true, ..self }
+impl FormulaStyle {
+    fn tight(self) -> FormulaStyle {
+        FormulaStyle { tight: true, ..self }
     }
 }
 
 /// A speller of one procedure's instructions. For an unverified module the text may be infinite, because
 /// temporaries may be cyclic.
 #[derive(Clone, Copy)]
-pub struct Speller<'a> {
+pub struct TextRenderer<'a> {
     /// The module in which names, callees and temporaries are looked up.
     pub module: &'a Module,
     /// The procedure of that module whose parameters and frame the operands refer to.
     pub procedure: &'a Procedure,
 }
 
-impl<'a> Speller<'a> {
+impl<'a> TextRenderer<'a> {
     /// Returns the instruction as source text. `label` names a branch half by its index.
     pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
         let mnemonic = mnemonic(instruction);
@@ -176,14 +176,14 @@ impl<'a> Speller<'a> {
         }
     }
 
-    fn formula(&self, temporary: &Temporary, spelling: FormulaSpelling) -> String {
+    fn formula(&self, temporary: &Temporary, spelling: FormulaStyle) -> String {
         self.applied(temporary.function, &temporary.sources, spelling)
     }
 
     /// Returns an applied function; as an operator if it has one.
-    fn applied(&self, function: Function, sources: &[Operand], spelling: FormulaSpelling) -> String {
+    fn applied(&self, function: Function, sources: &[Operand], spelling: FormulaStyle) -> String {
         let tight = spelling.tight;
-        let part = |operand, least| self.spelled(operand, FormulaSpelling { tight, least });
+        let part = |operand, least| self.spelled(operand, FormulaStyle { tight, least });
         match (BinaryOperator::of(function), sources) {
             (Some(BinaryOperator::Subtract), [zero, a]) if is_zero(zero) => {
                 format!("-{}", part(a, u8::MAX))
@@ -204,7 +204,7 @@ impl<'a> Speller<'a> {
     }
 
     /// Returns an operand as text; a temporary as its expression.
-    fn spelled(&self, operand: &Operand, spelling: FormulaSpelling) -> String {
+    fn spelled(&self, operand: &Operand, spelling: FormulaStyle) -> String {
         match (self.temporary(operand), operand) {
             (Some(temporary), _) => self.formula(temporary, spelling),
             (None, Operand::Int(value)) => value.to_string(),

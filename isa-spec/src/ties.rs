@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::arith::{Arith, Elementary, Order};
 use crate::fault::Eval;
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::number::{Arithmetic, F64, Wide};
 use crate::step::Operation;
 
@@ -25,8 +25,9 @@ static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     for &function in Function::ALL {
         let at = |point: f64| {
-            let mut forms = function.forms();
-            forms.any(|form| finds_tie(function, form, &numbers, (point, point), |a, b| a == b))
+            let mut signatures = function.signatures();
+            signatures
+                .any(|signature| finds_tie(function, signature, &numbers, (point, point), |a, b| a == b))
         };
         all[usize::from(function.byte())] = at(0.0) || at(1.0);
     }
@@ -47,23 +48,23 @@ impl Operation {
         sources: (S::Real, S::Real),
         differ: impl Fn(S::Real, S::Real) -> bool,
     ) -> bool {
-        finds_tie(self.function, self.form, s, sources, differ)
+        finds_tie(self.function, self.signature, s, sources, differ)
     }
 }
 
 fn finds_tie<S: Arith>(
     function: Function,
-    form: Form,
+    signature: Signature,
     numbers: &S,
     (a, b): (S::Real, S::Real),
     differ: impl Fn(S::Real, S::Real) -> bool,
 ) -> bool {
     let finder = TieFinder { numbers, differ, found: Cell::new(false) };
     // Only the comparisons during evaluation matter, not the value.
-    let _ = match form {
-        Form::Real => function.real(&finder, a, b).is_ok(),
-        Form::RealsToInt => function.reals_to_int(&finder, a, b).is_ok(),
-        Form::Int | Form::RealInt | Form::IntsToReal => false,
+    let _ = match signature {
+        Signature::Real => function.real(&finder, a, b).is_ok(),
+        Signature::RealsToInt => function.reals_to_int(&finder, a, b).is_ok(),
+        Signature::Int | Signature::RealInt | Signature::IntsToReal => false,
     };
     finder.found.get()
 }

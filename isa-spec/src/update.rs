@@ -218,13 +218,13 @@ trait UpdateRow {
     const SENSE: Option<Sense> = sense(Self::PARTS);
 
     fn int<S: Arith>(_s: &S, _y: S::Int, _f: S::Int) -> Eval<S::Int> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn real<S: Arith>(_s: &S, _y: S::Real, _f: S::Real) -> Eval<S::Real> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn turn<S: Arith>(_s: &S, _p: PlanePoint<S::Real>, _angle: S::Real) -> Eval<PlanePoint<S::Real>> {
-        Err(Fault::NoForm)
+        Err(Fault::NoSignature)
     }
     fn cotangent<S: Arith>(_s: &S, bar: S::Real, _f: S::Real) -> Eval<S::Real> {
         Ok(bar)
@@ -574,8 +574,8 @@ updates! {
     Call = 0x25 "call" Call(Direction::Forward) inverse Uncall over [] {}
     /// Runs a procedure backward.
     Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
-    /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the same time. It
-    /// traps where two arguments share cells that one of the tasks changes.
+    /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the
+    /// same time. It traps where two arguments share cells that one of the tasks changes.
     Fork = 0x2b "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
     /// All tasks since the `fork` have ended. In a backward run it is the fork.
     Join = 0x2c "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
@@ -601,12 +601,13 @@ updates! {
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
     Vacate = 0x36 "vacate" Clear inverse Vacate
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Prints a value. It changes nothing. It prints only on a step never made before: a forward step, or in gradient mode a backward step of a rule.
+    /// Prints a value. It changes nothing. It prints only on a step never made before: a forward step, or in gradient
+    /// mode a backward step of a rule.
     Show = 0x37 "show" Show inverse Show
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 
-    /// Replaces the target by the function's value: irreversible, its old bits are erased. The target may be one of the sources, which are
-    /// read first.
+    /// Replaces the target by the function's value: irreversible, its old bits are erased. The target may be one of the
+    /// sources, which are read first.
     Overwrite = 0x40 "overwrite" Replace inverse Overwrite
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {
         int(_s, _y, f): Ok(f);

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gates_move_left_but_never_past_each_other() {
+    fn gates_move_left_without_passing_each_other() {
         let flip = |controls: &[usize], target| Gate::Flip { controls: controls.to_vec(), target };
         let gates =
             vec![flip(&[0], 1), flip(&[2], 3), flip(&[0, 3], 1), Gate::Exchange { first: 3, second: 2 }];
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_make_room_for_their_texts_and_let_other_wires_pass() {
+    fn boxes_fit_their_texts_and_skip_other_wires() {
         let boxed =
             |wires: &[usize]| Gate::Box { text: "add x, y * 100 + z".to_owned(), wires: wires.to_vec() };
         let circuit =

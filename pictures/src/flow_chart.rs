@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_at_one_time_have_lanes_of_their_own() {
+    fn overlapping_jumps_have_separate_lanes() {
         let nodes = vec![
             node(FlowShape::Test, Some(5)),
             node(FlowShape::Test, Some(3)),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_curves_are_seen_on_both_grounds() {
+    fn texts_and_curves_are_visible_on_both_backgrounds() {
         for ink in Ink::all() {
             let least = match ink {
                 Ink::Text => 12.0,

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stepped_curve_jumps_and_gaps_part_it() {
+    fn a_stepped_curve_is_split_at_gaps() {
         let curve = &sample().panels[0].curves[0];
         let runs = vec![vec![(0.0, 1.0), (2.0, 1.0), (2.0, 4.0)], vec![(4.0, 2.0), (6.0, 2.0), (6.0, 2.5)]];
         assert_eq!(curve.runs(), runs);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_row_has_no_room_for_go_below() {
+    fn names_that_do_not_fit_are_on_another_row() {
         let named = |n: usize| Curve { name: format!("A[{n}]"), ..Curve::default() };
         let panel = Panel { curves: (0..10).map(named).collect(), ..Panel::default() };
         assert_eq!(panel.more_rows(), 1);

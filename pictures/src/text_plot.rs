@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_have_the_room_that_there_is() {
+    fn curves_fill_the_available_columns() {
         for columns in LEAST_COLUMNS..80 {
             let text = ramp().text(columns);
             let lines: Vec<&str> = text.lines().collect();

@@ -5,7 +5,7 @@ use reviver_compile::compiled_run::RunEnd;
 use reviver_vm::Travel;
 use reviver_vm::drift::{restored, same};
 
-use super::end_to_end::{EndToEnd, in_one_go};
+use super::end_to_end::{EndToEnd, run_budget};
 use super::error::Error;
 use super::workspace::{Readable, Workspace};
 
@@ -31,10 +31,12 @@ impl Workspace {
         let shared = &self.executable.shared;
         let trip = EndToEnd { travel: travel.reversed(), most_steps: self.most_steps, shows: None };
         let turn = self.machine.state().step;
-        let budget = in_one_go(&self.machine, self.most_steps);
-        let ended = trip.route(shared).map(|route| route.run(&mut self.machine, &mut self.buffers, budget));
+        let budget = run_budget(&self.machine, self.most_steps);
+        let ended = trip
+            .compiled_run(shared)
+            .map(|compiled_run| compiled_run.run(&mut self.machine, &mut self.buffers, budget));
         if ended != Some(RunEnd::Finished) {
-            trip.go_on(shared, &mut self.machine, turn)?;
+            trip.finish(shared, &mut self.machine, turn)?;
         }
         let gifts = if travel == Travel::Forward { Some(&self.inputs) } else { self.results.as_ref() };
         let Some(gifts) = gifts else { return Err(Error::NoBeginning) };

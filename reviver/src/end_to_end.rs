@@ -29,10 +29,12 @@ impl EndToEnd<'_> {
         (machine, buffers): (&mut Machine, &mut RunBuffers),
         start: &RunStart,
     ) -> Result<(), Error> {
-        let budget = in_one_go(machine, self.most_steps);
+        let budget = run_budget(machine, self.most_steps);
         // Native code for the whole program ignores `show`.
-        let route = self.route(shared).filter(|_| self.shows.is_none());
-        let ended = route.map(|route| route.run_from(start, machine, buffers, budget)).transpose()?;
+        let compiled_run = self.compiled_run(shared).filter(|_| self.shows.is_none());
+        let ended = compiled_run
+            .map(|compiled_run| compiled_run.run_from(start, machine, buffers, budget))
+            .transpose()?;
         match ended {
             Some(RunEnd::Finished) => return Ok(()),
             Some(RunEnd::Underway) => {}
@@ -41,15 +43,15 @@ impl EndToEnd<'_> {
         if self.shows.is_some() {
             machine.state_mut().counters.shown = ShownMark::default();
         }
-        self.go_on(shared, machine, 0)
+        self.finish(shared, machine, 0)
     }
 
-    pub fn route<'s>(&self, shared: &'s Shared) -> Option<&'s CompiledRun> {
-        if self.travel == Travel::Forward { shared.there.as_ref() } else { shared.back.as_ref() }
+    pub fn compiled_run<'s>(&self, shared: &'s Shared) -> Option<&'s CompiledRun> {
+        if self.travel == Travel::Forward { shared.forward.as_ref() } else { shared.backward.as_ref() }
     }
 
     /// Continues to the end of the program; `first` is the step number at the start, for the step limit.
-    pub fn go_on(&self, shared: &Shared, machine: &mut Machine, first: i64) -> Result<(), Error> {
+    pub fn finish(&self, shared: &Shared, machine: &mut Machine, first: i64) -> Result<(), Error> {
         let backward = self.travel == Travel::Backward;
         loop {
             let left = self.most_steps.saturating_sub(machine.state().step.abs_diff(first));
@@ -83,6 +85,6 @@ impl EndToEnd<'_> {
 }
 
 /// Returns how many of `steps` native code may execute without a pause.
-pub(super) fn in_one_go(machine: &Machine, steps: u64) -> u64 {
+pub(super) fn run_budget(machine: &Machine, steps: u64) -> u64 {
     if machine.has_interrupt_flag() { steps.min(UNASKED) } else { steps }
 }

@@ -40,15 +40,16 @@ impl Executable {
         // By default, derivatives are with respect to every number of the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
-        let route = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
-        let (there, back) = (route(Travel::Forward), route(Travel::Backward));
+        let compiled_run = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
+        let (forward, backward) = (compiled_run(Travel::Forward), compiled_run(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
         // No caller receives the values of `show` yet.
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
         let (groups, calls) = (Mutex::default(), Mutex::default());
-        let shared = Shared { id, name, program, level, backend, runner, there, back, begin, groups, calls };
+        let shared =
+            Shared { id, name, program, level, backend, runner, forward, backward, begin, groups, calls };
         Ok(Executable { shared: Arc::new(shared) })
     }
 
@@ -112,7 +113,7 @@ impl Executable {
     /// Returns true if native code covers the whole program in both directions. Calls then neither interpret nor
     /// allocate.
     pub fn is_native(&self) -> bool {
-        self.shared.there.is_some() && self.shared.back.is_some()
+        self.shared.forward.is_some() && self.shared.backward.is_some()
     }
 
     /// Returns the check level of native code. Results that depend on skipped checks are not verified.

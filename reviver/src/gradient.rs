@@ -14,7 +14,7 @@ use reviver_vm::reports::Reports;
 use reviver_vm::values::Value;
 
 use super::cells::RealCells;
-use super::end_to_end::in_one_go;
+use super::end_to_end::run_budget;
 use super::error::Error;
 use super::loss::LossCell;
 use super::numbers::take_reals;
@@ -37,9 +37,9 @@ pub struct Derivative {
 }
 
 impl Workspace {
-    /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is
-    /// verified. If rounding makes it diverge, it is recomputed with a history, and [`Derivative::verification_report`] says so. In
-    /// an unchecked executable the sweep isn't verified, and [`VerificationReport::loss_error`] is `None`.
+    /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is verified.
+    /// If rounding makes it diverge, it is recomputed with a history, and [`Derivative::verification_report`] says so.
+    /// In an unchecked executable the sweep isn't verified, and [`VerificationReport::loss_error`] is `None`.
     ///
     /// # Errors
     /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. Lost values that
@@ -52,8 +52,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Computes a gradient even if relevant values were lost; [`VerificationReport::reports`] of the result lists these with their
-    /// places.
+    /// Computes a gradient even if relevant values were lost; [`VerificationReport::reports`] of the result lists these
+    /// with their places.
     ///
     /// # Errors
     /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
@@ -72,7 +72,7 @@ impl Workspace {
     fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<FoundGradients>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_call_functions());
-        let most = in_one_go(&self.machine, self.most_steps);
+        let most = run_budget(&self.machine, self.most_steps);
         Ok(call.and_then(|call| call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most)))
     }
 
@@ -94,7 +94,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Computes the gradients of losses with one turning point. `first` is the index of the first loss; returns their number.
+    /// Computes the gradients of losses with one turning point. `first` is the index of the first loss; returns their
+    /// number.
     fn gradients_together(
         &mut self,
         losses: &[LossCell],
@@ -104,7 +105,7 @@ impl Workspace {
     ) -> Result<usize, Error> {
         self.begin_gradients(losses)?;
         let call = if self.may_call_functions() { self.jacobian_call(losses) } else { None };
-        let most_steps = in_one_go(&self.machine, self.most_steps);
+        let most_steps = run_budget(&self.machine, self.most_steps);
         let mut done = 0;
         while let Some(rest) = losses.get(done..).filter(|rest| !rest.is_empty()) {
             let rows = call.as_ref().map_or(1, |call| call.rows());
@@ -147,8 +148,8 @@ impl Workspace {
         self.jacobian.as_ref()?.call.clone()
     }
 
-    /// Checks that losses belong to this executable, and that all inputs are given. Nothing can be read until the call has
-    /// ended.
+    /// Checks that losses belong to this executable, and that all inputs are given. Nothing can be read until the call
+    /// has ended.
     fn begin_gradients(&mut self, losses: &[LossCell]) -> Result<(), Error> {
         self.held = Readable::Nothing;
         let shared = &*self.executable.shared;
@@ -214,8 +215,8 @@ impl Workspace {
         !self.keeps_history && self.shows.is_none()
     }
 
-    /// Computes the gradient by passes of a machine ([`differentiate::seeded_gradient`]), which repeat a reverse sweep that
-    /// diverges. Leaves the bits of the seeded cells in `turned`.
+    /// Computes the gradient by passes of a machine ([`differentiate::seeded_gradient`]), which repeat a reverse sweep
+    /// that diverges. Leaves the bits of the seeded cells in `turned`.
     fn gradient_by_machine(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);

@@ -22,11 +22,11 @@ pub(super) struct Shared {
     pub program: Arc<Program>,
     pub level: CheckLevel,
     pub backend: Option<NativeBackend>,
-    /// Executes the steps that routes don't cover.
+    /// Executes the steps that compiled runs don't cover.
     pub runner: Option<Arc<dyn Runner>>,
-    /// Native entry point for the whole program forward; `back` is the one backward.
-    pub there: Option<CompiledRun>,
-    pub back: Option<CompiledRun>,
+    /// Native entry point for the whole program forward; `backward` is the one backward.
+    pub forward: Option<CompiledRun>,
+    pub backward: Option<CompiledRun>,
     /// State of a run before any inputs.
     pub begin: State,
     /// Code of SIMD groups; `None` for groups that have none.
@@ -69,8 +69,8 @@ pub(super) struct GroupKey {
 }
 
 impl Shared {
-    /// Returns the function of gradients, compiled on first use. If a jump depends on an adjoint, the function differentiates one loss at a
-    /// time.
+    /// Returns the function of gradients, compiled on first use. If a jump depends on an adjoint, the function
+    /// differentiates one loss at a time.
     pub fn gradient_call(&self, key: &CallKey) -> Option<Arc<GradientCall>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.calls.lock().unwrap_or_else(PoisonError::into_inner);

@@ -93,8 +93,8 @@ impl GivenInputs {
     fn give_reals(&mut self, program: &Program, cells: NamedCells, values: &[f64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let system = program.module().real;
-        let there = self.start.reals_mut(cells.global, cells.range());
-        put_reals(system, values, there).map_err(|index| {
+        let target = self.start.reals_mut(cells.global, cells.range());
+        put_reals(system, values, target).map_err(|index| {
             let (name, value) = (cells.name(program), values.get(index).copied().unwrap_or_default());
             Error::NotAReal { name, index, value, system }
         })?;
@@ -105,8 +105,8 @@ impl GivenInputs {
     fn give_bits(&mut self, program: &Program, cells: NamedCells, values: &[u64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let system = program.module().real;
-        let there = self.start.reals_mut(cells.global, cells.range());
-        put_bits(system, values, there).map_err(|index| {
+        let target = self.start.reals_mut(cells.global, cells.range());
+        put_bits(system, values, target).map_err(|index| {
             let bits = values.get(index).copied().unwrap_or_default();
             let (name, value) = (cells.name(program), program.approximate(Value::Real(bits)));
             Error::NotAReal { name, index, value, system }
@@ -118,8 +118,8 @@ impl GivenInputs {
     fn give_ints(&mut self, program: &Program, cells: NamedCells, values: &[i64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let word = program.module().word;
-        let there = self.start.ints_mut(cells.global, cells.range());
-        put_ints(word, values, there).map_err(|index| {
+        let target = self.start.ints_mut(cells.global, cells.range());
+        put_ints(word, values, target).map_err(|index| {
             let (name, value) = (cells.name(program), values.get(index).copied().unwrap_or_default());
             Error::NotAnInteger { name, index, value, bits: word.bits() }
         })?;
@@ -345,8 +345,8 @@ impl Workspace {
     /// A slice of another length, or no run has completed.
     pub fn reals(&self, cells: RealCells, values: &mut [f64]) -> Result<(), Error> {
         let program = self.readable(cells.0, values.len())?;
-        let there = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
-        take_reals(program.module().real, there, values);
+        let source = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
+        take_reals(program.module().real, source, values);
         Ok(())
     }
 
@@ -356,8 +356,8 @@ impl Workspace {
     /// A slice of another length, or no run has completed.
     pub fn real_bits(&self, cells: RealCells, bits: &mut [u64]) -> Result<(), Error> {
         self.readable(cells.0, bits.len())?;
-        let there = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
-        bits.iter_mut().zip(there).for_each(|(value, &cell)| *value = cell);
+        let source = self.machine.state().reals.get(cells.0.range()).unwrap_or_default();
+        bits.iter_mut().zip(source).for_each(|(value, &cell)| *value = cell);
         Ok(())
     }
 
@@ -367,8 +367,8 @@ impl Workspace {
     /// A slice of another length, or no run has completed.
     pub fn ints(&self, cells: IntCells, values: &mut [i64]) -> Result<(), Error> {
         self.readable(cells.0, values.len())?;
-        let there = self.machine.state().ints.get(cells.0.range()).unwrap_or_default();
-        values.iter_mut().zip(there).for_each(|(value, &cell)| *value = cell);
+        let source = self.machine.state().ints.get(cells.0.range()).unwrap_or_default();
+        values.iter_mut().zip(source).for_each(|(value, &cell)| *value = cell);
         Ok(())
     }
 

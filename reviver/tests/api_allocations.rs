@@ -39,7 +39,7 @@ fn runs_allocate_nothing() {
         let [x, y, z] = ["x", "y", "z"].map(|name| program.reals(name).unwrap());
         let n = program.ints("n").unwrap();
         let mut call = program.workspace().unwrap();
-        let mut there_and_back = || {
+        let mut round_trip = || {
             let mut values = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0];
             call.give_reals(x, &values).unwrap();
             call.give_ints(n, &[3]).unwrap();
@@ -53,8 +53,8 @@ fn runs_allocate_nothing() {
             call.run_back().unwrap();
             assert_eq!(call.int(n).unwrap(), 3);
         };
-        there_and_back();
-        assert_eq!(allocations(|| (0..10).for_each(|_| there_and_back())), 0, "{engine}");
+        round_trip();
+        assert_eq!(allocations(|| (0..10).for_each(|_| round_trip())), 0, "{engine}");
     }
 }
 
@@ -75,6 +75,6 @@ fn gradients_by_native_code_allocate_nothing() {
 }
 
 #[test]
-fn what_allocates_is_counted() {
+fn allocations_are_counted() {
     assert!(allocations(|| drop(std::hint::black_box(vec![1]))) > 0);
 }

@@ -11,7 +11,7 @@ use reviver_isa::instruction::{
 };
 use reviver_isa::module::{Module, Procedure, Shape};
 use reviver_isa::structure::{Block, BlockKind, Counting, Side};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::circuit::{Circuit, Gate};
 use reviver_vm::explain::Valued;
@@ -108,18 +108,18 @@ impl<'p> Drawing<'p> {
     }
 
     fn refused(&self, at: u32, Refusal { cause, cure }: Refusal) -> Box<NoCircuit> {
-        let speller = self.speller();
+        let renderer = self.renderer();
         let instruction = self.module.code.get(at as usize);
         // A part of a statement is rendered as the statement, and a branch with its label.
         let expressed = instruction
-            .and_then(|instruction| speller.with_expressions(instruction))
+            .and_then(|instruction| renderer.with_expressions(instruction))
             .filter(|_| self.program.seam(at).is_none());
         let text = expressed.unwrap_or_else(|| spell(self.program, at, false));
         Box::new(NoCircuit { at, text, cause, cure })
     }
 
-    fn speller(&self) -> Speller<'p> {
-        Speller { module: self.module, procedure: self.main }
+    fn renderer(&self) -> TextRenderer<'p> {
+        TextRenderer { module: self.module, procedure: self.main }
     }
 
     /// Draws the block that begins at an instruction. Returns the position after the block or, if the block
@@ -142,7 +142,7 @@ impl<'p> Drawing<'p> {
             // The instruction that uses the temporaries shows their expressions in its text.
             BlockKind::Temporaries => Ok(end),
             BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } => {
-                let text = self.numbered(&self.speller().words(block, seam));
+                let text = self.numbered(&self.renderer().words(block, seam));
                 let mut wires = BTreeSet::new();
                 let boxed = (at..end).try_for_each(|at| self.touched(at, &mut wires));
                 boxed.and_then(|()| self.boxed(text, wires)).map_err(|refusal| self.refused(at, refusal))?;
@@ -271,7 +271,7 @@ impl<'p> Drawing<'p> {
         }
         let mut product = Product { cells: Vec::new(), constant: -1 };
         for source in sources {
-            let factor = match (self.known(source), self.speller().temporary(source)) {
+            let factor = match (self.known(source), self.renderer().temporary(source)) {
                 (Some(constant), _) => Product { cells: Vec::new(), constant },
                 (None, Some(temporary)) => self.product(temporary.function, &temporary.sources)?,
                 (None, None) => Product { cells: vec![self.bit(source)?], constant: -1 },
@@ -454,9 +454,11 @@ impl<'p> Drawing<'p> {
         for operand in &mut instruction.operands {
             self.number_in(operand);
         }
-        let speller = self.speller();
-        let text = speller.with_expressions(&instruction);
-        self.numbered(&text.unwrap_or_else(|| speller.instruction(&instruction, |other| format!("#{other}"))))
+        let renderer = self.renderer();
+        let text = renderer.with_expressions(&instruction);
+        self.numbered(
+            &text.unwrap_or_else(|| renderer.instruction(&instruction, |other| format!("#{other}"))),
+        )
     }
 
     fn number_in(&self, operand: &mut Operand) {
@@ -473,11 +475,11 @@ impl<'p> Drawing<'p> {
 
     /// Replaces the names of counters in a text by their values.
     fn numbered(&self, text: &str) -> String {
-        let speller = self.speller();
+        let renderer = self.renderer();
         let counter = |word: &str| {
             // The innermost counter of that name is the visible one.
             let base = self.counters.iter().rev().map(|counter| Base::Frame(*counter));
-            let found = base.into_iter().find(|base| speller.name(*base) == word)?;
+            let found = base.into_iter().find(|base| renderer.name(*base) == word)?;
             self.known(&Operand::Place(Place::scalar(found)))
         };
         let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';

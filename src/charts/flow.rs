@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::structure::{Block, BlockKind, Side};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
 use reviver_vm::Program;
@@ -55,15 +55,15 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
     };
     for at in procedure.entry..=procedure.exit {
         let Some(instruction) = module.code.get(at as usize) else { break };
-        let speller = Speller { module, procedure };
+        let renderer = TextRenderer { module, procedure };
         match instruction.update.shape() {
             OperandShape::Boundary => {
                 let text = if at == procedure.entry { "begin" } else { "end" };
                 chart.nodes.push(end(text));
             }
             _ if is_part_of_condition(program, at, instruction) => {}
-            OperandShape::Branch => chart.nodes.push(branch(program, speller, (at, instruction))),
-            _ => step(program, speller, (at, instruction), &mut chart.nodes),
+            OperandShape::Branch => chart.nodes.push(branch(program, renderer, (at, instruction))),
+            _ => step(program, renderer, (at, instruction), &mut chart.nodes),
         }
         nodes_of.push(chart.nodes.len().saturating_sub(1));
     }
@@ -96,7 +96,7 @@ fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -
 }
 
 /// Builds the node of a half of a branch pair.
-fn branch(program: &Program, speller: Speller<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
+fn branch(program: &Program, renderer: TextRenderer<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
     let is_test = instruction.update == Update::Br;
     if instruction.operands.is_empty() {
         let (shape, lines) = (FlowShape::Always, Vec::new());
@@ -105,15 +105,15 @@ fn branch(program: &Program, speller: Speller<'_>, (at, instruction): (u32, &Ins
     let shape = if is_test { FlowShape::Test } else { FlowShape::Assertion };
     let (text, jumps_if) = program
         .seam(at)
-        .and_then(|(block, seam)| written(speller, block, seam, instruction))
-        .unwrap_or_else(|| (speller.condition(instruction), true));
+        .and_then(|(block, seam)| written(renderer, block, seam, instruction))
+        .unwrap_or_else(|| (renderer.condition(instruction), true));
     FlowNode { shape, lines: vec![text], jump: None, jumps_if, falls: true }
 }
 
 /// Returns the condition of an `if` or a loop as written, and the value of the condition for which its
 /// branch jumps.
 fn written(
-    speller: Speller<'_>,
+    renderer: TextRenderer<'_>,
     block: &Block,
     seam: usize,
     instruction: &Instruction,
@@ -131,13 +131,13 @@ fn written(
         // jumps over it.
         _ => has_two_bodies && instruction.update == Update::Br,
     };
-    Some((speller.predicate(predicate), jumps_if))
+    Some((renderer.predicate(predicate), jumps_if))
 }
 
 /// Adds an instruction, as written, to the open box.
 fn step(
     program: &Program,
-    speller: Speller<'_>,
+    renderer: TextRenderer<'_>,
     (at, instruction): (u32, &Instruction),
     nodes: &mut Vec<FlowNode>,
 ) {
@@ -145,11 +145,11 @@ fn step(
         Some((block, seam)) => match block.kind {
             // The instruction that uses a temporary shows its expression.
             BlockKind::Temporaries => None,
-            _ => Some(speller.words_at(block, seam, instruction)),
+            _ => Some(renderer.words_at(block, seam, instruction)),
         },
         None => {
-            let plain = || speller.instruction(instruction, |n| n.to_string());
-            Some(speller.with_expressions(instruction).unwrap_or_else(plain))
+            let plain = || renderer.instruction(instruction, |n| n.to_string());
+            Some(renderer.with_expressions(instruction).unwrap_or_else(plain))
         }
     };
     if !matches!(nodes.last(), Some(node) if node.shape == FlowShape::Steps) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Module, Procedure, Role, Shape, Values};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_pictures::circuit::{Circuit, Gate, Placement, Wire};
 use reviver_pictures::document::Words;
 use reviver_vm::values::element_name;
@@ -105,7 +105,7 @@ impl<'p> Wiring<'p> {
     }
 
     fn name(&self, (base, n): CellKey) -> String {
-        let name = Speller { module: self.module, procedure: self.main }.name(base);
+        let name = TextRenderer { module: self.module, procedure: self.main }.name(base);
         match self.declared(base) {
             Some((_, shape)) if shape != Shape::Stack => {
                 element_name(name, shape, usize::try_from(n).unwrap_or(0))

@@ -15,8 +15,8 @@ pub struct AccountOptions {
     /// Set the temperature at which bits are erased, in kelvin
     #[arg(long, value_name = "KELVIN", default_value_t = 300.0, requires = "account", value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
-    /// Add the entropy that the program loses of a distribution of inputs: a CSV with the names of cells in its first line,
-    /// a line for each input, and its probability in the column `weight`
+    /// Add the entropy that the program loses of a distribution of inputs: a CSV with the names of cells in its first
+    /// line, a line for each input, and its probability in the column `weight`
     #[arg(long, value_name = "CSV", requires = "account", conflicts_with_all = ["back", "tape"])]
     pub inputs: Option<PathBuf>,
 }

@@ -13,9 +13,9 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at many inputs: one lane for each line of a file.
 ///
-/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`. In `.npz` files an array of the program may be one array, with
-/// the lanes first; in Arrow it may be a column of lists. Results are in the order of the lanes, with a column for each
-/// result cell.
+/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`. In `.npz` files an array of the program may be one array,
+/// with the lanes first; in Arrow it may be a column of lists. Results are in the order of the lanes, with a column for
+/// each result cell.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
@@ -24,18 +24,19 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 pub struct BatchArguments {
     /// A `.rasm` text or a `.rbc` image
     pub file: PathBuf,
-    /// Read the inputs of the lanes from a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy` (whose
-    /// columns are the inputs in the order of their declarations); `-` reads CSV or Arrow from standard input
+    /// Read the inputs of the lanes from a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy`
+    /// (whose columns are the inputs in the order of their declarations); `-` reads CSV or Arrow from standard input
     #[arg(long, value_name = "FILE|-")]
     pub lanes: PathBuf,
     /// Set inputs that all lanes share: a cell (`w=0.5`), or an array (`A=3,1,2`; one value fills every cell)
     #[arg(long, value_name = "NAME=VALUE")]
     pub shared: Vec<String>,
-    /// Compute the value and the gradient of this real cell in each lane. Derivatives by shared inputs are summed over lanes
+    /// Compute the value and the gradient of this real cell in each lane. Derivatives by shared inputs are summed over
+    /// lanes
     #[arg(long, value_name = "LOSS", conflicts_with_all = ["jacobian", "back", "check"])]
     pub grad: Option<String>,
-    /// Compute the gradient of the sum of seed times value in each lane, with the same seeds for all lanes: real cells with
-    /// their seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
+    /// Compute the gradient of the sum of seed times value in each lane, with the same seeds for all lanes: real cells
+    /// with their seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
     pub seed: Vec<String>,
     /// Compute the Jacobian of these real cells or whole arrays in each lane, by reverse sweeps
@@ -58,12 +59,12 @@ pub struct BatchArguments {
     /// Run each lane to its end and back, and fail lanes that aren't restored
     #[arg(long)]
     pub check: bool,
-    /// Choose the device: all CPU cores (`cpu`), or a GPU (`gpu`, or a part of its name). The default, `auto`, uses a hardware
-    /// GPU if there is one and it can run the program, otherwise the CPU
+    /// Choose the device: all CPU cores (`cpu`), or a GPU (`gpu`, or a part of its name). The default, `auto`, uses a
+    /// hardware GPU if there is one and it can run the program, otherwise the CPU
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
-    /// Use at most N CPU threads, from 1 to 1024 [default: one for each core]. If the system doesn't start a thread, the
-    /// others execute its lanes
+    /// Use at most N CPU threads, from 1 to 1024 [default: one for each core]. If the system doesn't start a thread,
+    /// the others execute its lanes
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     /// Set the engine on the CPU: the interpreter (`interp`), native code (`jit`), or native code if available (`auto`)
@@ -77,7 +78,8 @@ pub struct BatchArguments {
     /// Write the results to a `.csv`, a `.npz`, an `.arrow` or an `.arrows` (a stream) instead of printing them
     #[arg(short, long, value_name = "OUT|-")]
     pub output: Option<PathBuf>,
-    /// Set the format of printed results: `csv`, or `arrow`, a stream of record batches. A file's format follows its name
+    /// Set the format of printed results: `csv`, or `arrow`, a stream of record batches. A file's format follows its
+    /// name
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "arrow"])]
     pub output_format: Option<String>,
     #[command(flatten)]
@@ -85,8 +87,8 @@ pub struct BatchArguments {
     /// Continue after a lane that fails: a column `status` marks failed lanes, and the exit code is then 1
     #[arg(long)]
     pub keep_going: bool,
-    /// Write the results of finished lanes if a signal or an error stops the batch; by default the output file appears only
-    /// if all lanes are finished. Lanes run in smaller blocks, so at most about a second of work is lost
+    /// Write the results of finished lanes if a signal or an error stops the batch; by default the output file appears
+    /// only if all lanes are finished. Lanes run in smaller blocks, so at most about a second of work is lost
     #[arg(long)]
     pub keep_partial: bool,
     /// Print one JSON object instead of text; it contains the results, unless `-o` names a file
@@ -109,12 +111,12 @@ pub struct BatchArguments {
 
 /// List the devices that execute lanes, and what each supports.
 ///
-/// A shader tests whether a device computes with the same bits as this machine. Operations that it computes otherwise are
-/// replaced, or the device isn't used for them.
+/// A shader tests whether a device computes with the same bits as this machine. Operations that it computes otherwise
+/// are replaced, or the device isn't used for them.
 #[derive(Debug, Args)]
 pub struct DevicesOptions {
-    /// Probe the device that a batch uses for this name, and print nothing. Internal: runs in a child process that a driver may
-    /// crash
+    /// Probe the device that a batch uses for this name, and print nothing. Internal: runs in a child process that a
+    /// driver may crash
     #[arg(long, value_name = "NAME", hide = true)]
     pub probe: Option<String>,
     /// List devices in this process. Internal: runs in a child process that a driver may crash

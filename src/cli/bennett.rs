@@ -25,8 +25,8 @@ pub struct BennettOptions {
     /// Set the number of levels [default: 2; with `--segments` alone 1]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub levels: Option<u32>,
-    /// Set the number of iterations of a segment; the program traps if G to the power of N segments don't reach its end.
-    /// By default the program tries 1, 2, 4, …
+    /// Set the number of iterations of a segment; the program traps if G to the power of N segments don't reach its
+    /// end. By default the program tries 1, 2, 4, …
     #[arg(long, value_name = "K", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
     /// Choose the plan (64, 8², 4³ or 2⁶ segments) with the fewest runs whose kept states fit: 1000, 64K, 1M, …

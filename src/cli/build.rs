@@ -9,7 +9,8 @@ use super::{Constants, Force, LevelOption, OtherNumbers};
 /// Translate a program to C text, or to a library.
 ///
 /// The text is C11 without dependencies. It has a function from inputs to results, one from results to inputs, and with
-/// `--of` one for a gradient. Results are those of `run`, bit for bit. The header documents the arguments of each function.
+/// `--of` one for a gradient. Results are those of `run`, bit for bit. The header documents the arguments of each
+/// function.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver build programs/fib.rasm -o fib.c
@@ -36,8 +37,8 @@ pub struct BuildOptions {
     /// Add a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
-    /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed for each
-    /// cell of these reals
+    /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed
+    /// for each cell of these reals
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
     pub seed: Vec<String>,
     /// Set the prefix of names in the text [default: the file's name]

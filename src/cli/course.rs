@@ -99,16 +99,16 @@ pub struct CourseReport {
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]
-    pub judged: JudgedOptions,
+    pub grading_options: GradingOptions,
     #[command(flatten)]
     pub limits: LimitOptions,
 }
 
 /// The expectations by which exercises of a class are graded.
 #[derive(Debug, Args)]
-pub struct JudgedOptions {
-    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for each
-    /// exercise, by its name or number
+pub struct GradingOptions {
+    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for
+    /// each exercise, by its name or number
     #[arg(long, value_name = "DIR")]
     pub hidden: Option<PathBuf>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub struct CourseGrade {
     #[arg(long, default_value_t = 0)]
     pub from: usize,
     #[command(flatten)]
-    pub judged: JudgedOptions,
+    pub grading_options: GradingOptions,
     #[command(flatten)]
     pub limits: LimitOptions,
 }

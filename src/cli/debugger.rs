@@ -25,9 +25,9 @@ pub struct Debugged {
     pub history: u64,
     #[command(flatten)]
     pub retained: RetainedOptions,
-    /// Set the engine of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native code
-    /// after a million steps of a command (`auto`). The output is the same. The interpreter executes single steps, and
-    /// steps that record lost bits
+    /// Set the engine of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native
+    /// code after a million steps of a command (`auto`). The output is the same. The interpreter executes single steps,
+    /// and steps that record lost bits
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     /// Stop N steps from the start, in either direction; with --batch, exit there with code 5

@@ -10,8 +10,8 @@ use super::{Force, Start, StrategyOptions};
 /// Options that all derivatives share.
 #[derive(Debug, Args)]
 pub struct Differentiated {
-    /// Differentiate with respect to these cells (`x`, `A[3]`, `M[1,2]`) or whole arrays [default: all real inputs, `.in`
-    /// and `.inout`]. Derivatives by other inputs need not exist
+    /// Differentiate with respect to these cells (`x`, `A[3]`, `M[1,2]`) or whole arrays [default: all real inputs,
+    /// `.in` and `.inout`]. Derivatives by other inputs need not exist
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
     /// Fail (exit code 1) if relevant values were lost, so that the derivatives may be wrong
@@ -72,7 +72,8 @@ pub struct JacobianOptions {
     /// Differentiate these cells or whole arrays [default: all real results, `.out` and `.inout`]
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
-    /// Compute the Jacobian's product with a vector instead, in one forward run (`x=1,y=2`, `A=@FILE`; other inputs are 0)
+    /// Compute the Jacobian's product with a vector instead, in one forward run (`x=1,y=2`, `A=@FILE`; other inputs are
+    /// 0)
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]

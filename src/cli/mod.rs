@@ -187,8 +187,8 @@ pub struct AsmOptions {
 /// Permission for output files to replace others.
 #[derive(Debug, Args)]
 pub struct Force {
-    /// Replace an output file of any kind, even if it is write-protected. By default only earlier output of the same kind
-    /// is replaced. An input is never overwritten
+    /// Replace an output file of any kind, even if it is write-protected. By default only earlier output of the same
+    /// kind is replaced. An input is never overwritten
     #[arg(long)]
     pub force: bool,
 }
@@ -205,8 +205,8 @@ pub struct Written {
 
 /// Print an image as flat assembly.
 ///
-/// The output assembles to the same image. A text is assembled first, so the output shows the instructions of its blocks
-/// and macros.
+/// The output assembles to the same image. A text is assembled first, so the output shows the instructions of its
+/// blocks and macros.
 #[derive(Debug, Args)]
 pub struct DisasmOptions {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
@@ -219,8 +219,8 @@ pub struct DisasmOptions {
 
 /// Print each line beside the instructions that it becomes.
 ///
-/// The output is a program of the same instructions, with the lines as comments. Expressions are computed into temporaries
-/// and uncomputed, blocks become pairs of branches, and macros become their bodies.
+/// The output is a program of the same instructions, with the lines as comments. Expressions are computed into
+/// temporaries and uncomputed, blocks become pairs of branches, and macros become their bodies.
 #[derive(Debug, Args)]
 pub struct ExpandOptions {
     /// A `.rasm` text; `-` reads standard input

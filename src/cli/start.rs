@@ -61,13 +61,13 @@ pub struct Start {
     /// Stop after N steps in each direction, with exit code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code once a run is
-    /// long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second derivatives
-    /// and for Taylor coefficients the interpreter is always used
+    /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code once a
+    /// run is long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second
+    /// derivatives and for Taylor coefficients the interpreter is always used
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results are the same.
-    /// If the system doesn't start a thread, the others execute its tasks
+    /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results are the
+    /// same. If the system doesn't start a thread, the others execute its tasks
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     #[command(flatten)]
@@ -113,9 +113,9 @@ pub fn notation(hex: bool, unsigned: bool) -> Notation {
 /// The check level of native code.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct LevelOption {
-    /// Skip vacancy, join and reverse-sweep checks in native code (faster; mistakes in programs aren't detected). Native
-    /// code then saves and restores cells instead of undoing `compute`, if that gives the same values. Assertions, indices,
-    /// divisions and non-finite numbers are still checked. The interpreter checks everything
+    /// Skip vacancy, join and reverse-sweep checks in native code (faster; mistakes in programs aren't detected).
+    /// Native code then saves and restores cells instead of undoing `compute`, if that gives the same values.
+    /// Assertions, indices, divisions and non-finite numbers are still checked. The interpreter checks everything
     #[arg(long)]
     pub unchecked: bool,
 }

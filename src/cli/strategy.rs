@@ -8,14 +8,14 @@ use super::counts::count;
 /// A strategy and its memory bound.
 #[derive(Debug, Args)]
 pub struct RetainedOptions {
-    /// Set how a backward run recovers lost bits: from a history of these bits (`reverse`), from a history of all changes
-    /// (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` uses a history while it fits into memory, and
-    /// then states. `checkpoint=N` keeps N states, including the initial state; `checkpoint=N:STEPS` keeps them at
-    /// least STEPS steps apart. The results are the same, bit for bit
+    /// Set how a backward run recovers lost bits: from a history of these bits (`reverse`), from a history of all
+    /// changes (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` uses a history while it fits
+    /// into memory, and then states. `checkpoint=N` keeps N states, including the initial state; `checkpoint=N:STEPS`
+    /// keeps them at least STEPS steps apart. The results are the same, bit for bit
     #[arg(long, value_name = "STRATEGY", value_parser = Strategy::parse)]
     pub strategy: Option<Strategy>,
-    /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy` this
-    /// selects `auto`
+    /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy`
+    /// this selects `auto`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
 }

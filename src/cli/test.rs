@@ -13,9 +13,9 @@ use super::strategy::parse_bytes;
 
 /// Check programs against the expectations in their headers.
 ///
-/// A header has lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in 0..1000`.
-/// Each program runs forward and backward. A program under test reads only files that it includes, from its folder and
-/// below. docs/test.md explains the lines.
+/// A header has lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in
+/// 0..1000`. Each program runs forward and backward. A program under test reads only files that it includes, from its
+/// folder and below. docs/test.md explains the lines.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver test programs/fib.rasm
@@ -49,7 +49,8 @@ pub struct TestRunning {
     /// Limit the steps of a run in one direction [default: 200 million; of an exercise 10 million]
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Limit the memory of a run (cells, stacks, tapes, history), in bytes: 64K, 64M, … [default: 1G; of an exercise 256M]
+    /// Limit the memory of a run (cells, stacks, tapes, history), in bytes: 64K, 64M, … [default: 1G; of an exercise
+    /// 256M]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
     /// Set the engine: the interpreter (`interp`), native code (`jit`), or native code once a run is long (`auto`). The

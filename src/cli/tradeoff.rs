@@ -9,8 +9,8 @@ use super::{Force, Given};
 
 /// Compare steps, memory and erased bits of reversible methods.
 ///
-/// The program runs unchanged, with a tape, with kept states, and by Bennett's method with four plans of 64 segments. If
-/// its header has a line `; Reversible  FILE`, that reversible program runs too.
+/// The program runs unchanged, with a tape, with kept states, and by Bennett's method with four plans of 64 segments.
+/// If its header has a line `; Reversible  FILE`, that reversible program runs too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver tradeoff programs/collatz_plain.rasm --set n=27

@@ -11,7 +11,7 @@ use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs, LossCe
 use reviver_isa::module::{Role, Shape};
 use reviver_vm::differentiate::Subject;
 use reviver_vm::notation::Notation;
-use reviver_vm::workers::beside;
+use reviver_vm::workers::concurrently;
 use reviver_vm::{Machine, Program, State, Travel};
 
 use crate::cli::BatchArguments;
@@ -470,7 +470,7 @@ fn blocks(
     let first = read_block(plan, input, size.lanes, &progress, page);
     let mut next = first.map_err(BatchStop::before_the_end)?;
     while let Some(block) = next {
-        let (ran, (written, read)) = beside(
+        let (ran, (written, read)) = concurrently(
             || carried_out(plan, &mut *running, &block, (&progress, sampled)),
             || {
                 let written = before.take().map_or(Ok(()), |done| write_block(plan, output, done, page));

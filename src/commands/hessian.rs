@@ -9,7 +9,7 @@ use crate::cli::HessianOptions;
 use crate::commands::plan::{self, PlannedRun};
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
-use crate::output::derivatives::Spelling;
+use crate::output::derivatives::ValueRenderer;
 use crate::output::strategy::StrategyReport;
 use crate::output::verified::CheckReport;
 use crate::shown::DerivativeShows;
@@ -63,7 +63,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
         output: &output,
     });
     let line = reported.as_ref().map_or_else(String::new, CheckReport::line);
-    let spelling = Spelling(&subject);
+    let spelling = ValueRenderer(&subject);
     let strategy = StrategyReport::of_all(&subject, hessian.reverse_sweeps, options.differentiated.stats);
     let said = spelling.said(&hessian.verification_report);
     let verdict = verification.verdict(reported.as_ref(), said.verdict(options.differentiated.strict));

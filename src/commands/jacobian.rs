@@ -10,7 +10,7 @@ use crate::cli::JacobianOptions;
 use crate::commands::plan;
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
-use crate::output::derivatives::Spelling;
+use crate::output::derivatives::ValueRenderer;
 use crate::output::strategy::StrategyReport;
 use crate::output::verified::CheckReport;
 use crate::shown::DerivativeShows;
@@ -64,7 +64,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
         input: &input,
         output: &output,
     });
-    let spelling = Spelling(&subject);
+    let spelling = ValueRenderer(&subject);
     let strategy = StrategyReport::of_all(&subject, found.reverse_sweeps(), options.differentiated.stats);
     let said = spelling.said(found.verification_report());
     let verdict = verification.verdict(reported.as_ref(), said.verdict(options.differentiated.strict));

@@ -58,7 +58,7 @@ fn end(signal: Signal, observer: &Observer, place: Option<&TranscriptFile>) {
         std::thread::sleep(PAUSE);
         looks += 1;
     }
-    repl::give_terminal_back();
+    repl::restore_terminal();
     let kept = place.map_or(Ok(()), |place| keep(place, &observer.transcript()));
     let ended = all([Err(stopped(signal)), kept]);
     ended.unwrap_or_else(|failure| streams::tell(&failure, false));

@@ -5,7 +5,7 @@ use reviver_vm::differentiate::matrices::taylor;
 
 use crate::cli::TaylorOptions;
 use crate::failure::{Failure, Fallible};
-use crate::output::derivatives::{SeriesPath, Spelling};
+use crate::output::derivatives::{SeriesPath, ValueRenderer};
 use crate::shown::DerivativeShows;
 use crate::vectors::{self, SelectedNumbers};
 use crate::{output, read, streams, subject};
@@ -26,7 +26,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     };
     let series = taylor(&subject, &outputs, &inputs, &direction, options.order.into()).map_err(failed)?;
     let shown = shows.kept();
-    let spelling = Spelling(&subject);
+    let spelling = ValueRenderer(&subject);
     let said = spelling.said(&series.verification_report);
     let verdict = said.verdict(options.strict);
     let printed = streams::print_with(|out| match start.json {

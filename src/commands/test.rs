@@ -46,7 +46,7 @@ pub fn run(options: &TestOptions) -> Fallible {
             streams::print_styled(&output::tests::file(&one, options.quiet, LineStyle::of_output()))?;
         }
         tested.push(one);
-        if interrupt::arrived().is_some() {
+        if interrupt::received().is_some() {
             break;
         }
     }
@@ -55,7 +55,7 @@ pub fn run(options: &TestOptions) -> Fallible {
         let target = OutputTarget::new(path, &kinds::TEST_REPORT, options.force.force)?;
         target.write(output::junit::report(&tested)?.as_bytes())?;
     }
-    let verdict = match interrupt::arrived() {
+    let verdict = match interrupt::received() {
         Some(_) => {
             let (begun, files) = (tested.len(), counted(files.len(), "file"));
             Err(subject::interrupted(&format_args!("stopped in file {begun} of {files}")))

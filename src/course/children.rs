@@ -143,7 +143,7 @@ impl ChildOutput {
                 return Ok(ChildEnding::Stopped(FailureReason::Time));
             }
             if has_come.load(Ordering::Relaxed) {
-                return Ok(ChildEnding::Signal(interrupt::arrived().unwrap_or(Signal::Terminate)));
+                return Ok(ChildEnding::Signal(interrupt::received().unwrap_or(Signal::Terminate)));
             }
         }
         Ok(ChildEnding::Ended)

@@ -90,7 +90,7 @@ mod system {
     use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
     use std::time::Duration;
 
-    use reviver_vm::workers::apart;
+    use reviver_vm::workers::detached;
 
     use super::{PIECE, Received};
 
@@ -106,10 +106,10 @@ mod system {
             let (sender, received) = channel();
             if let Some(pipe) = child.stdout.take() {
                 let sender = sender.clone();
-                apart("output", move || read(pipe, &sender, Received::Output, Received::EndOfOutput));
+                detached("output", move || read(pipe, &sender, Received::Output, Received::EndOfOutput));
             }
             if let Some(pipe) = child.stderr.take() {
-                apart("complaints", move || {
+                detached("complaints", move || {
                     read(pipe, &sender, Received::Complaint, Received::EndOfComplaints)
                 });
             }

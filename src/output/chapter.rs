@@ -135,7 +135,7 @@ mod tests {
     use super::{folded, item};
 
     #[test]
-    fn paragraphs_and_items_are_folded_and_nothing_else() {
+    fn only_paragraphs_and_items_are_folded() {
         let text = "# A long heading\n\none two\nthree four\n\n- five six\n  seven eight\n- nine\n\n```text\nten eleven twelve\n```\n";
         let rows = "# A long heading\n\none two\nthree\nfour\n\n- five\n  six\n  seven\n  eight\n- nine\n\n```text\nten eleven twelve\n```\n";
         assert_eq!(folded(text, Some(9)), rows);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_begins_what_the_text_does_not() {
+    fn folding_begins_no_item_or_quotation() {
         let text = "It is the number 21. Then\nfour - five come, and > six.\n";
         for columns in 8..40 {
             let rows = folded(text, Some(columns));

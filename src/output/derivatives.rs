@@ -22,9 +22,9 @@ pub enum SeriesPath {
 }
 
 /// Formatter for names and numbers of one program.
-pub struct Spelling<'a>(pub &'a Subject);
+pub struct ValueRenderer<'a>(pub &'a Subject);
 
-impl<'a> Spelling<'a> {
+impl<'a> ValueRenderer<'a> {
     fn text(&self, number: f64) -> String {
         self.0.program.text(Value::Real(self.0.number(number)))
     }
@@ -35,7 +35,7 @@ impl<'a> Spelling<'a> {
 
     /// Returns numbers as formatted cells of a shape.
     fn cells(&self, shape: Shape, numbers: &'a [f64]) -> JsonCells<'a> {
-        let spelling = Spelling(self.0);
+        let spelling = ValueRenderer(self.0);
         JsonCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
             .of_numbers(&self.0.program)
     }
@@ -45,7 +45,7 @@ impl<'a> Spelling<'a> {
     }
 
     fn lists(&self, rows: &'a [Vec<f64>]) -> JsonValue<'a> {
-        let spelling = Spelling(self.0);
+        let spelling = ValueRenderer(self.0);
         JsonValue::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
     }
 
@@ -79,7 +79,7 @@ impl<'a> Spelling<'a> {
         let parts = vector.selections.iter().map(|selection| {
             let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
             bits = others;
-            let spelling = Spelling(self.0);
+            let spelling = ValueRenderer(self.0);
             let cells = JsonCells::new(selection.shape, move |n| own.get(n).map(|&bits| spelling.bits(bits)));
             (selection.name.clone(), cells.of_numbers(&self.0.program).into())
         });
@@ -145,7 +145,7 @@ impl<'a> Spelling<'a> {
     }
 
     fn values(&self, values: &'a [u64]) -> JsonCells<'a> {
-        let spelling = Spelling(self.0);
+        let spelling = ValueRenderer(self.0);
         let value = move |n: usize| spelling.bits(values.get(n).copied().unwrap_or_default());
         JsonCells::list(values.len(), value).of_numbers(&self.0.program)
     }
@@ -261,7 +261,7 @@ impl<'a> Spelling<'a> {
             SeriesPath::Cell(cell) => format!("{} + t", self.0.name(cell)),
             SeriesPath::Direction(vector) => {
                 let numbers = vector.numbers(self.0);
-                let spelling = Spelling(self.0);
+                let spelling = ValueRenderer(self.0);
                 let parts = spelling.shared_out(&vector.selections, &numbers);
                 let parts = parts.map(|(selection, cells)| format!("{} + {cells}·t", selection.name));
                 parts.collect::<Vec<_>>().join(", ")
@@ -287,7 +287,7 @@ impl<'a> Spelling<'a> {
             let count = output.variables.len().min(lists.len());
             let (own, others) = lists.split_at(count);
             lists = others;
-            let spelling = Spelling(self.0);
+            let spelling = ValueRenderer(self.0);
             let coefficients = move |n: usize| own.get(n).map_or(&[][..], Vec::as_slice);
             let reported = JsonValue::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
             (output.name.clone(), reported)

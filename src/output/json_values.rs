@@ -26,7 +26,7 @@ pub fn value<'a>(program: &Program, value: Value) -> JsonValue<'a> {
 }
 
 /// Formats the entry at an index; `None` for entries without a value.
-type Spell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
+type RenderCell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
 
 /// Returns the display shape of `count` values of a declaration; a stack is shown as a vector.
 pub fn json_shape(shape: Shape, count: usize) -> Shape {
@@ -40,7 +40,7 @@ pub fn json_shape(shape: Shape, count: usize) -> Shape {
 #[derive(Clone)]
 pub struct JsonCells<'a> {
     shape: Shape,
-    spell: Spell<'a>,
+    spell: RenderCell<'a>,
     /// Fraction bits of the program's reals, if they are fixed point.
     fraction_bits: Option<u8>,
 }

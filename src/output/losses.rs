@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
 use reviver_vm::codes::LossCode;
@@ -29,7 +29,7 @@ impl LossSpot {
         let spelled = match instruction.update {
             Update::Enter => format!(".proc {}", procedure.name),
             Update::Exit => ".end".to_owned(),
-            _ => Speller { module, procedure }.instruction(instruction, |other| format!("#{other}")),
+            _ => TextRenderer { module, procedure }.instruction(instruction, |other| format!("#{other}")),
         };
         Some(LossSpot {
             instruction: spelled,

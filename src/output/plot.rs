@@ -128,7 +128,7 @@ impl PlotPage<'_> {
                 .map(|time_point| (value(time_point, cells.len()), value(time_point, n)))
                 .collect()
         };
-        // The path between samples is known only if every moment was sampled.
+        // The path between samples is known only if every time point was sampled.
         let is_known = self.at.is_none() && seen.is_whole;
         let between = if is_known { Between::Line } else { Between::Nothing };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {

@@ -105,7 +105,7 @@ fn call_object(OpenCall { caller, statement, spot, task }: &OpenCall) -> Json {
     match task {
         None => {}
         Some(OpenTask::Listed { number, .. }) => _ = members.insert("task".into(), (*number).into()),
-        Some(OpenTask::Round { counter, value }) => {
+        Some(OpenTask::Iteration { counter, value }) => {
             _ = members.insert("task".into(), json!({ counter.as_str(): super::json_values::number(value) }));
         }
     }

@@ -89,7 +89,7 @@ fn a_power_is_differentiated_by_its_base_alone() {
 
 /// A small denominator that is data has an infinite derivative, which isn't evaluated.
 #[test]
-fn what_overflows_by_data_is_not_evaluated() {
+fn derivatives_with_respect_to_data_are_not_evaluated() {
     let text = ".inout x: real default 3, c: real default 1e-200\n.out y: real\nadd y, x / c\n";
     assert_eq!(gradient(text, "--loss y --wrt x")["grad"]["x"], json!(1e200));
 }
@@ -117,7 +117,7 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
 /// The same holds for other functions, for intermediate values, in procedures and loops, and in the reverse sweep of
 /// an `overwrite`.
 #[test]
-fn it_is_reported_wherever_it_meets_0() {
+fn infinite_derivatives_that_meet_0_are_reported_everywhere() {
     let head = ".inout x: real default 0, k: real default 0\n.out y: real\n";
     let root = ".proc root(inout to: real, in of: real)\nadd to, sqrt(of)\n.end\n";
     for (body, options) in [
@@ -139,7 +139,7 @@ fn it_is_reported_wherever_it_meets_0() {
 
 /// Derivatives don't depend on the other requested results, in either mode of the Jacobian.
 #[test]
-fn a_row_does_not_depend_on_its_neighbours() {
+fn a_row_does_not_depend_on_other_rows() {
     for of in ["f", "f,g", "f,g,h"] {
         let object = on(CUBE_OF_ROOT, "jacobian", &format!("--of {of} --wrt x --json")).expect(0).json();
         assert_eq!(object["jacobian"][0], json!([3.0]), "{of}: {object}");
@@ -233,7 +233,7 @@ const CLIPPED: &str = "
 ";
 
 #[test]
-fn rules_are_followed_backward_or_not_at_all() {
+fn rules_apply_to_reverse_sweeps_only() {
     for (of, rows) in [("y", json!([[10.0]])), ("y,z", json!([[10.0], [3.0]]))] {
         let object = on(CLIPPED, "jacobian", &format!("--of {of} --json")).expect(0).json();
         assert_eq!((&object["jacobian"], &object["sweep"]), (&rows, &json!("reverse")));

@@ -79,7 +79,7 @@ fn is_orderly(ran: &Ran) {
 }
 
 #[test]
-fn arrow_comes_and_goes() {
+fn arrow_is_read_and_written() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let batches = [mixed(0..3), mixed(3..3), mixed(3..7)];
@@ -179,7 +179,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
 }
 
 #[test]
-fn results_are_printed_as_arrow_where_that_is_asked() {
+fn results_are_printed_as_arrow_on_request() {
     let input = stream(&[mixed(0..5)]);
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
@@ -203,7 +203,7 @@ fn results_are_printed_as_arrow_where_that_is_asked() {
 }
 
 #[test]
-fn numbers_of_arrow_are_those_of_cells() {
+fn numbers_of_arrow_fit_the_cells() {
     let folder = Folder::new();
     folder.file("line.rasm", LINE);
     let real = |x: ArrayRef| table(vec![("x", x), ("n", Arc::new(Int64Array::from(vec![1])))]);

@@ -46,7 +46,7 @@ fn a_branch_that_flips_in_the_reverse_sweep_is_recomputed() {
 }
 
 #[test]
-fn jacobians_and_hessians_are_mended_too() {
+fn jacobians_and_hessians_are_recomputed_too() {
     let object = on(TIE, "jacobian --of loss --strict --json").expect(0).json();
     assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0, 5.0, 0.3]]), &json!("reverse")));
     assert_eq!(object["mended"]["why"], json!("path"));
@@ -98,7 +98,7 @@ add a, 0.7
 
 /// The path is the same, but the factor returns as 0.29999995.
 #[test]
-fn a_drift_that_counts_is_mended() {
+fn a_sensitive_drift_is_recomputed() {
     let text = ".inout a: real default 0.3, w: real default 5\n.out loss: real\n\
                 add.mul loss, w, a\nadd a, 1e9\n";
     let (grad, why) = recomputed(text);
@@ -109,7 +109,7 @@ fn a_drift_that_counts_is_mended() {
 
 /// A freed cell has 1e-10, which counts as 0, but determines the loss; alone, and next to a large term.
 #[test]
-fn a_small_number_is_no_rounding() {
+fn a_small_freed_number_is_not_taken_for_rounding() {
     for large in ["", "add.mul loss, z, 1000\n"] {
         let text = format!(
             ".inout x: real default 1e-10, w: real default 2, z: real default 3\n.out loss: real\n\
@@ -125,7 +125,7 @@ fn a_small_number_is_no_rounding() {
 }
 
 #[test]
-fn a_trap_that_drift_causes_is_mended() {
+fn a_trap_caused_by_drift_is_recomputed() {
     let text = ".inout a: real default 0.3, b: real default 0.3\n.out loss: real\n\
                 assert b >= a\nadd.square loss, b\nadd a, 0.1\nadd a, 0.7\n";
     let (grad, why) = recomputed(text);
@@ -222,7 +222,7 @@ rof
 
 /// A residue of a sum with a tiny term keeps all its digits, and hardly affects the loss.
 #[test]
-fn a_tiny_number_that_is_freed_is_judged_by_its_effect() {
+fn a_tiny_freed_number_is_compared_by_its_effect() {
     let frame = |body: &str| {
         format!(
             ".inout a: real default 1.23e-14, b: real default 1.1\n.out loss: real\n\

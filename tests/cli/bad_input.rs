@@ -62,7 +62,7 @@ fn all_mistakes_are_reported_in_one_run() {
 }
 
 #[test]
-fn files_that_are_no_text() {
+fn files_that_are_not_text() {
     let folder = Folder::new();
     let latin = folder.file("latin.rasm", b"add r0, 1 ; caf\xe9\n");
     reviver(&format!("run {latin}")).expect(3).says("not UTF-8").says("latin.rasm:1:16");
@@ -81,7 +81,7 @@ fn files_that_are_no_text() {
 }
 
 #[test]
-fn includes_that_go_in_circles_are_refused() {
+fn circular_includes_are_refused() {
     let folder = Folder::new();
     let first = folder.file("first.rasm", ".include \"second.rasm\"\n.inout x\nadd x, 1\n");
     folder.file("second.rasm", ".include \"first.rasm\"\n");
@@ -89,7 +89,7 @@ fn includes_that_go_in_circles_are_refused() {
 }
 
 #[test]
-fn very_long_lines_are_answered_at_once() {
+fn very_long_lines_are_rejected_quickly() {
     const LENGTH: usize = 100_000_000;
     let folder = Folder::new();
     for (name, start, unit) in [("name", "add ", "x"), ("nest", "add r0, ", "("), ("text", "; ", "c")] {
@@ -105,7 +105,7 @@ fn very_long_lines_are_answered_at_once() {
 }
 
 #[test]
-fn images_that_are_none() {
+fn invalid_images() {
     let folder = Folder::new();
     let image = folder.path("fib.rbc").display().to_string();
     reviver(&format!("asm programs/fib.rasm -o {image}")).expect(0);

@@ -35,7 +35,7 @@ fn lanes_are_read_and_written_as_lines() {
 }
 
 #[test]
-fn arrays_of_numpy_say_the_same() {
+fn numpy_arrays_equal_the_csv_lanes() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     folder.file("in.csv", "x,A[0],A[1]\n0.5,-7,1\n100,16,2\n");
@@ -157,7 +157,7 @@ fn a_wrong_file_is_reported_with_its_place() {
 /// `tests/cli/arrow.rs` tests builds with the feature.
 #[cfg(not(feature = "arrow"))]
 #[test]
-fn arrow_is_missed_where_it_was_left_out() {
+fn builds_without_arrow_name_the_feature() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let cure = "cargo install --path . --features arrow";
@@ -246,7 +246,7 @@ fn a_lane_that_traps_is_reported_with_its_place() {
 }
 
 #[test]
-fn no_lanes_are_a_batch_too() {
+fn a_batch_may_have_no_lanes() {
     let folder = Folder::new();
     folder.file("picky.rasm", PICKY);
     folder.with_input("batch picky.rasm --lanes -", b"n\n").expect(0).prints("n,y\n");
@@ -261,7 +261,7 @@ fn no_lanes_are_a_batch_too() {
 }
 
 #[test]
-fn shared_inputs_of_lanes_are_given_once() {
+fn shared_inputs_of_lanes_have_one_value() {
     let folder = Folder::new();
     folder.file(
         "line.rasm",
@@ -315,7 +315,7 @@ fn the_words_of_a_declaration_are_kept() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn contradictory_options_are_refused() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
     reviver(&format!("{lanes} --grad out --back")).expect(2).says("cannot be used with");
     reviver(&format!("{lanes} --grad nothing")).expect(2).says("--grad: the program has no cell `nothing`");

@@ -29,7 +29,7 @@ fn both_engines_are_measured_in_both_directions() {
 }
 
 #[test]
-fn a_gradient_is_measured_beside_the_run() {
+fn a_gradient_is_measured_next_to_the_run() {
     let found = measured("programs/besselj.rasm --loss out");
     for engine in ["interp", "jit"] {
         let figures = &found["engines"][engine];
@@ -58,7 +58,7 @@ fn the_text_is_a_table() {
 
 /// Tapes and stacks are given as for `run`.
 #[test]
-fn what_is_given_is_what_runs() {
+fn measured_runs_use_the_given_values() {
     let folder = Folder::new();
     let file = folder.file(
         "sum.rasm",

@@ -99,13 +99,13 @@ fn compare(inputs: usize) {
 }
 
 #[test]
-fn ten_programs_agree() {
+fn ten_transformed_programs_agree() {
     compare(2);
 }
 
 #[test]
 #[ignore = "takes minutes: a hundred inputs for each of ten programs"]
-fn ten_programs_agree_a_hundred_times() {
+fn ten_transformed_programs_agree_on_random_inputs() {
     compare(100);
 }
 
@@ -117,7 +117,7 @@ fn logistic(rounds: u32) -> String {
 /// A `show` in `keep` counts runs of segments and kept states, because it prints in both directions and undoes
 /// nothing.
 #[test]
-fn sixty_four_segments_take_what_bennett_says() {
+fn sixty_four_segments_need_the_predicted_memory() {
     let folder = Folder::new();
     for (segments, levels, runs, states) in
         [(64, 1, 127, 64), (8, 2, 225, 15), (4, 3, 343, 10), (2, 6, 729, 7)]
@@ -144,7 +144,7 @@ fn sixty_four_segments_take_what_bennett_says() {
 }
 
 #[test]
-fn too_few_segments_are_a_trap_that_says_so() {
+fn too_few_segments_are_reported_by_a_trap() {
     let folder = Folder::new();
     let file = folder.path("short.rasm").display().to_string();
     reviver(&format!(
@@ -166,7 +166,7 @@ fn the_debugger_travels_through_the_result() {
 
 /// Final contents of arrays that aren't results are garbage of the program, and not of its reversible form.
 #[test]
-fn arrays_may_end_with_anything() {
+fn arrays_may_have_any_final_contents() {
     let folder = Folder::new();
     for declared in
         [".var A[4]", ".var A[4] = {1, 2, 3, 4}", ".in A[4] default {4, 3, 2, 1}", ".garbage A[4]"]
@@ -259,7 +259,7 @@ const MIXED: &str = ".word 32
 ";
 
 #[test]
-fn everything_that_loses_is_transformed() {
+fn all_irreversible_instructions_are_transformed() {
     let folder = Folder::new();
     let program = folder.file("mixed.rasm", MIXED);
     for plan in ["", "--segments 3 --levels 2", "--segments 2 --levels 3 --rounds 12"] {
@@ -297,7 +297,7 @@ fn programs_that_cannot_be_cut_are_refused_with_a_remedy() {
 
 /// A program that can't be cut into segments still has the other methods.
 #[test]
-fn a_tradeoff_without_segments_says_why() {
+fn a_tradeoff_without_segments_has_a_reason() {
     let page = reviver("tradeoff programs/collatz.rasm --set n=6").expect(0);
     let last = "Bennett's method isn't among these: a program that uses a stack can't be cut into segments\n";
     assert!(page.stdout.ends_with(last) && !page.stdout.contains("Bennett 8, 2"), "{page:?}");
@@ -366,7 +366,7 @@ fn grouped(count: &serde_json::Value) -> String {
 /// Leftovers of a program don't make its reversible form trap, nor do its limits, which apply to fewer calls and to
 /// its own stacks.
 #[test]
-fn leftovers_and_limits_of_the_program_are_no_trap() {
+fn leftovers_and_limits_of_the_program_cause_no_trap() {
     let folder = Folder::new();
     for (text, results) in [
         (
@@ -391,7 +391,7 @@ fn leftovers_and_limits_of_the_program_are_no_trap() {
 
 /// If the segments trap, the other methods are still reported.
 #[test]
-fn segments_that_trap_leave_the_other_rows() {
+fn a_trap_of_the_segments_keeps_the_other_rows() {
     let folder = Folder::new();
     let counting = ".word 8\n.inout x: real default 0\n.out c\ncall p(x, c)\n.proc p(inout x: real, inout c)\nfrom forgotten\n\
                     overwrite.sum c, c, 1\noverwrite.sum x, x, 1\nuntil x > 300\n.end\n";

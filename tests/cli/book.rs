@@ -92,14 +92,14 @@ fn on_one_line(text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_book_are_true() {
+fn sessions_of_the_book_are_current() {
     for page in pages().iter().filter(|page| page.name() != "SUMMARY.md") {
         crate::transcripts::are_true(page.name(), &page.text, 1);
     }
 }
 
 #[test]
-fn the_listings_of_the_book_assemble_or_are_refused_as_it_says() {
+fn listings_of_the_book_assemble_or_are_refused_as_stated() {
     let folder = Folder::new();
     let mut refused = 0;
     for page in pages() {

@@ -54,7 +54,7 @@ fn seeds_are_arguments_of_the_gradient() {
 }
 
 #[test]
-fn other_files_are_left_alone() {
+fn other_files_are_not_replaced() {
     let folder = Folder::new();
     let file = folder.path("mine.c").display().to_string();
     std::fs::write(&file, "int mine;\n").unwrap();
@@ -77,7 +77,7 @@ fn other_files_are_left_alone() {
 }
 
 #[test]
-fn what_others_make_of_c_text_is_no_library() {
+fn other_results_of_a_c_compiler_are_not_libraries() {
     if !has_compiler() {
         return;
     }
@@ -136,7 +136,7 @@ fn a_header_links_with_its_own_c_file_only() {
 
 /// A header with another number of reserved calls than the C file would give the memory another size.
 #[test]
-fn room_for_calls_is_the_same_wherever_the_header_is_read() {
+fn the_header_fixes_the_number_of_reserved_calls() {
     if !has_compiler() {
         return;
     }
@@ -172,7 +172,7 @@ fn room_for_calls_is_the_same_wherever_the_header_is_read() {
 }
 
 #[test]
-fn an_adjoint_that_would_be_lost_has_a_status() {
+fn a_discarded_adjoint_has_a_status() {
     if !has_compiler() {
         return;
     }

@@ -17,7 +17,7 @@ fn text(chapter: &Value) -> String {
 }
 
 #[test]
-fn every_chapter_is_there_with_its_listings_and_without_what_is_for_builders() {
+fn every_chapter_has_its_listings_and_no_markup_for_the_builder() {
     let chapters = chapters();
     let pages = std::fs::read_dir(root().join("course/book/src")).unwrap();
     let pages = pages.filter(|page| page.as_ref().unwrap().path().extension().is_some_and(|e| e == "md"));
@@ -38,7 +38,7 @@ fn every_chapter_is_there_with_its_listings_and_without_what_is_for_builders() {
 }
 
 #[test]
-fn a_chapter_is_called_by_its_number_or_its_name_and_listings_are_those_lines() {
+fn chapters_are_found_by_number_or_name() {
     reviver("course read").expect(0).prints_part("       5  Garbage and Bennett's trick\n");
     let printed = reviver("course read 5").expect(0).prints_part("# 5. Garbage and Bennett's trick\n");
     for other in ["05", "05-garbage", "course/book/src/05-garbage.md"] {
@@ -71,7 +71,7 @@ fn named(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn what_the_book_types_works_in_the_folder_that_its_programs_are_copied_to() {
+fn sessions_of_the_book_run_in_the_copied_folder() {
     let folder = Folder::new();
     folder.reviver("course start mine").expect(0).prints_part("and the programs of the book in mine");
     let texts: Vec<String> = chapters().iter().map(text).collect();

@@ -163,7 +163,7 @@ fn a_class_is_graded_without_threads() {
 }
 
 #[test]
-fn what_is_no_folder_is_skipped_with_a_note() {
+fn files_that_are_not_folders_are_skipped_with_a_note() {
     let class = Folder::new();
     student(&class, "ada", RIGHT);
     class.file("ben.zip", b"PK\x03\x04");

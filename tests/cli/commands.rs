@@ -48,7 +48,7 @@ fn completions_are_written_for_every_shell() {
 }
 
 #[test]
-fn the_manual_knows_instructions_and_near_misses() {
+fn the_manual_finds_instructions_and_suggests_near_misses() {
     let page = reviver("isa add.mul").expect(0).stdout;
     assert!(page.contains("a·b"), "{page}");
     let page = reviver("isa swap").expect(0).stdout;
@@ -70,7 +70,7 @@ fn the_manual_knows_instructions_and_near_misses() {
 }
 
 #[test]
-fn images_and_texts_become_each_other() {
+fn images_and_texts_round_trip() {
     let folder = Folder::new();
     let path = |name: &str| folder.path(name).display().to_string();
     let [image, text, again] = ["fib.rbc", "flat.rasm", "again.rbc"].map(path);
@@ -120,7 +120,7 @@ fn fmt_prints_rewrites_or_checks() {
 }
 
 #[test]
-fn inverting_twice_changes_nothing_that_runs() {
+fn inverting_twice_gives_an_equivalent_program() {
     let folder = Folder::new();
     let inverse = folder.path("inverse.rasm").display().to_string();
     reviver(&format!("invert programs/fib.rasm -o {inverse}")).expect(0);

@@ -24,7 +24,7 @@ fn text(folder: &Folder) -> String {
 }
 
 #[test]
-fn a_constant_has_its_value_before_anything_is_computed_from_it() {
+fn constants_are_set_before_expressions_use_them() {
     let folder = Folder::new();
     let file = text(&folder);
     let sum = |options: &str| {
@@ -57,7 +57,7 @@ fn every_command_that_assembles_takes_constants() {
 }
 
 #[test]
-fn what_no_constant_can_be_is_refused() {
+fn invalid_constants_are_refused() {
     let folder = Folder::new();
     let file = text(&folder);
     let refused = |option: &str, said: &str, cure: &str| {

@@ -173,7 +173,7 @@ fn every_exercise_is_complete() {
 }
 
 #[test]
-fn hints_lead_to_lessons_that_exist() {
+fn hints_link_to_existing_lessons() {
     for source in sources() {
         let hints = source.read("hints.toml");
         let lessons = hints.lines().filter_map(|line| line.strip_prefix("lesson = \"")?.strip_suffix('"'));
@@ -282,7 +282,7 @@ fn expectations_can_not_be_edited_away() {
 
 /// A change of comments or layout isn't an attempt.
 #[test]
-fn reading_changes_nothing() {
+fn changes_of_layout_are_no_attempt() {
     let folder = begun();
     let start = String::from_utf8(folder.read(FIRST)).unwrap();
     folder.file(FIRST, format!("; I was here\r\n{}", start.replace('\n', "\r\n").replace("        ", "\t")));
@@ -292,14 +292,14 @@ fn reading_changes_nothing() {
 }
 
 #[test]
-fn a_text_that_is_no_program_is_shown_with_its_mistake() {
+fn an_invalid_program_is_shown_with_its_mistake() {
     let folder = begun();
     folder.file(FIRST, ".inout a\n.inout b\nswop a, b\n");
     within(&folder, "course check 1").expect(1).prints_part("did you mean `swap`?").prints_part("what   ");
 }
 
 #[test]
-fn all_exercises_are_checked_where_none_is_named() {
+fn all_exercises_are_checked_by_default() {
     let folder = begun();
     folder.file(FIRST, ".inout a default 3\n.inout b default 8\nadd a, b\n");
     let ran = within(&folder, "course check").expect(1);
@@ -311,7 +311,7 @@ fn all_exercises_are_checked_where_none_is_named() {
 }
 
 #[test]
-fn what_is_asked_for_wrongly_is_said() {
+fn wrong_course_arguments_are_reported() {
     let folder = begun();
     within(&folder, "course check 999").expect(2).says("there is no exercise `999`");
     within(&folder, "course check 01-swap-two-cell").expect(2).says("did you mean `01-swap-two-cells`?");
@@ -407,7 +407,7 @@ fn the_program_has_all_exercises() {
 
 /// The suggested next command works in the current folder.
 #[test]
-fn a_folder_that_was_named_is_named_again() {
+fn suggested_commands_repeat_the_folder() {
     let folder = begun();
     let solution = std::fs::read_to_string(root().join("course/exercises/01-swap-two-cells/solution.rasm"));
     folder.file(FIRST, solution.unwrap());

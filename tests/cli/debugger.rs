@@ -18,7 +18,7 @@ fn a_script() {
 }
 
 #[test]
-fn what_a_program_is_given_is_there() {
+fn the_debugger_takes_values_and_options() {
     let folder = Folder::new();
     let program = folder.file("tape.rasm", ".inout n\n.out x: real\nread n\nadd x, 1e-6\n");
     let script = folder.file("script", "goto end\nprint n\nprint x\n");
@@ -33,7 +33,7 @@ fn what_a_program_is_given_is_there() {
 
 /// `--history` limits the residues, except those of the last slice of steps.
 #[test]
-fn the_history_is_bounded_as_the_user_says() {
+fn the_history_is_limited_by_the_option() {
     // Each iteration loses bits by adding small to large numbers.
     let rounds =
         "        for i in 0..100_000\n            add x, 1000.1\n            sub x, 1000.2\n        rof\n";
@@ -86,7 +86,7 @@ fn a_program_without_end_is_stopped() {
 }
 
 #[test]
-fn scripts_that_can_not_be_read() {
+fn unreadable_scripts() {
     let folder = Folder::new();
     reviver("debug programs/fib.rasm --batch nowhere").expect(3).says("there is no file nowhere");
     let latin = folder.file("latin", b"print \xe9\n");
@@ -155,7 +155,7 @@ fn options_of_the_screen() {
 
 /// An invalid UTF-8 byte skips one line, and its place is reported.
 #[test]
-fn a_line_that_is_no_text_is_left_out() {
+fn a_line_that_is_not_text_is_skipped() {
     let commands = b"step\nprint \xff\nstep\nprint $step\n";
     let ran = with_input("repl programs/fib.rasm", commands).expect(0);
     assert!(

@@ -256,7 +256,7 @@ fn a_loss_in_an_included_file_has_its_place_there() {
 }
 
 #[test]
-fn a_loss_out_of_reach_is_a_warning_and_zeros() {
+fn a_loss_independent_of_the_inputs_is_a_warning_and_zeros() {
     let ran = on(MIXED, "grad", "--loss y --wrt A --strict --json").expect(0);
     assert_eq!(ran.json()["grad"], json!({ "A": [[0.0, 0.0], [0.0, 0.0]] }));
     ran.says("warning: every adjoint is 0: the inputs don't reach `y`");
@@ -339,7 +339,7 @@ fn programs_without_derivative_are_refused() {
 }
 
 #[test]
-fn jacobians_take_the_shorter_way() {
+fn jacobians_use_the_cheaper_sweep() {
     let object = on(MIXED, "jacobian", "--of y,B --json").expect(0).json();
     assert_eq!(
         keys(&object),
@@ -390,7 +390,7 @@ fn the_exponential_has_its_taylor_series() {
 
 /// A conversion discards every coefficient of a series.
 #[test]
-fn a_series_says_what_it_has_lost() {
+fn a_series_reports_discarded_coefficients() {
     let text = ".inout x: real default 1.5\n.out n\n.out y: real\nadd.toint n, x\nadd.square y, x\n";
     let ran = on(text, "taylor", "--along x --order 2").expect(0);
     assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
@@ -405,7 +405,7 @@ fn a_series_says_what_it_has_lost() {
 
 /// Both branches have equally many steps, so only jumps distinguish the probe's path from the run's.
 #[test]
-fn a_jump_beside_the_input_is_no_derivative() {
+fn a_jump_next_to_the_input_is_no_derivative() {
     let text = ".inout x: real default 1\n.out y: real\nif x == 1.0\nadd.mul y, x, 5.0\nelse\n\
                 add.mul y, x, 2.0\nfi x == 1.0\n";
     let object = on(text, "grad", "--loss y --verify --json").expect(1).json();
@@ -433,7 +433,7 @@ fn numbers_on_a_tape_have_adjoints() {
 }
 
 #[test]
-fn other_numbers_have_gradients_too() {
+fn gradients_in_f32_and_fixed_point() {
     for (system, digits) in [("fixed", 1e-11), ("f32", 1e-5)] {
         let options = format!("--loss y --wrt x --verify --json --real {system}");
         let object = on(MIXED, "grad", &options).expect(0).json();
@@ -443,7 +443,7 @@ fn other_numbers_have_gradients_too() {
 
 /// A final `uncompute` is neither run nor reversed, and the gradient is the same.
 #[test]
-fn a_gradient_turns_after_the_last_change_of_its_loss() {
+fn the_turning_point_follows_the_last_change_of_the_loss() {
     let grad = |more: &str| {
         reviver(&format!("grad programs/besselj.rasm --loss out --set z=1.5 --json{more}")).expect(0).json()
     };
@@ -459,7 +459,7 @@ fn a_gradient_turns_after_the_last_change_of_its_loss() {
 
 /// Every change of the loss after an `uncompute` belongs to the gradient.
 #[test]
-fn no_change_of_the_loss_is_left_out() {
+fn the_turning_point_follows_every_change_of_the_loss() {
     let head = ".inout x: real default 3\n.inout n default 1\n.out y: real\n.var t: real\n";
     let body = "compute\nadd.square t, x\napply\nadd y, t\nuncompute\n";
     let double = ".proc double(inout a: real, in b: real)\nadd a, b\n.end\n";

@@ -1,4 +1,4 @@
-//! Lanes on a device beside the CPU: available devices, identical files from both, and undecided lanes.
+//! Lanes on a device and on the CPU: available devices, identical files from both, and undecided lanes.
 
 use crate::support::reviver;
 #[cfg(feature = "gpu")]
@@ -29,7 +29,7 @@ fn device() -> Option<String> {
 }
 
 #[test]
-fn the_processor_is_a_device() {
+fn the_cpu_is_a_device() {
     let ran = reviver("devices").expect(0);
     assert!(ran.stdout.starts_with("cpu (processor)\n  cores"), "{ran:?}");
     let object = reviver("devices --json").expect(0).json();
@@ -58,7 +58,7 @@ fn a_build_without_devices_says_so() {
 
 #[cfg(feature = "gpu")]
 #[test]
-fn files_are_the_same_from_both() {
+fn device_and_cpu_write_the_same_files() {
     let Some(device) = device() else { return };
     let batches = [
         "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv",
@@ -95,7 +95,7 @@ fn files_are_the_same_from_both() {
 /// A stored capability probe is reused, unless it belongs to another device or is unreadable.
 #[cfg(feature = "gpu")]
 #[test]
-fn what_a_device_gets_right_is_asked_once() {
+fn capability_probes_are_stored() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
     let run = |code: i32| {
@@ -164,7 +164,7 @@ fn undecided_lanes_run_on_the_cpu() {
 /// Calls that aren't inlined have a limited depth on devices; irreducible loops are reported.
 #[cfg(feature = "gpu")]
 #[test]
-fn recursions_and_loops_with_two_entries_are_for_devices_too() {
+fn recursions_and_irreducible_loops_run_on_devices() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
     folder.file("n.csv", "n\n0\n5\n90\n3000\n");
@@ -193,7 +193,7 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
 /// dispatch.
 #[cfg(feature = "gpu")]
 #[test]
-fn drivers_are_quiet_and_compilation_is_reported() {
+fn driver_messages_are_hidden_and_compilation_time_is_reported() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --json --stats";
@@ -241,7 +241,7 @@ fn a_signal_ends_a_driver_that_compiles() {
 /// A child process loads drivers first.
 #[cfg(all(feature = "gpu", unix))]
 #[test]
-fn a_driver_that_crashes_takes_nothing_along() {
+fn a_crashing_driver_does_not_end_the_command() {
     if device().is_none() {
         return;
     }

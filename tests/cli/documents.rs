@@ -10,55 +10,55 @@ fn read(name: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_readme_are_true() {
+fn sessions_of_the_readme_are_current() {
     are_true("README.md", &read("README.md"), 8);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_c_are_true() {
+fn sessions_of_the_page_of_c_are_current() {
     are_true("docs/c.md", &read("docs/c.md"), 1);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_batches_are_true() {
+fn sessions_of_the_page_of_batches_are_current() {
     are_true("docs/batch.md", &read("docs/batch.md"), 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_tests_are_true() {
+fn sessions_of_the_page_of_tests_are_current() {
     are_true("docs/test.md", &read("docs/test.md"), 4);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_strategies_are_true() {
+fn sessions_of_the_page_of_strategies_are_current() {
     are_true("docs/strategies.md", &read("docs/strategies.md"), 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_pictures_are_true() {
+fn sessions_of_the_page_of_pictures_are_current() {
     are_true("docs/pictures.md", &read("docs/pictures.md"), 14);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_bennett_are_true() {
+fn sessions_of_the_page_of_bennett_are_current() {
     are_true("docs/bennett.md", &read("docs/bennett.md"), 1);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_page_of_stacks_are_true() {
+fn sessions_of_the_page_of_stacks_are_current() {
     are_true("docs/stacks.md", &read("docs/stacks.md"), 5);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_sessions_of_the_language_page_are_true() {
+fn sessions_of_the_language_page_are_current() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }
 
@@ -108,7 +108,7 @@ fn programs(document: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn the_gradient_mode_of_the_language_page_is_true() {
+fn the_gradient_mode_example_of_the_language_page_is_current() {
     let page = read("docs/language.md");
     let section = page.split("## Gradient mode").nth(1).unwrap().split("\n## ").next().unwrap();
     let folder = Folder::new();
@@ -160,7 +160,7 @@ fn the_page_of_lowering_is_current() {
 
 /// The output of `expand` is a program with the same instructions.
 #[test]
-fn what_programs_expand_to_are_these_programs() {
+fn expanded_programs_have_the_same_instructions() {
     let folder = Folder::new();
     let code = |text: &str| -> Vec<String> {
         let flat = text.lines().map(|line| line.split(';').next().unwrap().trim_end());

@@ -113,7 +113,7 @@ fn limits_and_traps_are_the_same_on_every_engine() {
 }
 
 #[test]
-fn the_debugger_says_the_same_on_every_engine() {
+fn the_debugger_prints_the_same_on_every_engine() {
     let script = "goto end\nprint a\nlast b\nbreak main\nrc\ngoto 70%\nprint a\ncheck\ninfo status\n";
     let folder = Folder::new();
     let batch = folder.file("script", script);
@@ -126,7 +126,7 @@ fn the_debugger_says_the_same_on_every_engine() {
 }
 
 #[test]
-fn an_engine_that_there_is_none_of_is_refused() {
+fn unknown_engines_are_refused() {
     reviver("debug programs/fib.rasm --engine fast").expect(2).says("invalid value 'fast'");
     reviver("run programs/fib.rasm --engine fast")
         .expect(2)

@@ -149,7 +149,7 @@ fn file_names_are_escaped() {
 
 /// JSON has its own escapes; the name is unchanged for readers.
 #[test]
-fn json_means_the_same() {
+fn json_escapes_keep_the_text() {
     let folder = Folder::new();
     let name = "p\u{9b}\u{202e}.rasm";
     folder.file(name, format!(";! run n=3 -> a=3\n{PROGRAM}"));

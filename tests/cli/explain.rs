@@ -73,7 +73,7 @@ fn json_has_the_code_of_a_trap() {
 }
 
 #[test]
-fn a_mended_program_shows_no_code() {
+fn a_corrected_program_shows_no_code() {
     let folder = Folder::new();
     for (entry, shown, recomputed) in programs() {
         let ran = tried(&folder, entry, recomputed, "");
@@ -83,13 +83,13 @@ fn a_mended_program_shows_no_code() {
 }
 
 #[test]
-fn codes_that_no_program_shows_are_known() {
+fn codes_without_a_smallest_program_are_listed() {
     let unshown = codes::all().filter(|entry| matches!(entry.account.evidence, CodeEvidence::NotShown(_)));
     assert_eq!(unshown.map(|entry| entry.code).collect::<Vec<_>>(), UNSHOWN);
 }
 
 #[test]
-fn a_code_and_its_words_mean_one_thing() {
+fn codes_and_names_are_unique() {
     let mut names = BTreeSet::new();
     for entry in codes::all() {
         let (letter, digits) = entry.code.split_at(1);
@@ -136,7 +136,7 @@ fn all_codes_are_listed() {
 }
 
 #[test]
-fn an_unknown_code_is_answered_with_the_nearest_one() {
+fn an_unknown_code_gets_the_nearest_one() {
     reviver("explain index-outsid").expect(2).says("there is no code `index-outsid`").says("`index-outside`");
     reviver("explain index").expect(2).says("this is a part of `index-out-of-bounds`, `index-outside`");
     reviver("explain somewhere-else").expect(2).says("`reviver explain` lists all codes");
@@ -189,7 +189,7 @@ fn the_page_of_errors_is_current() {
 }
 
 #[test]
-fn what_the_smallest_program_prints_is_shown_below_it() {
+fn the_output_of_the_smallest_program_is_shown_below_it() {
     for (code, text) in printed() {
         let trimmed: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
         assert!(trimmed.contains(&format!("[{code}]")), "{code}: {text}");

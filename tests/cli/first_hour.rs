@@ -74,7 +74,7 @@ fn ends_of_other_languages() {
 }
 
 #[test]
-fn tasks_that_are_undone() {
+fn invalid_tasks_get_a_suggestion() {
     helped("par uncall p(a), uncall p(b)", "to undo calls, write `unpar p(x), q(y)`");
     helped("par p(a), uncall p(b)", "call a procedure that contains the `uncall`");
     helped("par for i in 0..9 uncall p(A[i])", "write `unpar for i in 0..n call p(A[i])`");
@@ -84,7 +84,7 @@ fn tasks_that_are_undone() {
 }
 
 #[test]
-fn encodings_are_named_with_their_cure() {
+fn encodings_are_named_with_their_remedy() {
     let folder = Folder::new();
     let text = ".in n ; Größe\n.out m\nadd m, n\n";
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -19,7 +19,7 @@ const TEXT: &str = ".inout x default 1\n.out y: real\n  call p(x)\n  add y, 1\n\
 const EVIL: &str = "x\u{1b}]0;owned\u{7}\n.include \"/etc/passwd\"\n.var z";
 
 #[test]
-fn disasm_shows_no_name_that_is_none() {
+fn disasm_shows_no_invalid_name() {
     let folder = Folder::new();
     let changes: [fn(&mut Module); 5] = [
         |m| m.globals[0].name = EVIL.into(),
@@ -57,7 +57,7 @@ fn names_of_files_are_escaped() {
 }
 
 /// Checks that `asm (disasm IMAGE)` is the image, by the command line.
-fn there_and_back(module: &Module) {
+fn round_trip(module: &Module) {
     let folder = Folder::new();
     let bytes = image::encode(module).unwrap();
     let image = folder.file("a.rbc", &bytes);
@@ -76,13 +76,13 @@ fn a_disassembled_image_assembles_to_itself() {
     let long = format!(".out A[200000] = {{{}}}\n", vec!["123456789"; 199_999].join(",\n") + ", 1");
     for text in [TEXT, zeros, limits, &long, ".const k = 1\n"] {
         let full = module(text);
-        there_and_back(&full);
-        there_and_back(&Module { structure: Structure::default(), ..full });
+        round_trip(&full);
+        round_trip(&Module { structure: Structure::default(), ..full });
     }
     let branches = module(".inout x\n  if x == 0\n    show x\n  fi x == 0\n");
-    there_and_back(&branches);
+    round_trip(&branches);
     let bare = Structure { lines: branches.structure.lines.clone(), ..Structure::default() };
-    there_and_back(&Module { structure: bare, ..branches });
+    round_trip(&Module { structure: bare, ..branches });
 }
 
 /// Both cells of {0.0, -0.0} are written, because their bits differ.

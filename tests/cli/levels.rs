@@ -7,7 +7,7 @@ const LEFT_OVER: &str =
     ".in n default 200\n.out s\n.ancilla t\nfor i in 0..n\n add s, i\n add t, 1\nrof\nvacate t\n";
 
 #[test]
-fn unchecked_runs_print_what_others_print_and_say_so() {
+fn unchecked_runs_print_the_same_results_and_report_their_level() {
     const LINE: &str = "unchecked: ancilla and join checks were skipped\n";
     for command in [
         "run programs/fib.rasm --set n=1000000",
@@ -69,7 +69,7 @@ fn a_saved_state_says_that_it_is_unchecked() {
 }
 
 #[test]
-fn what_is_left_out_isn_t_missed() {
+fn unchecked_runs_skip_vacancy_checks_only() {
     let folder = Folder::new();
     let file = folder.file("left.rasm", LEFT_OVER);
     reviver(&format!("run {file} --engine jit")).expect(4).says("`t` must be vacant");

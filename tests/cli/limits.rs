@@ -68,7 +68,7 @@ fn a_file_that_is_too_long_is_not_read() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_can_not_be_printed_is_an_error() {
+fn unwritable_standard_output_is_an_error() {
     let binary = env!("CARGO_BIN_EXE_reviver");
     for arguments in [
         "--help",

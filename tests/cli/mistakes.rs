@@ -42,7 +42,7 @@ fn outcome(arguments: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_answered_in_these_words() {
+fn messages_of_mistakes_match_their_transcripts() {
     let update = std::env::var_os("UPDATE_MISTAKES").is_some();
     let programs = files("rasm");
     for program in &programs {
@@ -77,7 +77,7 @@ fn no_answer_contains_generated_names() {
 }
 
 #[test]
-fn programs_read_the_words_and_places_of_a_trap() {
+fn json_has_the_text_and_place_of_a_trap() {
     let trap =
         reviver("run tests/mistakes/fi_wrong_side.rasm --set n=5 --json").expect(4).json()["trap"].clone();
     assert_eq!(trap["instruction"], "fi n == 3");
@@ -90,7 +90,7 @@ fn programs_read_the_words_and_places_of_a_trap() {
 
 /// An image gives the same messages without source lines, and so does its disassembly.
 #[test]
-fn an_image_answers_in_the_same_words() {
+fn an_image_gives_the_same_messages() {
     let folder = Folder::new();
     let [image, flat] = ["x.rbc", "x.rasm"].map(|name| folder.path(name).display().to_string());
     reviver(&format!("asm tests/mistakes/fi_compound.rasm -o {image}")).expect(0);

@@ -94,7 +94,7 @@ fn garbage_of_an_array_is_summed_up() {
 }
 
 #[test]
-fn a_rest_near_zero_has_no_ulps() {
+fn a_residue_near_zero_has_no_ulps() {
     let folder = Folder::new();
     // t passes 0.3 and returns to 0 with a residue.
     let text = ".inout t: real default 0\nadd t, 0.1\nadd t, 0.2\nsub t, 0.3\n";

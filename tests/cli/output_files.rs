@@ -60,7 +60,7 @@ fn a_folder_without_permission_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn devices_and_links_stay_what_they_are() {
+fn devices_and_links_are_kept() {
     let folder = Folder::new();
     reviver("asm programs/fib.rasm -o /dev/null").expect(0);
     assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
@@ -73,7 +73,7 @@ fn devices_and_links_stay_what_they_are() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_ends_the_command_quietly() {
+fn a_closed_pipe_ends_the_command_quietly() {
     let folder = Folder::new();
     let endless = ".in n default 1\ntop: from again, n > 1\nshow n\nadd n, 1\nagain: br top, n > 0\n";
     let endless = folder.file("endless.rasm", endless);
@@ -90,7 +90,7 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 
 /// A log replaces a log, and nothing else.
 #[test]
-fn a_log_replaces_no_other_text() {
+fn a_log_replaces_only_a_log() {
     let folder = Folder::new();
     let program = root().join("programs/fib.rasm");
     for text in ["# My thesis\n\nThree years of work.\n", "x,y\n1,2\n", "precious\n"] {
@@ -105,7 +105,7 @@ fn a_log_replaces_no_other_text() {
 
 /// A batch's output replaces that of an equal batch, and nothing else, neither text nor other numbers.
 #[test]
-fn lanes_replace_what_lanes_have_written() {
+fn a_batch_replaces_only_output_of_a_batch() {
     let folder = Folder::new();
     folder.file("double.rasm", ".inout n default 1\n.out twice\nadd twice, 2 * n\n");
     folder.file("in.csv", "n\n1\n2\n");
@@ -145,7 +145,7 @@ fn lanes_replace_what_lanes_have_written() {
 
 /// Tapes have a mark, too; unmarked files of numbers are kept.
 #[test]
-fn a_tape_replaces_no_numbers_of_others() {
+fn a_tape_replaces_only_a_tape() {
     let folder = Folder::new();
     folder.file("silent.rasm", ".inout n default 1\nadd n, 1\n");
     folder.file("loud.rasm", ".inout n default 1\nwrite n\n");

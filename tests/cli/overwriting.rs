@@ -111,7 +111,7 @@ fn two_outputs_are_two_files() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_replaced_only_by_force() {
+fn a_file_of_another_kind_is_replaced_only_with_force() {
     let folder = folder();
     let tape = "run program.rasm --tape 7 --tape-out";
     let kinds = [
@@ -150,7 +150,7 @@ fn a_file_of_another_kind_is_replaced_only_by_force() {
 }
 
 #[test]
-fn a_session_is_saved_over_nothing_that_is_read() {
+fn a_session_is_not_saved_over_an_input() {
     let folder = folder();
     folder.file("script", "# a session of the reviver debugger\nstep\n");
     folder.file("keys.toml", "");
@@ -177,7 +177,7 @@ fn a_session_is_saved_over_nothing_that_is_read() {
 }
 
 #[test]
-fn a_text_that_is_written_says_so_once() {
+fn a_written_text_has_one_header() {
     let folder = folder();
     folder.reviver("invert program.rasm -o inverse.rasm").expect(0);
     folder.reviver("invert inverse.rasm -o again.rasm").expect(0);
@@ -201,7 +201,7 @@ fn formatting_rewrites_its_own_input() {
 }
 
 #[test]
-fn a_refused_output_costs_no_run() {
+fn an_output_is_refused_before_the_run() {
     let folder = folder();
     let endless = ".in n default 1\n.out a\ntop: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
     folder.file("endless.rasm", endless);

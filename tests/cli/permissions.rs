@@ -25,7 +25,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_new_file_has_what_the_umask_leaves() {
+fn a_new_file_has_the_permissions_of_the_umask() {
     let folder = folder();
     for (umask, expected) in [("022", 0o644), ("077", 0o600), ("002", 0o664), ("000", 0o666)] {
         for command in
@@ -62,7 +62,7 @@ fn a_replaced_file_keeps_its_permissions_and_its_owner() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_gets_a_file_to_lead_to() {
+fn a_dangling_link_gets_its_target() {
     let folder = folder();
     fs::create_dir(folder.path("sub")).unwrap();
     symlink("sub/target", folder.path("link")).unwrap();
@@ -115,7 +115,7 @@ fn give_away(folder: &Folder, name: &str) {
 }
 
 #[test]
-fn a_write_protected_file_is_replaced_only_by_force() {
+fn a_write_protected_file_is_replaced_only_with_force() {
     let folder = folder();
     folder.reviver("asm program.rasm -o out").expect(0);
     set_mode(&folder, "out", 0o444);
@@ -156,7 +156,7 @@ fn a_writable_file_in_a_folder_that_is_not_is_written_in_place() {
 }
 
 #[test]
-fn what_was_written_in_place_is_put_back_if_that_fails() {
+fn a_failed_write_in_place_restores_the_file() {
     let folder = folder();
     // 100,000 cells make a state file that is longer than the limit.
     folder.file("large.rasm", ".inout A[100000]\nadd A[0], 1000000\n");
@@ -189,7 +189,7 @@ fn a_writable_file_keeps_its_owner() {
 }
 
 #[test]
-fn a_write_that_fails_changes_nothing_and_one_that_is_killed_leaves_nothing_for_long() {
+fn failed_and_killed_writes_leave_no_files() {
     let folder = Folder::new();
     // 100,000 cells make a state file that is longer than the limit.
     folder.file("program.rasm", ".inout A[100000]\nadd A[0], 1000000\n");

@@ -146,7 +146,7 @@ fn adjoints_arrive_at_the_gradient() {
 }
 
 #[test]
-fn drift_is_what_check_finds() {
+fn drift_equals_that_of_check() {
     let orbit = "programs/leapfrog.rasm --real f64";
     let picture = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift")).expect(0).stdout);
     let reported = picture.description.split("x (backward minus forward): ").nth(1).unwrap();
@@ -174,7 +174,7 @@ fn erased_bits_rise_and_cannot_be_undone() {
 }
 
 #[test]
-fn cells_can_be_drawn_apart() {
+fn cells_can_have_separate_panels() {
     let apart = "plot course/book/programs/collatz_length.rasm --cells m,count --apart";
     let picture = Picture::of(&reviver(apart).expect(0).stdout);
     assert!(picture.description.contains("m (value): from 0 to 9232"), "{}", picture.description);
@@ -202,7 +202,7 @@ fn cells_are_observed_at_places_of_a_run() {
         let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
         (curve.clone(), picture.description)
     };
-    // The loop ends in its eleventh iteration; the backward run passes the same moments.
+    // The loop ends in its eleventh iteration; the backward run passes the same time points.
     let (there, reported) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(
@@ -254,7 +254,7 @@ fn values_that_cannot_be_plotted_are_reported() {
 }
 
 #[test]
-fn pictures_replace_nothing_but_pictures() {
+fn pictures_replace_only_pictures() {
     let folder = Folder::new();
     let path = folder.path("fib.svg");
     std::fs::write(&path, "<svg>mine</svg>").unwrap();
@@ -444,7 +444,7 @@ fn programs_without_circuit_are_refused_with_the_place() {
 }
 
 #[test]
-fn an_account_counts_what_is_there() {
+fn an_account_counts_cells_and_bits() {
     let account = |arguments: &str| -> Value {
         reviver(&format!("run {arguments} --account --json")).expect(0).json()["account"].clone()
     };
@@ -463,7 +463,7 @@ fn an_account_counts_what_is_there() {
 }
 
 #[test]
-fn entropy_is_what_is_forgotten() {
+fn entropy_equals_the_erased_information() {
     let folder = Folder::new();
     let (program, inputs) = (folder.path("and.rasm"), folder.path("inputs.csv"));
     std::fs::write(&program, ".in x, y\n.out z\nadd z, x & y\nerase x\nerase y\n").unwrap();
@@ -500,7 +500,7 @@ fn distributions_have_elements_of_arrays() {
 
 /// Values on a stack that is declared as garbage are declared garbage, not ancillas.
 #[test]
-fn garbage_on_stacks_is_declared_garbage() {
+fn values_on_garbage_stacks_are_declared_garbage() {
     let reported = reviver("run programs/gcd.rasm --account --json").expect(0).json();
     assert_eq!(reported["account"]["declared_garbage"]["cells"], 4);
     let exact = reviver("run programs/erase.rasm --account --exact --json").expect(0).json();

@@ -62,12 +62,12 @@ fn compare(files: &Path) -> usize {
 }
 
 #[test]
-fn recorded_files_hold_what_numpy_and_pandas_read() {
+fn recorded_files_contain_what_numpy_and_pandas_read() {
     assert!(compare(&root().join("tests/cases/tables")) > 70);
 }
 
 #[test]
-fn files_of_this_day_hold_what_numpy_and_pandas_read() {
+fn new_files_contain_what_numpy_and_pandas_read() {
     let python = |arguments: &[&str]| Command::new("python3").args(arguments).output();
     if !python(&["-c", "import numpy, pandas"]).is_ok_and(|output| output.status.success()) {
         println!("skipped: there is no `python3` with NumPy and pandas");
@@ -84,7 +84,7 @@ fn files_of_this_day_hold_what_numpy_and_pandas_read() {
 
 /// Damage never yields other numbers, because archives have checksums and consistent claims.
 #[test]
-fn damaged_archives_are_refused_or_hold_the_same() {
+fn damaged_archives_are_refused_or_have_the_same_content() {
     let folder = Folder::new();
     let program = folder.file("echo.rasm", ECHO);
     for name in ["plain.npz", "compressed.npz", "streamed.npz", "fortran_compressed.npz"] {
@@ -133,7 +133,7 @@ fn damaged_archives_are_refused_or_hold_the_same() {
 /// An archive with false sizes doesn't cause large allocations.
 #[cfg(target_os = "linux")]
 #[test]
-fn claims_are_compared_before_anything_is_decompressed() {
+fn sizes_are_checked_before_decompression() {
     let folder = Folder::new();
     folder.file("echo.rasm", ECHO);
     let head = |shape: &str| {

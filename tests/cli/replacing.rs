@@ -12,7 +12,7 @@ fn outputs(text: &str, options: &str) -> serde_json::Value {
 
 /// A cell may be replaced by a value that was found through it, or computed from it, directly or in parts.
 #[test]
-fn a_cell_is_replaced_by_what_is_computed_from_it() {
+fn a_cell_is_replaced_by_a_function_of_itself() {
     let cells = ".inout k default 1\n.inout x: real default 3\n.inout A[4] default {2, 3, 1, 0}\n";
     for (statement, expected) in [
         ("overwrite k, A[k]", json!({ "k": 3, "x": 3.0, "A": [2, 3, 1, 0] })),
@@ -82,7 +82,7 @@ fn a_gradient_keeps_what_the_program_overwrites() {
 
 /// A program that would undo its own `overwrite` has no history, and gets advice.
 #[test]
-fn what_a_program_cannot_undo_itself_has_a_cure() {
+fn irreversible_uncomputation_gets_advice() {
     let text = "\
 .inout x: real default 3
 .out slope: real

@@ -9,7 +9,7 @@ fn keys(object: &serde_json::Value) -> Vec<&str> {
 }
 
 #[test]
-fn fibonacci_goes_there_and_back_without_a_history() {
+fn fibonacci_round_trips_without_a_history() {
     for (n, a, b) in [(10, 55, 89), (0, 0, 1)] {
         let object = reviver(&format!("run programs/fib.rasm --set n={n} --check --json")).expect(0).json();
         assert_eq!(object["outputs"], json!({ "a": a, "b": b }));
@@ -204,7 +204,7 @@ fn garbage_is_named() {
 }
 
 #[test]
-fn going_back_needs_the_garbage_and_arrives_clean() {
+fn backward_runs_need_the_garbage_and_end_clean() {
     reviver("run programs/gray.rasm --back --set n=1").expect(2);
     let folder = Folder::new();
     let file = folder.file("twice.rasm", ".in n\n.out m\nadd m, n\nadd m, n\nsub n, 5\n");
@@ -214,7 +214,7 @@ fn going_back_needs_the_garbage_and_arrives_clean() {
 }
 
 #[test]
-fn values_are_spelled_as_in_the_language() {
+fn values_have_the_syntax_of_the_language() {
     reviver("run programs/fib.rasm --set n=0x0a").expect(0).prints("a = 55\nb = 89\n");
     reviver("run programs/fib.rasm --set n=0b1_010").expect(0).prints("a = 55\nb = 89\n");
     let folder = Folder::new();
@@ -226,7 +226,7 @@ fn values_are_spelled_as_in_the_language() {
 }
 
 #[test]
-fn values_that_cannot_be_given_are_refused() {
+fn invalid_values_are_refused() {
     let cases = [
         ("--set m=1", "the program has no cell `m`"),
         ("--set n", "NAME=VALUE"),
@@ -258,7 +258,7 @@ fn values_that_cannot_be_given_are_refused() {
 }
 
 #[test]
-fn other_numbers_must_hold_the_program() {
+fn the_program_must_fit_the_number_system() {
     let ran = reviver("run programs/xtea.rasm --word 16").expect(3);
     ran.says("does not fit into 16 bits").says("written for integers of 32 bits");
     let folder = Folder::new();
@@ -268,7 +268,7 @@ fn other_numbers_must_hold_the_program() {
 }
 
 #[test]
-fn show_prints_as_it_goes_and_once() {
+fn show_prints_once_during_the_run() {
     let ran = reviver("run programs/show.rasm --check").expect(0);
     assert_eq!(ran.stdout.matches("power = 9\n").count(), 1, "{ran:?}");
     let object = reviver("run programs/show.rasm --check --json").expect(0).json();

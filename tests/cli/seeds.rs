@@ -106,7 +106,7 @@ fn a_seed_of_0_takes_a_result_out_of_the_sum() {
 }
 
 #[test]
-fn seeds_reach_inputs_that_are_results() {
+fn inputs_that_are_results_take_seeds() {
     // x is doubled in place, and its seed is the adjoint of its final value.
     let double = ".inout x: real default 3, y: real default 5\nadd x, y\nadd x, y\n";
     let ran = on(double, "grad", "--seed x=2,y=10 --verify").expect(0);
@@ -137,7 +137,7 @@ fn an_array_is_seeded_from_a_file() {
 }
 
 #[test]
-fn seeds_that_mean_nothing_are_refused() {
+fn invalid_seeds_are_refused() {
     for (seeds, said) in [
         ("--seed n=1", "--seed: `n` is an integer: only reals have a gradient"),
         ("--seed n=1", "help: its reals are x, y, a, B"),
@@ -166,7 +166,7 @@ fn seeds_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn a_seeded_gradient_that_is_stopped_goes_on_with_its_seeds() {
+fn a_resumed_gradient_keeps_its_seeds() {
     let folder = Folder::new();
     let state = folder.at("back");
     let grad = |seeds: &str, options: &str| {
@@ -187,7 +187,7 @@ fn a_seeded_gradient_that_is_stopped_goes_on_with_its_seeds() {
 }
 
 #[test]
-fn a_sum_that_cancels_is_judged_by_its_parts() {
+fn a_cancelling_sum_is_compared_by_its_terms() {
     // Rounding leaves 1e-16 in a sum of 0; the cancelling results have a magnitude of 1.
     let program = ".inout x: real default 0.1\n.out y: real, z: real\nfor i in 0..40\nadd y, x * 0.3\nadd z, x * 0.3\nrof\n";
     let ran = on(program, "grad", "--seed y=1,z=-1 --verify").expect(0);
@@ -261,7 +261,7 @@ fn inner(vector: &str, found: &Value) -> f64 {
 }
 
 #[test]
-fn a_series_goes_along_a_direction() {
+fn a_series_follows_a_direction() {
     // Expected: a = (0.5 + t)·(1.5 + 2t), B₀ = (0.5 + t)², B₁ = e^1.5·(1 + 2t + 2t²).
     let found = on(SEVERAL, "taylor", "--order 2 --along x=1,y=2 --of a,B --json").expect(0).json();
     assert_eq!(found["along"], json!({ "x": 1.0, "y": 2.0 }));

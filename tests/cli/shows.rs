@@ -122,7 +122,7 @@ fn matrices_and_series_show_each_value_once() {
 }
 
 #[test]
-fn verification_shows_nothing_more() {
+fn verification_shows_no_more_values() {
     let folder = Folder::new();
     let text = ".inout x: real default 3\n.out y: real\n        add   y, x*x\n        show  x\n";
     let program = folder.file("square.rasm", text);
@@ -233,7 +233,7 @@ fn repeated_sweeps_show_each_value_once() {
 /// A gradient that is interrupted and resumed shows the rest; both parts together show the same as an uninterrupted
 /// one.
 #[test]
-fn a_gradient_that_goes_on_shows_the_rest() {
+fn a_resumed_gradient_shows_the_rest() {
     let folder = Folder::new();
     for (name, text, loss) in [("plain.rasm", PLAIN, "y"), ("ruled.rasm", RULED, "z")] {
         let program = folder.file(name, text);
@@ -296,7 +296,7 @@ fn values_shown_before_a_failure_are_reported() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_sweep() {
+fn a_closed_pipe_ends_the_sweep() {
     let folder = Folder::new();
     let text = "
 .inout n default 0
@@ -349,7 +349,7 @@ fn tasks_show_in_their_order() {
 /// does the opposite. Code outside of rules only shows values forward, and the second half of `--check` shows
 /// nothing.
 #[test]
-fn a_run_back_shows_what_rules_show() {
+fn a_backward_run_shows_the_values_of_rules() {
     let folder = Folder::new();
     let text = "
 .inout x: real default 3
@@ -388,7 +388,7 @@ fn a_run_back_shows_what_rules_show() {
 
 /// Values beyond the limit of the list are counted.
 #[test]
-fn the_list_is_bounded() {
+fn the_list_of_shown_values_is_limited() {
     let folder = Folder::new();
     let text = ".inout x: real default 3\n.out y: real\n        for i in 0..1100000\n            show  x\n        rof\n        add   y, x\n";
     let program = folder.file("many.rasm", text);

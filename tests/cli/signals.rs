@@ -98,7 +98,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_run_that_is_stopped_saves_its_state_and_says_where_it_was() {
+fn an_interrupted_run_saves_its_state_and_reports_its_place() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let folder = folder();
         let ran =
@@ -119,7 +119,7 @@ fn a_run_that_is_stopped_saves_its_state_and_says_where_it_was() {
 }
 
 #[test]
-fn a_run_back_is_gone_on_with_backward() {
+fn a_backward_run_is_resumed_backward() {
     let folder = folder();
     folder.file("back.rasm", ".out a\ntop: from again, a != 0\nsub a, 1\nagain: br top, a != 5\n");
     let line = "exec reviver run back.rasm --back --set a=5 --save-state state";
@@ -128,7 +128,7 @@ fn a_run_back_is_gone_on_with_backward() {
 }
 
 #[test]
-fn without_a_file_it_is_said_how_the_next_run_is_saved() {
+fn without_a_file_the_option_to_save_is_suggested() {
     let folder = folder();
     stopped(&folder, "exec reviver run endless.rasm", "INT")
         .expect(130)
@@ -139,7 +139,7 @@ fn without_a_file_it_is_said_how_the_next_run_is_saved() {
 }
 
 #[test]
-fn derivatives_that_are_stopped_say_so() {
+fn interrupted_derivatives_are_reported() {
     let folder = folder();
     for command in [
         "grad real.rasm --loss y",
@@ -284,7 +284,7 @@ fn transcript(lines: &str, until: &str, signal: &str) -> String {
 }
 
 #[test]
-fn a_session_that_is_ended_saves_what_was_typed() {
+fn a_terminated_session_saves_its_commands() {
     for signal in ["TERM", "HUP"] {
         let saved = transcript("step 3\nmark here\n", "here", signal);
         assert!(saved.ends_with("step 3\nmark here\n"), "{saved}");
@@ -292,7 +292,7 @@ fn a_session_that_is_ended_saves_what_was_typed() {
 }
 
 #[test]
-fn a_session_that_is_ended_in_the_middle_of_a_run_saves_how_far_it_was() {
+fn a_session_terminated_during_a_run_saves_its_step() {
     let saved = transcript("step 3\ncontinue\n", "step 3", "TERM");
     let last = saved.lines().last().unwrap();
     let step: u64 = last.strip_prefix("goto ").unwrap_or_else(|| panic!("{saved}")).parse().unwrap();
@@ -314,7 +314,7 @@ fn stopped_at_work(folder: &Folder, line: &str, signal: &str) -> Ran {
 }
 
 #[test]
-fn a_batch_that_is_stopped_keeps_what_it_has() {
+fn an_interrupted_batch_keeps_its_results() {
     let folder = folder();
     // The last lane is endless.
     folder.file("lanes.csv", format!("n\n{}1\n", "0\n".repeat(300)));
@@ -359,7 +359,7 @@ fn a_batch_that_is_stopped_keeps_what_it_has() {
 }
 
 #[test]
-fn tests_that_are_stopped_say_what_was_found() {
+fn interrupted_tests_report_their_results() {
     let folder = folder();
     folder.file("a.rasm", format!(";! run n=0 -> a=1\n{ENDLESS}"));
     folder.file(
@@ -381,7 +381,7 @@ fn tests_that_are_stopped_say_what_was_found() {
 }
 
 #[test]
-fn a_bench_that_is_stopped_says_what_it_has_measured() {
+fn an_interrupted_bench_reports_its_measurements() {
     let folder = folder();
     let object = stopped_at_work(&folder, "exec reviver bench endless.rasm --set n=1 --json", "TERM")
         .expect(143)

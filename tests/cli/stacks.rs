@@ -50,7 +50,7 @@ fn a_stack_is_read_and_written_from_its_bottom() {
 }
 
 #[test]
-fn both_ways_back_are_given_the_stack() {
+fn backward_runs_and_inverse_programs_take_the_stack() {
     let folder = Folder::new();
     let file = folder.file("both.rasm", BOTH);
     let inverse = reviver(&format!("invert {file}")).expect(0).stdout;
@@ -75,7 +75,7 @@ fn both_ways_back_are_given_the_stack() {
 }
 
 #[test]
-fn files_and_limits() {
+fn stacks_are_read_from_files_within_limits() {
     let folder = Folder::new();
     let file = folder.file("both.rasm", format!(".limit stack 4\n{BOTH}"));
     for content in ["7,8\n", "7\n8\n", "values\n7\n8\n"] {
@@ -101,7 +101,7 @@ fn files_and_limits() {
 }
 
 #[test]
-fn what_is_left_undeclared_says_how_to_declare_it() {
+fn leftover_values_get_a_declaration_hint() {
     let folder = Folder::new();
     let file = folder.file("counts.rasm", COUNTS);
     reviver(&format!("check {file}")).expect(0).says("nothing pops an integer that is pushed here");
@@ -120,7 +120,7 @@ fn what_is_left_undeclared_says_how_to_declare_it() {
 }
 
 #[test]
-fn a_state_and_an_image_know_the_declared_stack() {
+fn a_state_and_an_image_keep_the_declared_stack() {
     let folder = Folder::new();
     let (file, image, state) =
         (folder.file("both.rasm", BOTH), folder.path("both.rbc"), folder.path("state"));
@@ -155,7 +155,7 @@ const SQUARES: &str = "\
 ";
 
 #[test]
-fn values_of_a_given_stack_have_derivatives() {
+fn values_of_an_input_stack_have_derivatives() {
     let folder = Folder::new();
     let file = folder.file("squares.rasm", SQUARES);
     reviver(&format!("grad {file} --loss y --verify"))

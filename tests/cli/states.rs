@@ -61,7 +61,7 @@ fn the_digest_covers_every_part_of_a_state() {
 }
 
 #[test]
-fn a_saved_end_leads_back_to_the_beginning() {
+fn a_saved_end_can_run_back_to_the_start() {
     let folder = Folder::new();
     let state = folder.path("end");
     let state = state.display();
@@ -72,7 +72,7 @@ fn a_saved_end_leads_back_to_the_beginning() {
 }
 
 #[test]
-fn what_was_counted_as_lost_is_taken_back_when_it_is_found() {
+fn restored_bits_are_subtracted_from_the_erased_bits() {
     let folder = Folder::new();
     // The residue in t isn't 0, but counts as 0.
     let text = ".inout s: real default 1\nlocal t = 0.1\nadd t, 0.2\nsub t, 0.3\ndelocal t = 0\nerase s\n";
@@ -151,7 +151,7 @@ fn loops(folder: &Folder) -> String {
 }
 
 #[test]
-fn a_gradient_in_pieces_is_that_of_one_piece() {
+fn a_resumed_gradient_equals_an_uninterrupted_one() {
     let folder = Folder::new();
     let loops = loops(&folder);
     for (program, options, steps) in [
@@ -170,7 +170,7 @@ fn a_gradient_in_pieces_is_that_of_one_piece() {
 
 /// A comparison flips in the reverse sweep, so that it is recomputed with a history, also in pieces.
 #[test]
-fn a_gradient_in_pieces_is_mended() {
+fn a_resumed_gradient_is_recomputed() {
     let folder = Folder::new();
     let text = ".inout a: real default 0.3\n.inout b: real default 0.3\n.inout w: real default 5\n.out loss: real\n  \
                 if b >= a\n    add.mul loss, w, b\n  else\n    add.mul loss, w, 100\n  fi b >= a\n  \
@@ -186,7 +186,7 @@ fn a_gradient_in_pieces_is_mended() {
 }
 
 #[test]
-fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
+fn a_gradient_resumes_only_from_its_own_states() {
     let folder = Folder::new();
     let (there, back) = (folder.at("there"), folder.at("back"));
     let grad = "grad programs/besselj.rasm --loss out";
@@ -233,7 +233,7 @@ fn a_gradient_resumes_from_a_run_that_is_exactly_reversible() {
 
 /// A gradient can't continue from the state of a run that continued a gradient.
 #[test]
-fn a_gradient_that_a_run_has_taken_over_is_lost() {
+fn a_gradient_cannot_resume_after_a_run() {
     let folder = Folder::new();
     let (program, back, other) = (loops(&folder), folder.at("back"), folder.at("other"));
     let grad = format!("grad {program} --loss y");

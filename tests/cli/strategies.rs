@@ -11,7 +11,7 @@ use crate::support::{Folder, command, reviver};
 const LISTING: &str = "grad programs/checkpoint_listing.rasm --loss y";
 
 #[test]
-fn plans_count_as_revolve_does() {
+fn plans_count_the_steps_of_revolve() {
     let known =
         [(10, 3, 25), (100, 10, 322), (1_000, 40, 3_097), (10_000, 10, 67_624), (100_003, 30, 547_658)];
     for (steps, slots, forward) in known {
@@ -34,7 +34,7 @@ fn reported(object: &Value) -> String {
 }
 
 #[test]
-fn all_strategies_find_the_same_gradient() {
+fn all_strategies_give_the_same_gradient() {
     let of =
         |options: &str| reviver(&format!("{LISTING} --set n=300 --strict --json {options}")).expect(0).json();
     let exact = of("--exact");
@@ -64,7 +64,7 @@ fn all_strategies_find_the_same_gradient() {
 
 /// More memory means fewer recomputed steps; reported slots and leaves are the actual ones, also in plans.
 #[test]
-fn memory_is_shared_out_between_states_and_leaves() {
+fn memory_is_divided_between_snapshots_and_leaves() {
     let mut least = u64::MAX;
     for memory in ["2K", "3K", "4K", "5K", "8K", "16K", "64K"] {
         let command = format!("{LISTING} --strategy checkpoint --memory {memory} --json");
@@ -92,7 +92,7 @@ fn memory_is_shared_out_between_states_and_leaves() {
 
 /// States that are large only while calls are open leave space for later ones.
 #[test]
-fn states_of_any_size_fit_into_the_memory() {
+fn snapshots_of_any_size_fit_the_memory() {
     let folder = Folder::new();
     let text = ".inout x: real default 1.1\n.out y: real\n.inout d default 60\n.inout n default 3000\ncall down(x, d)\n\
                 for i in 0..n\noverwrite.sin x, x\nrof\nadd y, x\n\
@@ -111,7 +111,7 @@ fn states_of_any_size_fit_into_the_memory() {
 
 /// A strategy without enough memory isn't reported as one that was used.
 #[test]
-fn what_has_too_little_memory_is_no_strategy_that_was_taken() {
+fn a_strategy_without_memory_is_not_reported_as_used() {
     let folder = Folder::new();
     let file = folder.file("lossy.rasm", ".inout n default 9\n.out t\nfor i in 0..n\noverwrite t, i\nrof\n");
     for command in ["--check", "--exact"] {
@@ -207,7 +207,7 @@ fn the_debugger_takes_strategies() {
 
 /// A tape stores the changes of integer steps, which no other strategy needs.
 #[test]
-fn a_session_that_tapes_keeps_what_nothing_has_lost() {
+fn a_tape_stores_reversible_steps_too() {
     let folder = Folder::new();
     let script = folder.file("script", "goto end\ninfo status\nreverse-continue\nprint a\n");
     let of = |strategy: &str| {
@@ -224,7 +224,7 @@ const LOSES_ONCE: &str =
     ".inout n default 3\n.out y\n.out t\noverwrite t, n\nfor i in 0..200000\nadd y, t\nrof\n";
 
 #[test]
-fn where_nothing_is_lost_few_states_are_kept() {
+fn lossless_segments_keep_few_snapshots() {
     let folder = Folder::new();
     let file = folder.file("once.rasm", LOSES_ONCE);
     let of =
@@ -242,7 +242,7 @@ fn where_nothing_is_lost_few_states_are_kept() {
 /// Snapshots discarded where nothing is lost don't cause recomputation elsewhere: the step count is the same as with
 /// all snapshots.
 #[test]
-fn states_that_are_given_back_are_not_missed() {
+fn discarded_snapshots_cause_no_recomputation() {
     let folder = Folder::new();
     let text = ".inout quiet, lossy, pairs\n.out y, t\nfor k in 0..pairs\nfor i in 0..quiet\nadd y, i\nrof\n\
                 for j in 0..lossy\noverwrite t, y + j\nrof\nrof\n";
@@ -269,7 +269,7 @@ fn a_run_that_keeps_a_history_takes_a_strategy() {
 
 /// A gradient interrupted repeatedly in both sweeps equals an uninterrupted one.
 #[test]
-fn a_gradient_in_pieces_keeps_its_states() {
+fn a_resumed_gradient_keeps_its_snapshots() {
     let folder = Folder::new();
     for strategy in ["checkpoint=4:200", "auto --memory 40K", "tape", "reverse"] {
         let command = format!("{LISTING} --set n=40 --json --strategy {strategy}");

@@ -70,7 +70,7 @@ fn another_shape_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_field_that_is_no_number_is_shown_with_its_place() {
+fn an_invalid_number_is_shown_with_its_place() {
     let folder = Folder::new();
     let faults = [
         ("M", "1,2,3\n4,five,6\n", "numbers:2:3: `five` is not a number that fits into f64"),

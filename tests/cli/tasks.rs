@@ -79,7 +79,7 @@ fn an_intermediate_overflow_does_not_depend_on_threads() {
 
 /// The bits are the same as for sequential calls without tasks.
 #[test]
-fn particles_by_tasks_are_the_particles() {
+fn particles_by_tasks_equal_the_sequential_ones() {
     for (forked, plain) in [("particles_forked", "particles"), ("particles_forked_plain", "particles_plain")]
     {
         let of = |name: &str| {
@@ -93,7 +93,7 @@ fn particles_by_tasks_are_the_particles() {
 /// Functions from the tests of Smeding's and Vákár's implementation of "Parallel dual-numbers reverse AD", as far as
 /// the language supports them, with handwritten derivatives. Sums become tasks that read the same cells.
 #[test]
-fn functions_of_others_have_their_derivatives() {
+fn functions_of_parallel_ad_literature_have_their_derivatives() {
     let folder = Folder::new();
     let scale = ".proc scale(inout y: real, in a: real, in b: real)\nadd y, a * b\n.end\n";
     let id = ".proc put(inout y: real, in a: real)\nadd y, a\n.end\n";
@@ -137,7 +137,7 @@ fn functions_of_others_have_their_derivatives() {
 
 /// An impossible stack size prevents the start of any thread.
 #[test]
-fn threads_that_cant_start_leave_their_work_to_the_others() {
+fn work_is_done_without_threads_that_fail_to_start() {
     let folder = Folder::new();
     let lanes = folder.file("lanes.csv", "n\n1\n2\n30\n");
     let tree = "run programs/tree_of_tasks.rasm --set rounds=200";
@@ -169,7 +169,7 @@ rof
 
 /// No command panics if threads can't be started.
 #[test]
-fn commands_need_no_threads() {
+fn commands_run_without_threads() {
     let folder = Folder::new();
     let script = folder.file("script", "step 3\nprint a\nreverse-step\ngoto end\n");
     for line in [
@@ -189,7 +189,7 @@ fn commands_need_no_threads() {
 }
 
 #[test]
-fn a_number_of_threads_has_a_bound() {
+fn the_number_of_threads_is_limited() {
     for threads in ["0", "1025", "65536", "4000000000", "99999999999999999999", "-1"] {
         for command in [
             "run programs/fib.rasm",
@@ -244,7 +244,7 @@ fn cells_that_tasks_share_are_reported_before_they_begin() {
 }
 
 #[test]
-fn a_task_that_is_no_call_is_reported() {
+fn a_task_that_is_not_a_call_is_reported() {
     let folder = Folder::new();
     for (statement, words) in [
         ("par add a, 1", "a `par` takes calls of procedures"),
@@ -325,7 +325,7 @@ fn a_trap_reports_open_calls_and_its_task() {
 }
 
 #[test]
-fn a_cell_chooses_what_is_called() {
+fn a_cell_selects_the_callee() {
     let folder = Folder::new();
     let text = "\
 .inout c, x: real default 3
@@ -360,7 +360,7 @@ add n, 1
 }
 
 #[test]
-fn counts_are_asked_for_in_words() {
+fn errors_of_counts_state_the_range() {
     let run = "run programs/tree_of_tasks.rasm";
     for threads in ["0", "-1", "many"] {
         reviver(&format!("{run} --threads {threads}"))
@@ -372,7 +372,7 @@ fn counts_are_asked_for_in_words() {
 }
 
 #[test]
-fn elements_that_constants_name_are_seen_to_be_shared() {
+fn shared_elements_with_constant_indices_are_detected() {
     let folder = Folder::new();
     let check = |tasks: &str| {
         let text = format!(

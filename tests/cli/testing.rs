@@ -41,7 +41,7 @@ fn the_programs_do_what_their_headers_expect() {
 }
 
 #[test]
-fn each_line_says_what_was_expected_and_what_was_found() {
+fn each_line_reports_expected_and_found_values() {
     let ran = tested("run n=20 -> twice=40\nrun n=20 -> twice=41 n=0\nno garbage", TWICE, "").expect(1);
     ran.prints(
         "program.rasm\n  ok  line 1: run n=20 -> twice=40\n  no  line 2: run n=20 -> twice=41 n=0\n      \
@@ -89,7 +89,7 @@ fn properties_hold_for_every_run() {
 
 /// A property with a separate line is reported only there.
 #[test]
-fn what_every_run_has_is_said_once() {
+fn properties_of_every_run_are_reported_once() {
     let leaving = ".inout n default 1\n.var t\nadd t, n\n";
     assert_eq!(outcomes("run -> n=1", leaving), ["no garbage / t: 1, must be 0"]);
     assert_eq!(outcomes("run -> n=1\nno garbage", leaving), ["met", "no garbage / t: 1, must be 0"]);
@@ -100,7 +100,7 @@ fn what_every_run_has_is_said_once() {
 }
 
 #[test]
-fn what_does_not_arrive_is_not_judged() {
+fn runs_that_trap_have_no_verdict_on_their_results() {
     let trap = ".inout n default 1\nassert n == 2\n";
     let outcomes = outcomes("run ->\nrun -> trap \"n == 2\"\nno garbage\nuses no swap", trap);
     assert!(outcomes[0].starts_with("the end / trap T10: "), "{outcomes:?}");
@@ -111,7 +111,7 @@ fn what_does_not_arrive_is_not_judged() {
 }
 
 #[test]
-fn words_of_included_files_count() {
+fn instructions_of_included_files_count() {
     let folder = Folder::new();
     folder.file("part.rasm", ".macro put(x)\n        overwrite x, 1\n.endm\n");
     folder.file(
@@ -203,7 +203,7 @@ fn a_reference_that_does_not_fit_is_reported() {
 }
 
 #[test]
-fn lines_that_can_not_be_read_are_missed() {
+fn unreadable_expectations_are_failures() {
     let outcomes = outcomes("run n=1 -> twice\nno garbige\nuses no overwrit", TWICE);
     assert!(outcomes[0].contains("`twice` describes no result"), "{outcomes:?}");
     assert!(outcomes[1].contains("did you mean `no garbage`?"), "{outcomes:?}");
@@ -211,7 +211,7 @@ fn lines_that_can_not_be_read_are_missed() {
 }
 
 #[test]
-fn numbers_are_read_as_in_the_language() {
+fn expected_numbers_have_the_syntax_of_the_language() {
     let header =
         "run n=0x14 -> twice=0x28\nrun n=1_000 -> twice=2_000\nrun n=-0b11 -> twice=-0x6\nat most 0x2 steps";
     assert_eq!(outcomes(header, TWICE), ["met"; 4]);
@@ -249,7 +249,7 @@ fn blanks_are_ignored_and_quotes_are_paired() {
 }
 
 #[test]
-fn a_text_that_is_no_program_is_reported_with_its_place() {
+fn an_invalid_program_is_reported_with_its_place() {
     let ran = tested("run -> n=1\nno garbage\nuses no swap", ".inout n\nad n, 1\n", "").expect(1);
     let ran = ran.prints_part("program.rasm:5").prints_part("  no  line 1: run -> n=1");
     ran.prints_part("  --  line 2: no garbage (not judged: there is no program)").prints_part("  ok  line 3");
@@ -259,7 +259,7 @@ fn a_text_that_is_no_program_is_reported_with_its_place() {
 }
 
 #[test]
-fn a_program_takes_no_more_steps_and_memory_than_it_may() {
+fn tested_programs_have_limits_of_steps_and_memory() {
     let endless = ".inout n default 1\nfrom n == 1\nadd n, 2\nuntil n == 0\n";
     for engine in ["interp", "auto"] {
         let ran = tested("run ->", endless, &format!("--max-steps 1000000 --engine {engine}")).expect(1);
@@ -383,7 +383,7 @@ fn build_servers_get_a_report() {
 }
 
 #[test]
-fn every_engine_finds_the_same() {
+fn every_engine_gives_the_same_results() {
     let without_time = |engine: &str| {
         let text = reviver(&format!(
             "test programs/sort.rasm programs/besselj.rasm programs/erase.rasm --engine {engine}"
@@ -404,7 +404,7 @@ fn derivatives_are_expected_in_headers() {
 }
 
 #[test]
-fn one_file_of_many_does_not_keep_the_others_from_being_tested() {
+fn an_unreadable_file_does_not_stop_the_other_tests() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("set")).unwrap();
     folder.file("set/a.rasm", ";! run -> x=1\n.out x\nadd x, 1\n");

@@ -73,7 +73,7 @@ pub fn are_true(name: &str, document: &str, least: usize) {
 }
 
 #[test]
-fn texts_for_commands_belong_to_the_commands() {
+fn here_documents_belong_to_their_commands() {
     let document =
         "```console\n$ cat > a <<'END'\n$ no command\nEND\n\n$ cat a\n$x\n\n```\nand\n```console\n$ b\n```\n";
     let exchange = |command: &str, output: &str| Exchange { command: command.into(), output: output.into() };

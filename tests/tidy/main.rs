@@ -1,6 +1,6 @@
 //! Tests of the sources and documents as a whole.
 
-mod circles;
+mod cycles;
 mod documents;
 mod generated;
 mod json_keys;

@@ -27,14 +27,14 @@ fn naming(crate_name: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_file_knows_the_codec() {
+fn one_file_uses_the_codec() {
     for crate_name in ["bincode", "crc32fast"] {
         assert_eq!(naming(crate_name), ["isa-spec/Cargo.toml", "isa-spec/src/codec.rs"], "{crate_name}");
     }
 }
 
 #[test]
-fn one_file_knows_the_terminal() {
+fn one_file_uses_the_terminal() {
     assert_eq!(naming("crossterm"), ["debugger/Cargo.toml", "debugger/src/tui/terminal.rs"]);
 }
 

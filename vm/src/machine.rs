@@ -209,7 +209,7 @@ impl<B: Interpreted> Machine<B> {
 
     /// Creates a machine for another state of the program, without a history. It has the same engine and
     /// interrupt flag, and shows nothing.
-    pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
+    pub(crate) fn with_state(&self, mut state: State<B>) -> Machine<B> {
         state.counters.shown = ShownMark::SILENT;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);
         let threads = self.threads.anew();

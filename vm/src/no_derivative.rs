@@ -3,9 +3,9 @@
 
 use reviver_isa::fault::Fault;
 use reviver_isa::formula::Formulas;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Instruction;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 
 /// The message if an adjoint or tangent exceeds the number system although every derivative exists.
 pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system";
@@ -14,13 +14,13 @@ pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system"
 /// operands' values, the target's first.
 pub fn message(
     instruction: &Instruction,
-    speller: &Speller,
+    renderer: &TextRenderer,
     values: &[Option<String>],
     source: usize,
     fault: Fault,
 ) -> String {
     let sources = instruction.operands.get(1..).unwrap_or_default();
-    let names: Vec<String> = sources.iter().map(|operand| speller.operand(operand)).collect();
+    let names: Vec<String> = sources.iter().map(|operand| renderer.operand(operand)).collect();
     let by = names.get(source).map_or("its source", String::as_str);
     let verdict = match fault {
         Fault::Overflow => "a derivative that does not fit into the number system",
@@ -39,8 +39,9 @@ fn formula(instruction: &Instruction, names: &[String]) -> String {
     let function = instruction.function;
     let formulas = Formulas::as_written();
     let leaf = |n: usize| formulas.leaf(names.get(n).map_or("", String::as_str));
-    let form = function.forms().find(|form| matches!(form, Form::Real | Form::RealInt));
-    let value = form.and_then(|form| formulas.value(function, form, leaf(0), leaf(1)).ok());
+    let signature =
+        function.signatures().find(|signature| matches!(signature, Signature::Real | Signature::RealInt));
+    let value = signature.and_then(|signature| formulas.value(function, signature, leaf(0), leaf(1)).ok());
     let spelled = value.and_then(|value| formulas.spell(&[value]).formulas.pop());
     spelled.map_or_else(|| function.name().to_owned(), |formula| formula.text)
 }

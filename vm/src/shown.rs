@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::OperandShape;
 
 use crate::program::Program;
@@ -35,7 +35,7 @@ impl ShownValue {
         let operand = shows.and_then(|instruction| instruction.operands.first());
         let procedure = module.procedures.get(program.procedure_of(self.at));
         let name = operand.zip(procedure);
-        name.map_or(String::new(), |(operand, procedure)| Speller { module, procedure }.operand(operand))
+        name.map_or(String::new(), |(operand, procedure)| TextRenderer { module, procedure }.operand(operand))
     }
 }
 

@@ -30,8 +30,8 @@ impl Node {
 
     /// Returns the nodes from which a step executes or undoes an instruction.
     pub fn over(instruction: u32) -> [Node; 2] {
-        let (before, behind) = (instruction, instruction.saturating_add(1));
-        [Node { position: before, backward: false }, Node { position: behind, backward: true }]
+        let (before, after) = (instruction, instruction.saturating_add(1));
+        [Node { position: before, backward: false }, Node { position: after, backward: true }]
     }
 
     /// Returns the instruction that the next step executes or undoes.

@@ -101,7 +101,7 @@ pub struct Watch {
 
 impl Watch {
     /// Returns true if the reverse sweep took the same jumps as the forward sweep.
-    pub fn is_same_way(&self) -> bool {
+    pub fn has_same_path(&self) -> bool {
         self.path == 0
     }
 

@@ -20,7 +20,10 @@ pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T
 
 /// Runs two functions at the same time, `first` on another thread. If the system refuses to start a thread,
 /// they run one after the other. The result of `first` is none if it panicked on its thread.
-pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce() -> U) -> (Option<T>, U) {
+pub fn concurrently<T: Send, U>(
+    first: impl FnOnce() -> T + Send,
+    second: impl FnOnce() -> U,
+) -> (Option<T>, U) {
     let first = Mutex::new(Some(first));
     let begin = || {
         let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -38,7 +41,7 @@ pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce(
 /// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work`
 /// runs here before the function returns. `stack` is the thread's stack size in bytes; none for the default.
 /// Returns true if a thread was started.
-pub fn apart<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
+pub fn detached<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
     fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
         let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
         work.into_iter().for_each(|work| work());
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_shared_by_at_least_one_thread_and_at_most_as_many_as_were_asked_for() {
+    fn work_is_shared_by_one_to_the_requested_number_of_threads() {
         for threads in [0, 1, 4, MOST_THREADS + 1] {
             let left = AtomicU32::new(1000);
             let take = |left: u32| left.checked_sub(1);
@@ -78,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn two_things_are_done_at_the_same_time() {
+    fn two_functions_run_concurrently() {
         let mut done = 0;
-        assert_eq!(beside(|| done += 1, || 2), (Some(()), 2));
+        assert_eq!(concurrently(|| done += 1, || 2), (Some(()), 2));
         assert_eq!(done, 1);
     }
 }

@@ -74,17 +74,17 @@ pub fn findings(module: &Module) -> Vec<Finding> {
     let Some(effects) = Effects::within(module, &mut work) else { return Vec::new() };
     let mut findings = Vec::new();
     for procedure in &module.procedures {
-        let mut walk = Walk::new(module, procedure, &effects);
+        let mut walk = Analyzer::new(module, procedure, &effects);
         if walk.settle(&mut work).is_none() {
             return Vec::new();
         }
-        walk.judge(&mut findings);
+        walk.collect_findings(&mut findings);
     }
     findings
 }
 
 /// The analysis of one procedure.
-struct Walk<'m> {
+struct Analyzer<'m> {
     module: &'m Module,
     procedure: &'m Procedure,
     effects: &'m Effects,
@@ -101,8 +101,8 @@ enum Continuation {
     Over,
 }
 
-impl<'m> Walk<'m> {
-    fn new(module: &'m Module, procedure: &'m Procedure, effects: &'m Effects) -> Walk<'m> {
+impl<'m> Analyzer<'m> {
+    fn new(module: &'m Module, procedure: &'m Procedure, effects: &'m Effects) -> Analyzer<'m> {
         let is_main = module.procedures.first().is_some_and(|main| main.entry == procedure.entry);
         let globals = if is_main { module.globals.iter().zip(0..).map(begins).collect() } else { Vec::new() };
         let frame = procedure.frame.iter().map(|variable| (variable.class, variable.shape));
@@ -111,7 +111,7 @@ impl<'m> Walk<'m> {
             _ => KnownValue::Unknown,
         };
         let entry = KnownAtEntry { word: module.word, globals, frame: frame.map(vacant).collect() };
-        Walk { module, procedure, effects, entry: Rc::new(entry), joins: HashMap::new(), exit: None }
+        Analyzer { module, procedure, effects, entry: Rc::new(entry), joins: HashMap::new(), exit: None }
     }
 
     fn start(&self) -> (u32, KnownState) {
@@ -251,7 +251,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Reports the certain errors, based on the fixed point.
-    fn judge(mut self, findings: &mut Vec<Finding>) {
+    fn collect_findings(mut self, findings: &mut Vec<Finding>) {
         let mut starts: Vec<(u32, KnownState)> = self.joins.drain().collect();
         starts.push(self.start());
         starts.sort_by_key(|(at, _)| *at);
@@ -271,13 +271,13 @@ impl<'m> Walk<'m> {
             self.way(start, state, &mut work, look);
         }
         if self.procedure.entry == 0 {
-            self.judge_the_end(findings);
+            self.check_end(findings);
         }
         findings.append(&mut broken);
     }
 
     /// Checks the globals of main at its end.
-    fn judge_the_end(&self, findings: &mut Vec<Finding>) {
+    fn check_end(&self, findings: &mut Vec<Finding>) {
         let Some(exit) = &self.exit else { return };
         for (number, global) in (0..).zip(&self.module.globals) {
             if global.role.is_result() {

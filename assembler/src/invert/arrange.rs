@@ -10,17 +10,17 @@ use crate::tree::{Statement, StatementNode};
 
 /// The treatment of a statement when the order is reversed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TakesPart {
-    Turns,
+enum Placement {
+    Moves,
     /// A declaration or definition, which keeps its place because it isn't executed.
     Stays,
 }
 
-impl TakesPart {
-    fn of(node: &StatementNode) -> TakesPart {
+impl Placement {
+    fn of(node: &StatementNode) -> Placement {
         match node.statement {
-            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => TakesPart::Stays,
-            _ => TakesPart::Turns,
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Placement::Stays,
+            _ => Placement::Moves,
         }
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn turned(
 ) -> Vec<StatementNode> {
     let (groups, tail) = groups(body);
     let classes = stated_classes(&groups);
-    let places: Vec<TakesPart> = groups.iter().map(|group| TakesPart::of(group.statement)).collect();
+    let places: Vec<Placement> = groups.iter().map(|group| Placement::of(group.statement)).collect();
     let mut lines = Vec::with_capacity(body.len());
     for (from, gap) in order(&places).into_iter().zip(gap_order(&places)) {
         let Some(group) = groups.get(from) else { continue };
@@ -72,24 +72,24 @@ fn groups(body: &[StatementNode]) -> (Vec<StatementLines<'_>>, &[StatementNode])
 
 /// Returns the index of the group for each slot. Executable statements are reversed; the others keep their
 /// places.
-fn order(places: &[TakesPart]) -> Vec<usize> {
-    let turning = |(slot, place): (usize, &TakesPart)| (*place == TakesPart::Turns).then_some(slot);
+fn order(places: &[Placement]) -> Vec<usize> {
+    let turning = |(slot, place): (usize, &Placement)| (*place == Placement::Moves).then_some(slot);
     let mut last_first = places.iter().enumerate().rev().filter_map(turning);
-    let from = |(slot, place): (usize, &TakesPart)| match place {
-        TakesPart::Turns => last_first.next().unwrap_or(slot),
-        TakesPart::Stays => slot,
+    let from = |(slot, place): (usize, &Placement)| match place {
+        Placement::Moves => last_first.next().unwrap_or(slot),
+        Placement::Stays => slot,
     };
     places.iter().enumerate().map(from).collect()
 }
 
 /// Returns the index of the group that provides the blank lines before each slot. Within a run of reversed
 /// statements these are the blank lines of the mirrored place.
-fn gap_order(places: &[TakesPart]) -> Vec<usize> {
+fn gap_order(places: &[Placement]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     let mut start = 0;
     for run in places.chunk_by(|a, b| a == b) {
         let end = start + run.len();
-        if run.first() == Some(&TakesPart::Turns)
+        if run.first() == Some(&Placement::Moves)
             && let Some(inner) = order.get_mut(start + 1..end)
         {
             inner.reverse();

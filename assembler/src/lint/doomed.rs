@@ -7,7 +7,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Operand;
 use reviver_isa::module::{Global, Role, Values};
 use reviver_isa::structure::{Block, BlockKind};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 
 use super::own::is_own;
 use crate::certain::{Finding, findings};
@@ -150,5 +150,5 @@ fn statement(module: &Module, from: u32) -> Option<&Block> {
 fn left_name(module: &Module, at: u32) -> Option<String> {
     let procedure = module.procedures.iter().find(|p| p.entry < at && at < p.exit)?;
     let operand = module.code.get(at as usize)?.operands.first()?;
-    matches!(operand, Operand::Place(_)).then(|| Speller { module, procedure }.operand(operand))
+    matches!(operand, Operand::Place(_)).then(|| TextRenderer { module, procedure }.operand(operand))
 }

@@ -7,7 +7,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 
 use super::constant::Number;
-use super::form::SourceKind;
+use super::signature::SourceKind;
 use crate::source::Span;
 
 /// An operand; if it is a literal, it has no class yet.
@@ -129,6 +129,6 @@ impl Checking {
 /// Returns the most likely class of a function's value: real if a source is real.
 pub(super) fn natural_class(function: Function, sources: &[Source]) -> Class {
     let has_real = sources.iter().any(|source| matches!(source, Source::Cell(_, Class::Real)));
-    let makes = |class: Class| function.forms().any(|form| form.result() == class);
+    let makes = |class: Class| function.signatures().any(|signature| signature.result() == class);
     if has_real && makes(Class::Real) || !makes(Class::Int) { Class::Real } else { Class::Int }
 }

@@ -4,12 +4,12 @@
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::fault::Fault;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{PlainValue, evaluate, literal_of_bits, try_literal_bits};
 
-use super::form::{SourceKind, form};
+use super::signature::{SourceKind, signature};
 use crate::tree::{BinaryOperator, UnaryOperator};
 
 /// A constant before it is converted to a word or a number system.
@@ -140,7 +140,8 @@ impl ProgramNumbers {
                 .help(format!("write a smaller number{}", or_wider(self.real)))
         };
         let converted = |value: i64| {
-            let made = evaluate(self.pair(), (Function::ToReal, Form::IntsToReal), &[PlainValue::Int(value)]);
+            let made =
+                evaluate(self.pair(), (Function::ToReal, Signature::IntsToReal), &[PlainValue::Int(value)]);
             match made {
                 Ok(PlainValue::Real(bits)) => Ok(bits),
                 _ => Err(too_large(&value)),
@@ -193,7 +194,7 @@ impl ProgramNumbers {
     /// Applies a function to constants, with the result that the machine computes.
     pub(super) fn apply(self, function: Function, sources: &[Number]) -> Constant<Number> {
         let kinds = sources.iter().take(2).map(|number| number.kind());
-        let Some(form) = form(function, None, kinds) else {
+        let Some(signature) = signature(function, None, kinds) else {
             let message = match BinaryOperator::of(function) {
                 Some(_) => "this operator takes integers".to_owned(),
                 None => format!("`{}` takes no such constants", function.name()),
@@ -202,13 +203,13 @@ impl ProgramNumbers {
         };
         let mut values = ArrayVec::<PlainValue, 2>::new();
         for (n, source) in sources.iter().take(2).enumerate() {
-            let value = match form.source(n) {
+            let value = match signature.source(n) {
                 Class::Int => self.to_word(*source).map(PlainValue::Int),
                 Class::Real => self.taken_real(*source).map(PlainValue::Real),
             };
             values.push(value.map_err(|problem| ConstantProblem { source: Some(n), ..problem })?);
         }
-        match evaluate(self.pair(), (function, form), &values) {
+        match evaluate(self.pair(), (function, signature), &values) {
             Ok(PlainValue::Int(value)) => {
                 let wrapped =
                     sources.iter().any(|source| source.has_wrapped()) || wraps(function, &values, value);
@@ -225,7 +226,7 @@ impl ProgramNumbers {
         let bits = self.real_bits(number)?;
         let Number::Cell(_) = number else { return Ok(bits) };
         let sources = [PlainValue::Real(0), PlainValue::Real(bits)];
-        match evaluate(self.pair(), (Function::Sum, Form::Real), &sources) {
+        match evaluate(self.pair(), (Function::Sum, Signature::Real), &sources) {
             Ok(PlainValue::Real(bits)) => Ok(bits),
             _ => Ok(bits),
         }
@@ -260,7 +261,7 @@ impl ProgramNumbers {
                 &format!("this constant expression has no value: {fault}"),
                 format!("the machine would trap here, too: change the expression{}", or_wider(self.real)),
             ),
-            Fault::NegativeExponent | Fault::Domain | Fault::NoForm => problem(
+            Fault::NegativeExponent | Fault::Domain | Fault::NoSignature => problem(
                 &format!("this constant expression has no value: {fault}"),
                 "the machine would trap here, too: change the expression".into(),
             ),

@@ -1,18 +1,18 @@
-//! Flat instructions: operands are resolved by the shape of their update, and literals by the form of their
+//! Flat instructions: operands are resolved by the shape of their update, and literals by the signature of their
 //! function. The verifier checks the result.
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
 use super::applied::{Checking, Source, Temporaries, cell};
-use super::form::form;
 use super::operands;
+use super::signature::signature;
 use super::temporaries::{VALUE, may_share};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
@@ -219,11 +219,11 @@ impl Lowering<'_> {
     ) -> Option<ArrayVec<Class, 3>> {
         let ((target, target_place), sources) = operands.split_first()?;
         let own: Vec<Source> = sources.iter().map(|(source, _)| source.clone()).collect();
-        let of_form = |form: Form| {
-            std::iter::once(target.class()).chain((0..sources.len()).map(|n| form.source(n))).collect()
+        let of_form = |signature: Signature| {
+            std::iter::once(target.class()).chain((0..sources.len()).map(|n| signature.source(n))).collect()
         };
-        if let Some(form) = form(function, Some(target.class()), own.iter().map(Source::kind)) {
-            return Some(of_form(form));
+        if let Some(signature) = signature(function, Some(target.class()), own.iter().map(Source::kind)) {
+            return Some(of_form(signature));
         }
         let is_real = |source: &Source| matches!(source, Source::Literal(n) if n.class() == Class::Real);
         if let Some((_, place)) = sources.iter().find(|(source, _)| is_real(source))

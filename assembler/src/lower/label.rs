@@ -30,7 +30,7 @@ struct Half {
 }
 
 /// The requested label of a branch half.
-enum LabelWish {
+enum RequestedLabel {
     /// The label as written.
     Exactly(CompactString),
     /// The label with a number appended.
@@ -42,7 +42,7 @@ enum LabelWish {
 pub(super) struct Labels {
     defined: HashMap<(Copy, CompactString), Defined>,
     halves: Vec<Half>,
-    wanted: Vec<(u32, LabelWish)>,
+    wanted: Vec<(u32, RequestedLabel)>,
     /// The labels before the next instruction.
     waiting: Vec<Name>,
     copies: Vec<Copy>,
@@ -83,8 +83,8 @@ impl Labels {
         for name in std::mem::take(&mut self.waiting) {
             if is_half {
                 let wanted = match copy {
-                    0 => LabelWish::Exactly(name.text.clone()),
-                    _ => LabelWish::Like(name.text.clone()),
+                    0 => RequestedLabel::Exactly(name.text.clone()),
+                    _ => RequestedLabel::Like(name.text.clone()),
                 };
                 self.want(at, wanted);
             }
@@ -101,11 +101,11 @@ impl Labels {
 
     /// Requests a readable label for a generated branch half.
     pub(super) fn generated(&mut self, at: u32, name: &'static str) {
-        self.want(at, LabelWish::Like(CompactString::const_new(name)));
+        self.want(at, RequestedLabel::Like(CompactString::const_new(name)));
     }
 
     /// Requests a label for an instruction, replacing an earlier request.
-    fn want(&mut self, at: u32, wanted: LabelWish) {
+    fn want(&mut self, at: u32, wanted: RequestedLabel) {
         if self.wanted.last().is_some_and(|(last, _)| *last == at) {
             self.wanted.pop();
         }
@@ -121,13 +121,13 @@ impl Labels {
     pub(super) fn names(&self) -> Vec<(u32, String)> {
         let mut names = TakenNames::default();
         for (_, wanted) in &self.wanted {
-            if let LabelWish::Exactly(name) = wanted {
+            if let RequestedLabel::Exactly(name) = wanted {
                 names.reserve(name);
             }
         }
-        let mut finish = |(at, wanted): &(u32, LabelWish)| match wanted {
-            LabelWish::Exactly(name) => (*at, name.as_str().into()),
-            LabelWish::Like(name) => (*at, names.numbered(name, 1, |_| false).into()),
+        let mut finish = |(at, wanted): &(u32, RequestedLabel)| match wanted {
+            RequestedLabel::Exactly(name) => (*at, name.as_str().into()),
+            RequestedLabel::Like(name) => (*at, names.numbered(name, 1, |_| false).into()),
         };
         self.wanted.iter().map(&mut finish).collect()
     }

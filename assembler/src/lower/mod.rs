@@ -10,7 +10,7 @@
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
 //! | `elsewhere` | declarations of unknown names in other places |
 //! | `scope`, `frame`, `binding` | visible names; frame variables; the names that a procedure declares |
-//! | `applied`, `form` | operands, applied functions and temporaries as data; forms of functions |
+//! | `applied`, `signature` | operands, applied functions and temporaries as data; signatures of functions |
 //! | `operand`, `temporaries` | expressions as operands, indices and slices; their temporaries |
 //! | `lengths`, `length` | lengths passed with parameters; lengths of arrays and slices |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
@@ -32,9 +32,7 @@ mod copies;
 mod counted;
 mod decision;
 mod declare;
-mod elsewhere;
 mod expand;
-mod form;
 mod frame;
 mod instruction;
 mod label;
@@ -42,11 +40,13 @@ mod length;
 mod lengths;
 mod local_array;
 mod operand;
+mod other_scopes;
 mod record;
 mod recorded;
 mod report;
 mod routine;
 mod scope;
+mod signature;
 mod tasks;
 mod temporaries;
 mod values;

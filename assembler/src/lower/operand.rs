@@ -179,7 +179,7 @@ impl Lowering<'_> {
             return sound(meaning);
         }
         if let Some((meaning, declared)) = self.declared.outer(name) {
-            self.not_behind_parameter(name, span, declared)?;
+            self.not_shadowed_by_parameter(name, span, declared)?;
             self.not_a_stack(&meaning, name, (span, declared))?;
             return sound(meaning);
         }

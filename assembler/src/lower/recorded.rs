@@ -9,8 +9,8 @@ use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Tempor
 
 use super::Lowering;
 use super::applied::Source;
-use super::form::form;
 use super::scope::Meaning;
+use super::signature::signature;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
@@ -87,10 +87,13 @@ impl Lowering<'_> {
         let Some(variable) = self.frame_variable(&tree.name) else { return };
         let sources: Option<Vec<_>> = tree.sources.iter().map(|source| self.source(source)).collect();
         let Some(sources) = sources else { return };
-        let form =
-            form(tree.function, Some(self.class_of(Base::Frame(variable))), sources.iter().map(Source::kind));
+        let signature = signature(
+            tree.function,
+            Some(self.class_of(Base::Frame(variable))),
+            sources.iter().map(Source::kind),
+        );
         let typed = sources.into_iter().zip(&tree.sources).enumerate().map(|(n, (source, tree))| {
-            let class = form.map_or(source.class(), |form| form.source(n));
+            let class = signature.map_or(source.class(), |signature| signature.source(n));
             self.typed(source, class, tree.span)
         });
         let Some(sources) = typed.take(2).collect() else { return };

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::Shape;
 use reviver_isa::structure::BlockKind;
@@ -12,8 +12,8 @@ use reviver_isa::verify::classes::{Conversion, conversion, converter};
 use super::Lowering;
 use super::applied::Source;
 use super::applied::{AppliedFunction, Checking, natural_class};
-use super::form::form;
 use super::scope::ScopeKind;
+use super::signature::signature;
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
@@ -158,24 +158,24 @@ impl Lowering<'_> {
             }
         };
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.into_iter().unzip();
-        let form = form(function, class, own.iter().map(Source::kind));
-        if form.is_none() {
+        let signature = signature(function, class, own.iter().map(Source::kind));
+        if signature.is_none() {
             return self.misfit(tree, class, (function, &own, &spans));
         }
-        let result = form.map(Form::result).or(class).unwrap_or(Class::Int);
+        let result = signature.map(Signature::result).or(class).unwrap_or(Class::Int);
         let typed: Vec<Option<Operand>> = own
             .into_iter()
             .zip(spans)
             .enumerate()
             .map(|(n, (source, span))| {
-                let class = form.map_or(source.class(), |form| form.source(n));
+                let class = signature.map_or(source.class(), |signature| signature.source(n));
                 self.typed(source, class, span)
             })
             .collect();
         Some(LocalValue { class: result, function, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
-    /// Reports a value without a form that fits the class of its local.
+    /// Reports a value without a signature that fits the class of its local.
     fn misfit<T>(
         &mut self,
         tree: &tree::Local,

@@ -43,7 +43,7 @@ impl Lowering<'_> {
     pub(super) fn tasks(&mut self, tree: &Tasks, span: Span) {
         match &tree.kind {
             TaskKind::Calls(calls) => self.several(calls, tree.undo, span),
-            TaskKind::Rounds(rounds) => self.rounds_of_tasks(rounds, span),
+            TaskKind::Rounds(rounds) => self.iterations_of_tasks(rounds, span),
         }
     }
 
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         self.code.plain(Update::Join, super::operands([]), span);
     }
 
-    fn rounds_of_tasks(&mut self, rounds: &For, span: Span) {
+    fn iterations_of_tasks(&mut self, rounds: &For, span: Span) {
         let start = self.code.here();
         self.bounded(span, |this| this.for_statement(rounds));
         self.refuse_reals(start, rounds.end);

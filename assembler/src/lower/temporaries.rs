@@ -16,7 +16,7 @@
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place, Slice};
 use reviver_isa::module::Passing;
 use reviver_isa::structure::{BlockKind, Temporary};
@@ -27,8 +27,8 @@ use reviver_isa::verify::temporaries::MOST_FUNCTIONS;
 
 use super::Lowering;
 use super::applied::{AppliedFunction, Checking, Source, Temporaries, TemporaryStep, cell, natural_class};
-use super::form::form;
 use super::scope::Meaning;
+use super::signature::signature;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -187,24 +187,24 @@ impl Lowering<'_> {
         }
         let AppliedFunction { function, sources } = formula;
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.iter().cloned().unzip();
-        let Some(form) = form(*function, None, own.iter().map(Source::kind)) else {
+        let Some(signature) = signature(*function, None, own.iter().map(Source::kind)) else {
             return self.unfit(*function, &own, &spans, span);
         };
         let mut typed = ArrayVec::new();
         for (n, (source, span)) in own.into_iter().zip(spans).take(2).enumerate() {
-            typed.push(self.typed(source, form.source(n), span)?);
+            typed.push(self.typed(source, signature.source(n), span)?);
         }
-        self.temporary(form, *function, typed, span)
+        self.temporary(signature, *function, typed, span)
     }
 
     fn temporary(
         &mut self,
-        form: Form,
+        signature: Signature,
         function: Function,
         sources: ArrayVec<Operand, 2>,
         span: Span,
     ) -> Option<Source> {
-        let class = form.result();
+        let class = signature.result();
         let steps = self.collected.iter().flat_map(|collected| &collected.0);
         let known = steps.into_iter().find(|step| step.function == function && step.sources == sources);
         if let Some(step) = known {
@@ -248,7 +248,7 @@ impl Lowering<'_> {
         matches!(base, Base::Frame(variable) if self.current.weights.contains_key(&variable))
     }
 
-    /// Reports a function without a form that fits the classes of its sources.
+    /// Reports a function without a signature that fits the classes of its sources.
     fn unfit<T>(&mut self, function: Function, sources: &[Source], spans: &[Span], whole: Span) -> Option<T> {
         let wanted = natural_class(function, sources);
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();

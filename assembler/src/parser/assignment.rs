@@ -103,7 +103,7 @@ impl Parser<'_> {
             (TokenKind::Minus, TokenKind::Assign) => AssignmentSign::Updates(Update::Sub),
             (TokenKind::Caret, TokenKind::Assign) => AssignmentSign::Updates(Update::Xor),
             (TokenKind::Plus, TokenKind::Plus) => AssignmentSign::Steps(Update::Add),
-            (TokenKind::Minus, TokenKind::Minus) if self.ends_behind_next() => {
+            (TokenKind::Minus, TokenKind::Minus) if self.ends_after_next() => {
                 AssignmentSign::Steps(Update::Sub)
             }
             (sign, TokenKind::Assign) => AssignmentSign::Applies(function_of(sign)?),
@@ -112,7 +112,7 @@ impl Parser<'_> {
     }
 
     /// Returns true if the line ends after the next token.
-    fn ends_behind_next(&self) -> bool {
+    fn ends_after_next(&self) -> bool {
         let kind = self.lexer.clone().token().kind;
         matches!(kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }

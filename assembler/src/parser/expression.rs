@@ -205,7 +205,7 @@ impl<'t> Parser<'t> {
 
     /// Parses the rest of a cell after its name, as in `name'` or `name[…]`, and returns the span of the
     /// whole.
-    pub(super) fn target_behind(&mut self, name: &Name) -> Parse<Span> {
+    pub(super) fn target_after_name(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
         self.eat(TokenKind::Prime);
         if self.at(TokenKind::BracketOpen) {

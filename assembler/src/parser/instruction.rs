@@ -248,7 +248,7 @@ impl Parser<'_> {
 
     /// Reports `A[i] = …` and `x' += …`. Names of macros have neither brackets nor a prime.
     fn no_use_of_element<T>(&mut self, name: &Name) -> Parse<T> {
-        let target = self.target_behind(name)?;
+        let target = self.target_after_name(name)?;
         let text = self.source.get(target.start as usize..target.end as usize).unwrap_or("");
         self.refuse_assignment(text)?;
         self.no_use(name)

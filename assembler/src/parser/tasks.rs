@@ -14,7 +14,8 @@ const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[
 
 const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by `uncall p(x)`";
 
-const UNPAR_ROUNDS: &str = "to undo the calls of all iterations, write `unpar for i in 0..n call p(A[i])`";
+const UNPAR_ITERATIONS: &str =
+    "to undo the calls of all iterations, write `unpar for i in 0..n call p(A[i])`";
 
 const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one call while another one runs, call a procedure that contains the `uncall`";
 
@@ -67,7 +68,7 @@ impl Parser<'_> {
         let ForHead { counter, from, to, step, reversed } = self.for_head()?;
         let token = self.current;
         if !self.eat_word("call") {
-            let help = if self.at_word("uncall") { UNPAR_ROUNDS } else { PAR_USAGE };
+            let help = if self.at_word("uncall") { UNPAR_ITERATIONS } else { PAR_USAGE };
             let problem = self.unexpected("`call`");
             return self.fail(problem.help(help));
         }

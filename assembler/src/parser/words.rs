@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::language::KEYWORDS;
 use reviver_isa::text::compound;
@@ -75,8 +75,8 @@ pub(crate) fn combine(update: Update, function: Function) -> bool {
         Class::Int => Over::Integers,
         Class::Real => Over::AdditiveReals,
     };
-    let legal = |form: Form| update.over().contains(&over(form.result()));
-    update.shape() == OperandShape::Accumulate && function.arity() > 0 && function.forms().any(legal)
+    let legal = |signature: Signature| update.over().contains(&over(signature.result()));
+    update.shape() == OperandShape::Accumulate && function.arity() > 0 && function.signatures().any(legal)
 }
 
 /// Returns a suggestion for an unknown word with a dot. Its two halves are exchanged, or replaced by the

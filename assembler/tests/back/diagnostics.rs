@@ -366,7 +366,7 @@ fn includes_that_fail_are_explained() {
 }
 
 #[test]
-fn what_can_not_be_read_is_not_judged() {
+fn a_procedure_with_a_broken_head_is_not_reported_as_missing() {
     let text = ".proc p(in x y)\n.end\n\tcall p(1)\n";
     let said = refusal_of(text, &FilesInMemory::new());
     assert!(!said.contains("no procedure"), "its head is broken, but it is there: {said}");
@@ -386,7 +386,7 @@ fn includes_nest_to_a_depth() {
 }
 
 #[test]
-fn a_path_that_can_not_be_recorded_is_refused() {
+fn an_unrepresentable_path_is_refused() {
     for path in ["a\tb", &"a".repeat(5000)] {
         let files = FilesInMemory::new().with(path, "");
         let said = refusal_of(&format!(".in x\n.include \"{path}\"\n"), &files);
@@ -411,7 +411,7 @@ fn recorded_files_must_fit_the_code() {
 }
 
 #[test]
-fn what_can_not_run_yet_is_a_warning() {
+fn unsupported_instructions_are_warnings() {
     let assembly = assembly(".inout x: real\n\tgrad.on\n\tadd x', 1\n\tgrad.off\n");
     assert!(assembly.module.is_some());
     for diagnostic in &assembly.diagnostics {
@@ -420,7 +420,7 @@ fn what_can_not_run_yet_is_a_warning() {
 }
 
 #[test]
-fn a_flood_of_mistakes_is_cut_off() {
+fn the_number_of_diagnostics_is_limited() {
     let text: String = (0..100_000).map(|n| format!("\tadd unknown{n}, 1\n")).collect();
     let assembly = assembly(&text);
     assert!(errors(&assembly).len() < 1_000);
@@ -430,7 +430,7 @@ fn a_flood_of_mistakes_is_cut_off() {
 
 /// Checks the complete warnings about stacks, one per text.
 #[test]
-fn a_stack_that_must_be_empty_and_can_not_be_is_a_warning() {
+fn a_stack_that_cannot_be_emptied_is_a_warning() {
     for (text, expected) in [
         (
             ".inout x\n push x\n",
@@ -521,7 +521,7 @@ fn examples_of_the_manual_assemble() {
 
 /// Checks that words of other languages are answered with valid instructions.
 #[test]
-fn what_other_languages_write_is_answered() {
+fn words_of_other_languages_get_a_suggestion() {
     for (line, help) in [
         ("mov x, 5", "write `add x, 5` if x is 0"),
         ("inc x", "write `add x, 1`"),
@@ -566,7 +566,7 @@ fn what_other_languages_write_is_answered() {
 
 /// Checks that the time for many warnings or many arguments is linear in the length of the text.
 #[test]
-fn small_texts_cost_little() {
+fn warnings_and_arguments_take_linear_time() {
     let outputs = |n: usize| {
         let names: Vec<String> = (0..n).map(|i| format!("o{i}")).collect();
         format!(".out {}\n", names.join(", "))

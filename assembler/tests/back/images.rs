@@ -79,7 +79,7 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn each_damage_has_its_name() {
+fn each_damaged_image_has_its_error() {
     assert_eq!(decode(b""), Err(LoadError::NotAnImage));
     assert_eq!(decode(b"; a text\n\tadd x, y\n"), Err(LoadError::NotAnImage));
     assert_eq!(repaired(|i| i[0] = b'x'), LoadError::NotAnImage);
@@ -161,7 +161,7 @@ fn a_module_has_one_image() {
 }
 
 #[test]
-fn a_length_can_not_claim_memory() {
+fn a_false_length_allocates_no_memory() {
     // A count of globals, and the length of a name: 2^63 each, as the codec writes it.
     let huge = [&[0xfd][..], &(1u64 << 63).to_le_bytes()].concat();
     for data in [huge.clone(), [&[1][..], &huge].concat()] {
@@ -172,7 +172,7 @@ fn a_length_can_not_claim_memory() {
 }
 
 #[test]
-fn a_section_holds_nothing_else() {
+fn a_section_with_trailing_bytes_is_refused() {
     let image = with_sections(|sections| sections[3].1.push(0));
     let reason = "a byte is left over".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "limits", reason }));
@@ -231,6 +231,6 @@ fn damage(image: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn the_magic_shows_meddling_with_line_ends() {
+fn the_magic_detects_converted_line_ends() {
     assert!(MAGIC.contains(&b'\r') && MAGIC.contains(&b'\n') && MAGIC[0] >= 0x80);
 }

@@ -156,7 +156,7 @@ part$4: from  part$3, a <= 0
 
 /// Checks that nested parts with the same connective need no separate flag, independently of the parentheses.
 #[test]
-fn parts_of_one_kind_nest() {
+fn conditions_with_one_connective_nest() {
     becomes(
         "\
 .inout a, b
@@ -183,7 +183,7 @@ fi$1:   from  if$1, a >= 0
 
 /// Checks that a first part with both connectives is held in a flag, which the same steps clear.
 #[test]
-fn parts_of_both_kinds() {
+fn conditions_with_both_connectives() {
     becomes(
         "\
 .inout a, b
@@ -486,7 +486,7 @@ fn names(module: &Module) -> Vec<&str> {
 }
 
 #[test]
-fn variables_are_used_again_under_their_name() {
+fn variables_are_reused_under_their_name() {
     let text = ".inout s\nfor i in 0..3\nadd s, i\nrof\nfor i in 0..3\nfor j in 0..3\nadd s, j\nrof\nrof\n\
                 local t = s\ndelocal t = s\nlocal t = 1.5\ndelocal t = 1.5\nlocal t = s\ndelocal t = s\n";
     assert_eq!(names(&module(text)), ["i", "j", "t", "t$2"]);
@@ -536,7 +536,7 @@ fn the_halves_of_a_pair_are_at_their_keywords() {
 }
 
 #[test]
-fn code_for_a_flag_belongs_to_the_keywords_of_its_block() {
+fn code_of_a_flag_has_the_lines_of_its_block() {
     let text = ".inout s, n\nif s > 0 and n > 0\n neg n\nelse\n not n\nfi s > 0 and n < 0\n";
     let lines = module(text).structure.lines;
     // The end of main has no word.
@@ -600,10 +600,10 @@ fn constants_divide_as_rust_does() {
     }
 }
 
-/// Checks that a constant beside a cell is added or subtracted so that the literal is positive. The least
+/// Checks that a constant next to a cell is added or subtracted so that the literal is positive. The least
 /// word has no negation and is added.
 #[test]
-fn constants_beside_a_cell() {
+fn constants_added_to_a_cell() {
     let text = |word: &str| {
         format!("{word}.in x\n.out y\n add y, x - 128\n add y, x + 100 + 100\n add y, 3 + x - 5\n")
     };

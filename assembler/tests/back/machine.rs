@@ -124,7 +124,7 @@ impl<'m> Machine<'m> {
 
 /// Runs a text forward and back, and backward and forward, from every state in a cube. Returns the numbers of
 /// complete runs in both directions.
-fn there_and_back(text: &str, names: &[&str]) -> (usize, usize) {
+fn round_trip(text: &str, names: &[&str]) -> (usize, usize) {
     let module = module(text);
     let mut through = [0, 0];
     for number in 0..9usize.pow(names.len() as u32) {
@@ -153,20 +153,20 @@ fn run(text: &str, inputs: &[(&str, i64)]) -> Result<i64, Trap> {
 }
 
 #[test]
-fn if_takes_the_right_side_and_comes_back() {
+fn if_takes_the_right_branch_and_is_reversible() {
     let text = ".inout a, b, s\nif a < b\n add s, 5\nelse\n sub s, 5\nfi a < b\n";
     assert_eq!(run(text, &[("a", 1), ("b", 2)]), Ok(5));
     assert_eq!(run(text, &[("a", 2), ("b", 1)]), Ok(-5));
-    assert_eq!(there_and_back(text, &["a", "b", "s"]), (729, 729));
+    assert_eq!(round_trip(text, &["a", "b", "s"]), (729, 729));
 }
 
 #[test]
-fn a_wrong_exit_condition_traps_on_both_ways() {
+fn a_wrong_exit_condition_traps_in_both_directions() {
     let text = ".inout a, s\nif a == 1\n add s, 1\nfi s == 1\n";
     assert_eq!(run(text, &[("a", 1), ("s", 0)]), Ok(1));
     assert!(run(text, &[("a", 1), ("s", 1)]).is_err());
     assert!(run(text, &[("a", 0), ("s", 1)]).is_err());
-    let (forward, backward) = there_and_back(text, &["a", "s"]);
+    let (forward, backward) = round_trip(text, &["a", "s"]);
     assert_eq!(forward, backward);
     assert!(forward < 81);
 }
@@ -181,24 +181,24 @@ fn compound_conditions_decide_like_their_formula() {
             assert_eq!(run(text, &[("a", a), ("b", b)]), Ok(wanted), "{a} {b}");
         }
     }
-    assert_eq!(there_and_back(text, &["a", "b", "s"]), (729, 729));
+    assert_eq!(round_trip(text, &["a", "b", "s"]), (729, 729));
 }
 
 #[test]
-fn every_mix_of_simple_and_compound_conditions_comes_back() {
+fn if_with_simple_and_compound_conditions_is_reversible() {
     let conditions = ["a < b", "(a < b and a < b)"];
     for entry in conditions {
         for exit in conditions {
             for otherwise in ["", "else\n sub s, 1\n"] {
                 let text = format!(".inout a, b, s\nif {entry}\n add s, 1\n{otherwise}fi {exit}\n");
-                assert_eq!(there_and_back(&text, &["a", "b", "s"]), (729, 729), "{text}");
+                assert_eq!(round_trip(&text, &["a", "b", "s"]), (729, 729), "{text}");
             }
         }
     }
 }
 
 #[test]
-fn every_mix_of_loop_conditions_comes_back() {
+fn loops_with_simple_and_compound_conditions_are_reversible() {
     for entry in ["s == a", "(s == a and s == a)"] {
         for exit in ["s == b", "(s == b or s == b)"] {
             for body in [" add s, 1\n", " add s, 1\nloop\n neg a\n neg a\n", "loop\n add s, 1\n"] {
@@ -209,7 +209,7 @@ fn every_mix_of_loop_conditions_comes_back() {
                     let wanted = if a + first <= b && a < b { b } else { a };
                     assert_eq!(run(&text, &[("a", a), ("b", b), ("s", a)]), Ok(wanted), "{text}");
                 }
-                let (forward, backward) = there_and_back(&text, &["a", "b", "s"]);
+                let (forward, backward) = round_trip(&text, &["a", "b", "s"]);
                 assert!(forward > 0 && forward == backward, "{forward} {backward}\n{text}");
             }
         }
@@ -224,7 +224,7 @@ fn a_wrong_loop_entry_traps() {
 }
 
 #[test]
-fn for_visits_its_values_both_ways() {
+fn for_visits_its_values_in_both_directions() {
     let up = ".inout a, b, s\nfor i in a..b\n add.mul s, i, i\n neg s\nrof\n";
     let down = ".inout a, b, s\nfor i in a..b reversed\n add.mul s, i, i\n neg s\nrof\n";
     for (a, b) in [(0i64, 4i64), (-2, 3), (3, 3), (4, 1)] {
@@ -232,8 +232,8 @@ fn for_visits_its_values_both_ways() {
         assert_eq!(run(up, &[("a", a), ("b", b)]), Ok(fold((a..b).collect())));
         assert_eq!(run(down, &[("a", a), ("b", b)]), Ok(fold((a..b).rev().collect())));
     }
-    assert_eq!(there_and_back(up, &["a", "b", "s"]), (729, 729));
-    assert_eq!(there_and_back(down, &["a", "b", "s"]), (729, 729));
+    assert_eq!(round_trip(up, &["a", "b", "s"]), (729, 729));
+    assert_eq!(round_trip(down, &["a", "b", "s"]), (729, 729));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn bounds_may_be_cells_plus_constants() {
     let pairs = ".inout n, s\nfor i in 0..n\n for j in i+1..n+1\n  add.mul s, i, j\n rof\nrof\n";
     let down =
         ".inout n, s\nfor i in 0..n reversed\n for j in i+1..1+n reversed\n  add.mul s, i, j\n rof\nrof\n";
-    there_and_back(pairs, &["n"]);
+    round_trip(pairs, &["n"]);
     for n in 0..5_i64 {
         let expected: i64 = (0..n).flat_map(|i| (i + 1..=n).map(move |j| i * j)).sum();
         for text in [pairs, down] {
@@ -251,7 +251,7 @@ fn bounds_may_be_cells_plus_constants() {
 }
 
 #[test]
-fn for_costs_two_steps_a_round() {
+fn for_takes_two_steps_per_iteration() {
     let steps = |n: i64| {
         let module = module(".inout n, s\nfor i in 0..n\n add s, i\nrof\n");
         let mut machine = Machine::new(&module, &[("n", n)]);
@@ -267,13 +267,13 @@ fn for_with_a_step_must_hit_its_end() {
     let text = ".inout a, b, s\nfor i in a..b step 2\n add s, 1\nrof\n";
     assert_eq!(run(text, &[("a", 0), ("b", 4)]), Ok(2));
     assert!(run(text, &[("a", 0), ("b", 3)]).is_err());
-    there_and_back(text, &["a", "b", "s"]);
+    round_trip(text, &["a", "b", "s"]);
 }
 
 #[test]
-fn compute_and_local_clean_up() {
+fn compute_and_local_leave_their_variables_vacant() {
     let text = ".inout a, b, s\ncompute\n local t = mul(a, b)\n if t < 0\n neg t\n fi a < 0 and b > 0 or a > 0 and b < 0\n\
                 apply\n add s, t\nuncompute\n";
     assert_eq!(run(text, &[("a", -3), ("b", 4)]), Ok(12));
-    assert_eq!(there_and_back(text, &["a", "b", "s"]), (729, 729));
+    assert_eq!(round_trip(text, &["a", "b", "s"]), (729, 729));
 }

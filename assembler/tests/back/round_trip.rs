@@ -114,7 +114,7 @@ fn shuffle(lines: &mut Vec<String>, all: &[&str], words: &[&str], random: &mut R
 /// Checks that a disassembly reports the lines that assembling it finds. So callers that open an image
 /// needn't assemble its text again.
 #[test]
-fn a_disassembly_knows_the_lines_that_assembling_it_finds() {
+fn a_disassembly_reports_the_lines_of_its_instructions() {
     for (name, text) in SAMPLES {
         let first = module(text);
         let reported = disassembly(&first);

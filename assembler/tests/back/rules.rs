@@ -107,7 +107,7 @@ fn a_rule_changes_adjoints_and_its_own_frame_only() {
 }
 
 #[test]
-fn where_there_is_a_rule_nothing_switches_gradient_mode() {
+fn procedures_with_a_rule_cannot_switch_gradient_mode() {
     let switch = " grad.on\n grad.off\n";
     for (body, rule) in [(switch, ""), ("", switch), (" call switches()\n", ""), ("", " call switches()\n")] {
         let said = refusal(&with_rule(body, rule));
@@ -116,7 +116,7 @@ fn where_there_is_a_rule_nothing_switches_gradient_mode() {
 }
 
 #[test]
-fn what_a_text_says_keeps_to_the_rules() {
+fn texts_with_invalid_rules_are_refused() {
     for (text, reason) in TEXTS {
         let said = refusal(text);
         assert!(said.starts_with(reason), "{reason}\n{text}\n{said}");
@@ -313,7 +313,7 @@ const CHANGES: &[Change] = &[
 ];
 
 #[test]
-fn what_no_text_says_is_refused_in_a_module() {
+fn modules_with_invalid_rules_are_refused() {
     let honest = module(TEXT);
     let said = |module: &Module| -> Vec<String> {
         verify(module).into_iter().map(|violation| violation.message).collect()

@@ -6,7 +6,7 @@ use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::module::Module;
 use reviver_isa::predicate::PredicatePart;
 use reviver_isa::structure::{Block, BlockKind, Structure};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::verify::verify;
 
 use crate::support::module;
@@ -39,17 +39,17 @@ const TEXT: &str = "\
 
 /// Returns the words of every seam in order of the code, with their lines and columns.
 fn words(module: &Module) -> Vec<String> {
-    let speller = Speller { module, procedure: &module.procedures[0] };
+    let renderer = TextRenderer { module, procedure: &module.procedures[0] };
     let seam = |block: &Block, n: usize| {
         let place = block.place(n);
-        format!("{}:{}-{} {}", place.line, place.first, place.last, speller.words(block, n))
+        format!("{}:{}-{} {}", place.line, place.first, place.last, renderer.words(block, n))
     };
     let blocks = module.structure.blocks.iter();
     blocks.flat_map(|block| (0..block.seams.len()).map(|n| seam(block, n)).collect::<Vec<_>>()).collect()
 }
 
 #[test]
-fn statements_keep_their_words_and_places() {
+fn statements_keep_their_text_and_position() {
     assert_eq!(
         words(&module(TEXT)),
         [
@@ -76,18 +76,18 @@ fn statements_keep_their_words_and_places() {
 }
 
 #[test]
-fn what_is_undone_has_the_words_of_its_text() {
+fn uncomputed_statements_have_their_source_text() {
     let text = ".inout n, x\ncompute\n if n > 2\n  add x, 1\n fi x == 1\napply\n neg n\nuncompute\n";
     let module = module(text);
     let undone: Vec<&Block> = module.structure.blocks.iter().filter(|block| block.undone).collect();
     let [block] = undone.as_slice() else { panic!("{undone:?}") };
-    let speller = Speller { module: &module, procedure: &module.procedures[0] };
-    assert_eq!((block.place(0).line, speller.words(block, 0).as_str()), (5, "fi x == 1"));
-    assert_eq!((block.place(1).line, speller.words(block, 1).as_str()), (3, "if n > 2"));
+    let renderer = TextRenderer { module: &module, procedure: &module.procedures[0] };
+    assert_eq!((block.place(0).line, renderer.words(block, 0).as_str()), (5, "fi x == 1"));
+    assert_eq!((block.place(1).line, renderer.words(block, 1).as_str()), (3, "if n > 2"));
 }
 
 #[test]
-fn names_mean_variables_where_they_are_open() {
+fn names_refer_to_the_variable_in_scope() {
     let module = module(".inout s\nlocal t = 1\ndelocal t = 1\nlocal t: real = 1\ndelocal t = 1\nadd s, 1\n");
     let structure = &module.structure;
     assert_eq!(module.procedures[0].frame[1].name, "t$2");
@@ -196,7 +196,7 @@ const LIES: &[Lie] = &[
 ];
 
 #[test]
-fn what_is_not_true_of_the_code_is_refused() {
+fn a_structure_that_contradicts_the_code_is_refused() {
     let honest = module(TEXT);
     assert_eq!(verify(&honest), []);
     for (n, (reason, lie)) in LIES.iter().enumerate() {
@@ -222,7 +222,7 @@ fn an_assertion_of_several_asserts_once() {
 
 /// Checks that a structure can't refer to a shadowed global, because a text couldn't express that.
 #[test]
-fn what_is_recorded_names_no_hidden_global() {
+fn a_structure_names_no_shadowed_global() {
     let text = ".inout n, y\n call p(n, y)\n.proc p(in n, inout y)\n add y, n*n + 1\n if y > n\n neg y\n fi y < n\n.end\n";
     let honest = module(text);
     assert_eq!(verify(&honest), []);

@@ -40,7 +40,7 @@ fn paths_are_relative_to_the_including_file() {
 }
 
 #[test]
-fn what_is_no_file_is_named() {
+fn a_path_that_is_no_regular_file_is_reported() {
     let folder = Folder::new("none");
     let main = folder.path("main.rasm");
     let missing = Disk.read("none.rasm", &main).expect_err("it is missing");

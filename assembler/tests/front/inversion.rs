@@ -21,7 +21,7 @@ pub fn inverted(text: &str) -> String {
 }
 
 #[test]
-fn a_bit_of_everything() {
+fn inverse_of_every_kind_of_statement() {
     insta::assert_snapshot!(inverted(include_str!("cases/invertible.rasm")));
 }
 
@@ -94,7 +94,7 @@ fn an_included_file_stays_included() {
 }
 
 #[test]
-fn an_included_file_that_is_another_in_the_inverse_is_spliced() {
+fn an_included_file_with_another_inverse_is_spliced() {
     let files = FilesInMemory::new().with("plain.rasm", ".macro up(x)\n add x, 1\n.endm\n");
     let files = files.with("taped.rasm", ".include \"plain.rasm\"\n.proc get(inout x)\n read x\n.end\n");
     let files = files.with("doing.rasm", ".in n\n up n\n");
@@ -113,7 +113,7 @@ fn expectations_belong_to_the_original() {
 }
 
 #[test]
-fn an_inverse_says_so_and_its_inverse_does_not() {
+fn an_inverse_is_marked_and_its_inverse_is_not() {
     let text =
         "; Adds.\n\n.in n default 3\n.inout k default 5\n.out m\n        add   m, n\n        read  k\n";
     let inverse =
@@ -132,7 +132,7 @@ fn an_inverse_says_so_and_its_inverse_does_not() {
 }
 
 #[test]
-fn what_an_included_file_erases_is_named() {
+fn an_erasure_in_an_included_file_is_reported_there() {
     let files = FilesInMemory::new().with("bad.rasm", ".macro clear(x)\n erase x\n.endm\n");
     let Inversion { sources, text, .. } =
         invert_text("main.rasm", ".include \"bad.rasm\"\n.in n\n".into(), "main.rasm", &files);
@@ -142,7 +142,7 @@ fn what_an_included_file_erases_is_named() {
 
 /// Checks that every word of a block and every other line keep their comments.
 #[test]
-fn no_comment_is_lost() {
+fn inversion_keeps_comments() {
     let text = "\
 .inout s, n             ; .inout
         if    s < 3     ; a condition
@@ -202,7 +202,7 @@ fn counterparts(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_line_knows_the_one_that_undoes_it() {
+fn every_line_has_its_inverse_line() {
     let text = "\
 ; a comment, which nothing undoes
 .inout s, n

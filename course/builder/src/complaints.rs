@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_and_errors_count_and_news_do_not() {
+    fn only_warnings_and_errors_are_complaints() {
         let (seven, reported) = Complaints::of(|| {
             tracing::info!("news");
             tracing::warn!("a {}", "warning");

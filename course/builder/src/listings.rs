@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_ours_are_marked_and_the_rest_is_left() {
+    fn rasm_and_console_blocks_are_highlighted_and_others_unchanged() {
         let text =
             page("a\n\n```rasm\nadd a, 1\n```\n\n```text\nadd\n```\n\n```console\n$ ls\n```\nb\n").unwrap();
         assert!(text.starts_with("a\n\n<pre class=\"rasm\"><code class=\"nohighlight\"><span"), "{text}");
@@ -142,18 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_says_that_it_fails_is_a_program_too() {
+    fn a_block_marked_as_failing_is_highlighted() {
         assert!(page("```rasm,fails\nadd a, a\n```\n").unwrap().contains("rasm-keyword"));
     }
 
     #[test]
-    fn a_block_that_shows_a_block_is_left() {
+    fn a_nested_block_is_unchanged() {
         let shown = "````markdown\n```rasm\nadd a, 1\n```\n````\n";
         assert_eq!(page(shown).unwrap(), shown);
     }
 
     #[test]
-    fn what_can_not_be_marked_is_refused_with_its_place() {
+    fn blocks_that_cannot_be_highlighted_are_refused_with_their_line() {
         let indented = page("- a\n\n  ```rasm\n  add a, 1\n  ```\n").unwrap_err().to_string();
         assert!(indented.starts_with("A page:3: the block is indented"), "{indented}");
         let open = page("```rasm\nadd a, 1\n").unwrap_err().to_string();

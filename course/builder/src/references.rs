@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_somewhere_is_fine() {
+    fn valid_references_are_accepted() {
         let page = "<h2 id=\"d\"></h2><a href=\"in/b.html#c\"></a><a href=\"#d\"></a><a href=\"https://e\"></a><img src=\"in/b.html?v=1\">";
         assert_eq!(faults_of("a.html", page), [] as [&str; 0]);
         assert_eq!(faults_of("a.css", "a { src: url('in/b.html'); b: url(data:x) }"), [] as [&str; 0]);
     }
 
     #[test]
-    fn what_leads_nowhere_is_found() {
+    fn broken_references_are_reported() {
         let bad =
             ["<a href=\"c.html\">", "<a href=\"in/b.html#d\">", "<a href=\"#d\">", "<img src=\"../b.png\">"];
         for page in bad {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_network_is_found() {
+    fn references_to_the_network_are_reported() {
         for page in [
             "<script src=\"https://e/f.js\"></script>",
             "<link href=\"//e/f.css\">",

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_typed_is_marked_and_other_texts_are_not() {
+    fn typed_programs_are_highlighted_and_other_texts_are_not() {
         let session = |file: &str| format!("$ cat > {file} <<'END'\nadd a, 1\nEND\n$ ls\nadd\n");
         let typed = session("a.rasm");
         assert_eq!(marked(&typed).matches("rasm-keyword").count(), 1);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_nothing_ends_is_shown() {
+    fn an_unterminated_text_is_shown() {
         let session = "$ cat > a.rasm <<'END'\nadd a, 1\n";
         assert_eq!(html::shown(&marked(session)), session);
     }

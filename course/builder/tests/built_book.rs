@@ -184,7 +184,7 @@ fn small(text: &str) -> TempDir {
 }
 
 #[test]
-fn what_is_in_doubt_is_no_book() {
+fn a_book_with_faults_is_refused() {
     let bad = [
         ("# One\n\n[gone](gone.md)\n", "leads nowhere"),
         ("# One\n\n[gone](#gone)\n", "leads nowhere"),
@@ -212,7 +212,7 @@ fn a_missing_page_is_reported_and_not_created() {
 }
 
 #[test]
-fn a_book_replaces_an_earlier_one_and_nothing_else() {
+fn a_book_replaces_only_an_earlier_book() {
     let folder = small("# One\n");
     let out = folder.path().join("out");
     build(folder.path(), &out).unwrap();
@@ -237,7 +237,7 @@ fn command() -> Command {
 }
 
 #[test]
-fn the_command_builds_and_says_where_or_why_not() {
+fn the_command_reports_its_output_folder_or_its_error() {
     let folder = small("# One\n\n```rasm\nadd a, 1\n```\n");
     let run = |book: &Path| command().arg(book).arg("--out").arg(folder.path().join("out")).output().unwrap();
     let built = run(folder.path());

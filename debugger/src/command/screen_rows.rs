@@ -11,7 +11,7 @@ use super::screen::{
 };
 
 /// Result of a row's action.
-type Asked = Result<ScreenAction, CommandError>;
+type ParsedAction = Result<ScreenAction, CommandError>;
 
 commands! {
     Screen
@@ -104,18 +104,18 @@ commands! {
 }
 
 /// Returns an action that takes no arguments.
-fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> Asked {
+fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> ParsedAction {
     row.nothing(rest)?;
     Ok(action)
 }
 
-fn toggle(row: CommandRow, rest: &str) -> Asked {
+fn toggle(row: CommandRow, rest: &str) -> ParsedAction {
     let (word, _) = split_word(row.something(rest, "what to set or remove")?);
     let toggled = one_of(row, word, &TOGGLED)?;
     Ok(ScreenAction::Toggle(toggled, rest.to_owned()))
 }
 
-fn focus(row: CommandRow, rest: &str) -> Asked {
+fn focus(row: CommandRow, rest: &str) -> ParsedAction {
     Ok(ScreenAction::Focus(match row.something(rest, "a pane")? {
         "next" => FocusTarget::Next,
         "previous" => FocusTarget::Previous,
@@ -123,14 +123,14 @@ fn focus(row: CommandRow, rest: &str) -> Asked {
     }))
 }
 
-fn tour(row: CommandRow, rest: &str) -> Asked {
+fn tour(row: CommandRow, rest: &str) -> ParsedAction {
     Ok(ScreenAction::Tour(match rest {
         "" => TourTurn::Begin,
         turn => one_of(row, turn, &TURNS)?,
     }))
 }
 
-fn zoom(row: CommandRow, rest: &str) -> Asked {
+fn zoom(row: CommandRow, rest: &str) -> ParsedAction {
     let step = |text: &str| match text.trim() {
         "" => Ok(None),
         step => row.number(step).map(Some),
@@ -151,11 +151,11 @@ fn zoom(row: CommandRow, rest: &str) -> Asked {
     })
 }
 
-fn cursor(row: CommandRow, rest: &str) -> Asked {
+fn cursor(row: CommandRow, rest: &str) -> ParsedAction {
     Ok(ScreenAction::Cursor(one_of(row, row.something(rest, "a direction")?, &MOVES)?))
 }
 
-fn array(row: CommandRow, rest: &str) -> Asked {
+fn array(row: CommandRow, rest: &str) -> ParsedAction {
     Ok(ScreenAction::Array(match row.something(rest, "the name of an array")? {
         "next" => ArrayChoice::Next,
         "previous" => ArrayChoice::Previous,
@@ -163,7 +163,7 @@ fn array(row: CommandRow, rest: &str) -> Asked {
     }))
 }
 
-fn search(_: CommandRow, rest: &str) -> Asked {
+fn search(_: CommandRow, rest: &str) -> ParsedAction {
     Ok(match rest {
         "" => ScreenAction::AskSearch,
         text => ScreenAction::Search(text.to_owned()),

@@ -22,10 +22,10 @@ impl RenderedText<'_> {
         let (depth, all) = reported;
         let indent = "  ".repeat(depth);
         for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
-            let way = if all { ValuePath { moves: Vec::new(), maker: n } } else { path_of_value(chain, n) };
-            let Some(maker) = chain.get(way.maker) else { continue };
+            let path = if all { ValuePath { moves: Vec::new(), maker: n } } else { path_of_value(chain, n) };
+            let Some(maker) = chain.get(path.maker) else { continue };
             let through =
-                moves_in_words(chain, &way).map_or(String::new(), |moves| format!(", through {moves}"));
+                moves_in_words(chain, &path).map_or(String::new(), |moves| format!(", through {moves}"));
             let (name, value) = (&origin.cell, &origin.value);
             match &maker.cause {
                 OriginCause::Written { write, sources, store, .. } => {
@@ -41,7 +41,7 @@ impl RenderedText<'_> {
                     }
                 }
                 OriginCause::Initial { step } => {
-                    let whose = if way.moves.is_empty() { "" } else { &format!(" as {}", maker.cell) };
+                    let whose = if path.moves.is_empty() { "" } else { &format!(" as {}", maker.cell) };
                     line!(self, "{indent}{name} = {value} since step {step}{whose}{through}");
                 }
                 OriginCause::Stopped { step, reason } => {
@@ -51,7 +51,7 @@ impl RenderedText<'_> {
                 OriginCause::Constant => line!(self, "{indent}{name} = {value}: a constant"),
                 OriginCause::Deeper(_) => {}
             }
-            self.origins(chain, Some(way.maker), (depth + 1, all));
+            self.origins(chain, Some(path.maker), (depth + 1, all));
         }
     }
 
@@ -143,8 +143,8 @@ impl RenderedText<'_> {
         if events.time_points.is_empty() && events.calls.none() {
             line!(self, "there are none");
         }
-        if events.more_moments > 0 {
-            line!(self, "… {} before", events.more_moments);
+        if events.more_time_points > 0 {
+            line!(self, "… {} before", events.more_time_points);
         }
         for (step, happening) in &events.time_points {
             match happening {
@@ -155,14 +155,14 @@ impl RenderedText<'_> {
                 Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
             }
         }
-        for stretch in &events.stretches {
-            let calls = calls(stretch.calls);
-            match (stretch.from + 1, stretch.to) {
+        for interval in &events.intervals {
+            let calls = calls(interval.calls);
+            match (interval.from + 1, interval.to) {
                 (first, last) if first == last => line!(self, "step {last}: {calls}"),
                 (first, last) => line!(self, "steps {first} to {last}: {calls}"),
             }
         }
-        if events.stretches.len() > 1 {
+        if events.intervals.len() > 1 {
             line!(self, "in all: {}", calls(events.calls));
         }
     }
@@ -201,12 +201,12 @@ impl RenderedText<'_> {
 }
 
 /// Renders how often a value was moved, or returns `None` if it wasn't.
-pub fn moves_in_words(chain: &[ValueOrigin], way: &ValuePath) -> Option<String> {
+pub fn moves_in_words(chain: &[ValueOrigin], path: &ValuePath) -> Option<String> {
     let is_swap = |link: &usize| {
         let cause = chain.get(*link).map(|link| &link.cause);
         matches!(cause, Some(OriginCause::Written { role: WriteRole::Swaps, .. }))
     };
-    let word = if way.moves.iter().all(is_swap) { "swap" } else { "move" };
-    let count = way.moves.len();
+    let word = if path.moves.iter().all(is_swap) { "swap" } else { "move" };
+    let count = path.moves.len();
     (count > 0).then(|| format!("{count} {word}{}", plural(count as u64)))
 }

@@ -11,10 +11,10 @@ use crate::format::times;
 use crate::outcome::ValueRow;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
-use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::code::{Bracket, BracketPart, CodeLine, CodePane};
 use crate::view::stack::{ArgumentView, FrameView};
 
-/// Maximum width of instructions up to which the statements beside them are aligned, in columns.
+/// Maximum width of instructions up to which the statements next to them are aligned, in columns.
 const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {
@@ -54,7 +54,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Renders instructions with their statements beside them.
+    /// Renders instructions with their statements next to them.
     pub(super) fn instructions(&mut self, list: &[InstructionLine]) {
         let widest = list.iter().map(|line| width(&line.text)).max().unwrap_or(0).min(WIDEST_INSTRUCTION);
         for InstructionLine { at, text, line, words, is_next } in list {
@@ -146,16 +146,16 @@ fn argument(argument: &ArgumentView) -> String {
 
 /// Renders the brackets of a line, outermost first. Arrows mark the targets of taken branches.
 fn brackets(line: &CodeLine, columns: usize) -> String {
-    let piece = |column: usize| {
+    let part = |column: usize| {
         let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);
-        match bracket.map(|bracket| bracket.piece) {
+        match bracket.map(|bracket| bracket.part) {
             None => ' ',
-            Some(Piece::Top) => '┌',
-            Some(Piece::Middle) => '│',
-            Some(Piece::Bottom) => '└',
+            Some(BracketPart::Top) => '┌',
+            Some(BracketPart::Middle) => '│',
+            Some(BracketPart::Bottom) => '└',
         }
     };
-    let touches = line.brackets.iter().find(|bracket| bracket.piece != Piece::Middle);
+    let touches = line.brackets.iter().find(|bracket| bracket.part != BracketPart::Middle);
     let end = touches.map_or(' ', |bracket| if bracket.is_br { '─' } else { '>' });
-    (0..columns).rev().map(piece).chain([end]).collect()
+    (0..columns).rev().map(part).chain([end]).collect()
 }

@@ -16,7 +16,7 @@ use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, TimePoint};
 
 /// Steps per time point to count; a longer way isn't counted.
-const STEPS_PER_MOMENT: u64 = 16;
+const STEPS_PER_TIME_POINT: u64 = 16;
 
 /// Maximum number of time points visited to count lines: as many as take no noticeable time.
 pub const MOST_COUNTED: u64 = 1 << 19;
@@ -59,7 +59,7 @@ impl Session {
         let is_bounded = *left < u64::MAX;
         let counted = self.counts.counted.get_mut(&time_point.branch)?;
         let is_hopeless = counted.too_far.is_some_and(|far| distance > far / 2);
-        if is_bounded && (is_hopeless || distance / STEPS_PER_MOMENT > *left) {
+        if is_bounded && (is_hopeless || distance / STEPS_PER_TIME_POINT > *left) {
             return None;
         }
         counted.too_far = Some(distance);
@@ -115,7 +115,8 @@ impl Session {
                 Some(_) => self.timeline.run(Travel::Forward, 1),
                 None => self.timeline.run_until(Some(&plan.stops), Travel::Forward, here.abs_diff(last)),
             };
-            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) || !self.goes_on(self.step_number())
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. }))
+                || !self.may_continue(self.step_number())
             {
                 return None;
             }

@@ -77,7 +77,7 @@ impl Session {
         let mut found = TimePointDifference { from: here, to: here, ..TimePointDifference::default() };
         let mut visited = Vec::new();
         for name in names {
-            match self.look_at_moment(here, name, &mut found.printed)? {
+            match self.travel_to_time_point(here, name, &mut found.printed)? {
                 Ok(time_point) => visited.push(time_point),
                 Err(reason) => return Ok(TimePointDifference { stopped: Some(reason), ..found }),
             }
@@ -102,7 +102,7 @@ impl Session {
 
     /// Travels to a time point, or to the nearest one within the history. Returns the reason if the travel
     /// was stopped.
-    fn look_at_moment(
+    fn travel_to_time_point(
         &mut self,
         here: TimePoint,
         name: &TimePointName,
@@ -208,7 +208,7 @@ impl Session {
             true => found.from.step,
             false => self.timeline.branch().offset().min(found.to.step),
         };
-        let adjoints_lie_ahead = self.past(true).way == Travel::Forward;
+        let adjoints_lie_ahead = self.past(true).direction == Travel::Forward;
         let wanted = |ahead: bool| {
             let sets = sets.iter().enumerate();
             let sets = sets.filter(move |(_, set)| (set.first().is_adjoint() && adjoints_lie_ahead) == ahead);
@@ -216,11 +216,11 @@ impl Session {
         };
         let (behind, ahead): (Vec<Wanted>, Vec<Wanted>) = (wanted(false), wanted(true));
         if found.stopped.is_none() {
-            self.sweep(behind, PastOfCell { way: Travel::Backward, bound }, found);
+            self.sweep(behind, PastOfCell { direction: Travel::Backward, bound }, found);
         }
         if found.stopped.is_none() && !ahead.is_empty() && found.from.branch == found.to.branch {
             found.stopped = self.arrive(found.from.step, &mut found.printed);
-            self.sweep(ahead, PastOfCell { way: Travel::Forward, bound: found.to.step }, found);
+            self.sweep(ahead, PastOfCell { direction: Travel::Forward, bound: found.to.step }, found);
         }
     }
 
@@ -234,7 +234,7 @@ impl Session {
         while !wanted.is_empty() && found.stopped.is_none() {
             match self.search(&wanted, past, false, &plan) {
                 SearchResult::Write => {
-                    wanted.retain(|wanted| !self.settle_writer(wanted, past.way, found));
+                    wanted.retain(|wanted| !self.settle_writer(wanted, past.direction, found));
                 }
                 SearchResult::Birth | SearchResult::Nothing => return,
                 SearchResult::Stopped(reason) => found.stopped = Some(reason),
@@ -243,9 +243,9 @@ impl Session {
     }
 
     /// Returns true if the step just passed wrote a cell, and records that write.
-    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut TimePointDifference) -> bool {
+    fn settle_writer(&mut self, wanted: &Wanted, direction: Travel, found: &mut TimePointDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
-        let Some(touch) = self.writes_passed(set, way).pop() else { return false };
+        let Some(touch) = self.writes_passed(set, direction).pop() else { return false };
         if let Some(cell) = found.cells.get_mut(wanted.link) {
             cell.writer = Some(touch);
         }

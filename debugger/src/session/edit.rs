@@ -186,7 +186,7 @@ impl Session {
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
             let here = machine.state().step;
-            if !self.goes_on(self.timeline.branch().offset().saturating_add(here)) {
+            if !self.may_continue(self.timeline.branch().offset().saturating_add(here)) {
                 return Reason::Interrupted;
             }
             let left = here.abs_diff(to);

@@ -50,13 +50,13 @@ impl Session {
         let here = self.step_number();
         let is_ahead = |step: &i64| if travel == Travel::Forward { *step > here } else { *step < here };
         let lasting = self.lasting(wants).filter(is_ahead).min_by_key(|step| step.abs_diff(here));
-        let stretches = if wants(EventKind::Call) { self.call_stretches(travel) } else { Vec::new() };
-        if lasting.is_none() && stretches.is_empty() {
+        let intervals = if wants(EventKind::Call) { self.call_intervals(travel) } else { Vec::new() };
+        if lasting.is_none() && intervals.is_empty() {
             return Err(SessionError::NoEvent { travel, wanted });
         }
         let from = self.begin();
         let mut printed = Printed::default();
-        let reason = match self.nearest(travel, lasting, &stretches, &mut printed) {
+        let reason = match self.nearest(travel, lasting, &intervals, &mut printed) {
             Ok(Some(step)) => self.travel_to(step, &mut printed),
             Ok(None) => match self.travel_to(here, &mut printed) {
                 Reason::Arrived => return Err(SessionError::NoEvent { travel, wanted }),
@@ -91,37 +91,37 @@ impl Session {
         steps.into_iter()
     }
 
-    /// Returns the two nearest stretches with calls in a direction. The session may be inside the nearer
-    /// one, with its calls already passed.
-    fn call_stretches(&self, travel: Travel) -> Vec<CallSegment> {
+    /// Returns the two nearest intervals with calls in a direction. The session may be inside the nearer one,
+    /// with its calls already passed.
+    fn call_intervals(&self, travel: Travel) -> Vec<CallSegment> {
         let here = self.step_number();
-        let mut stretches: Vec<CallSegment> = self.timeline.branch().calls().collect();
+        let mut intervals: Vec<CallSegment> = self.timeline.branch().calls().collect();
         match travel {
-            Travel::Forward => stretches.retain(|stretch| stretch.to > here),
+            Travel::Forward => intervals.retain(|interval| interval.to > here),
             Travel::Backward => {
-                stretches.retain(|stretch| stretch.from + 1 < here);
-                stretches.reverse();
+                intervals.retain(|interval| interval.from + 1 < here);
+                intervals.reverse();
             }
         }
-        stretches.truncate(2);
-        stretches
+        intervals.truncate(2);
+        intervals
     }
 
-    /// Returns the step of the nearest event: an event at a known step, or a call in one of the stretches,
+    /// Returns the step of the nearest event: an event at a known step, or a call in one of the intervals,
     /// which are sorted by distance. May travel. Returns the reason if the travel was stopped.
     fn nearest(
         &mut self,
         travel: Travel,
         lasting: Option<i64>,
-        stretches: &[CallSegment],
+        intervals: &[CallSegment],
         printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
         let here = self.step_number();
-        for stretch in stretches {
+        for interval in intervals {
             // The event of a call is at the step number after the call instruction.
             let (mut low, mut high) = match travel {
-                Travel::Forward => (stretch.from.max(here), stretch.to),
-                Travel::Backward => (stretch.from, stretch.to.min(here - 1)),
+                Travel::Forward => (interval.from.max(here), interval.to),
+                Travel::Backward => (interval.from, interval.to.min(here - 1)),
             };
             match (travel, lasting) {
                 (Travel::Forward, Some(step)) => high = high.min(step),
@@ -129,7 +129,7 @@ impl Session {
                 _ => {}
             }
             if low < high
-                && let Some(call) = self.call_between(travel, (low, high), *stretch, printed)?
+                && let Some(call) = self.call_between(travel, (low, high), *interval, printed)?
             {
                 return Ok(Some(call));
             }
@@ -143,10 +143,10 @@ impl Session {
         &mut self,
         travel: Travel,
         (mut low, mut high): (i64, i64),
-        stretch: CallSegment,
+        interval: CallSegment,
         printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
-        if (low, high) == (stretch.from, stretch.to) && high - low == 1 {
+        if (low, high) == (interval.from, interval.to) && high - low == 1 {
             return Ok(Some(high));
         }
         let (first, last) = (self.calls_up_to(low, printed)?, self.calls_up_to(high, printed)?);

@@ -30,7 +30,7 @@ impl Progress {
 impl Session {
     /// Publishes the step of a run. Returns true if the run may continue, false if the interrupt flag was
     /// set; the flag is cleared.
-    pub(super) fn goes_on(&self, step: i64) -> bool {
+    pub(super) fn may_continue(&self, step: i64) -> bool {
         self.tell(step);
         !self.interrupt.swap(false, Ordering::Relaxed)
     }

@@ -104,7 +104,7 @@ impl Session {
             Ok(found) => found,
             Err(reason) => (Vec::new(), Some(reason), None),
         };
-        let is_ahead = question.past.way == Travel::Forward;
+        let is_ahead = question.past.direction == Travel::Forward;
         if !is_ahead {
             writes.reverse();
         }
@@ -145,7 +145,7 @@ impl Session {
                 SearchResult::Write if writes.len() >= most => {
                     return (writes, None, Some(PastQuestion { at, ..*question }));
                 }
-                SearchResult::Write => writes.extend(self.writes_passed(cells, past.way)),
+                SearchResult::Write => writes.extend(self.writes_passed(cells, past.direction)),
                 SearchResult::Birth | SearchResult::Nothing => return (writes, None, None),
                 SearchResult::Stopped(reason) => {
                     let at = self.time_point();
@@ -155,10 +155,10 @@ impl Session {
         }
     }
 
-    /// Returns the writes to some cells by the step just passed in direction `way`, in the order of that
+    /// Returns the writes to some cells by the step just passed in direction `direction`, in the order of that
     /// direction.
-    pub(super) fn writes_passed(&mut self, cells: CellSet, way: Travel) -> Vec<Touch> {
-        let facing = way.reversed();
+    pub(super) fn writes_passed(&mut self, cells: CellSet, direction: Travel) -> Vec<Touch> {
+        let facing = direction.reversed();
         let node = Node::of(self.state(), facing);
         let Some(set) = cells.resolve(&self.memory, self.state()) else { return Vec::new() };
         let mut written = self.touched(node);
@@ -172,7 +172,7 @@ impl Session {
             touch
         };
         let mut passed: Vec<Touch> = written.iter().zip(here).zip(there).map(touch).collect();
-        if way == Travel::Backward {
+        if direction == Travel::Backward {
             passed.reverse();
         }
         passed

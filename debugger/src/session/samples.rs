@@ -1,7 +1,7 @@
 //! Samples for plots: the minimum and maximum of cells in each of many equal parts of a branch. Every write
-//! is followed, as long as that costs no more than executing the steps.
-//! If there are more writes, they are followed in windows: short stretches at irregular distances. Regular
-//! distances would alias a fast oscillation to a slow one.
+//! is followed, as long as that costs no more than executing the steps. If there are more writes, they are
+//! followed in windows: short intervals at irregular distances. Regular distances would alias a fast
+//! oscillation to a slow one.
 
 use reviver_isa::update::OperandShape;
 use reviver_vm::allocation::OutOfMemory;
@@ -143,7 +143,7 @@ impl Session {
             if here >= end {
                 return Ok(true);
             }
-            if !self.goes_on(here) {
+            if !self.may_continue(here) {
                 return Ok(false);
             }
             let is_change = plan.contains(Node::of(self.state(), Travel::Forward));

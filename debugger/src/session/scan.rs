@@ -4,7 +4,7 @@
 use reviver_vm::{Cause, ShownValue, Stop, Trap, Travel, explain};
 
 use super::goal::{Scan, ScanResult, Until};
-use super::stretch::{Forth, Skip};
+use super::interval::{OppositeScan, Skip};
 use super::watching::Watching;
 use super::{Session, scene};
 use crate::outcome::{Hit, HitKind, Print, Printed, Reason};
@@ -27,17 +27,17 @@ impl Session {
         let single = budget == 1;
         let plan = if single { None } else { self.plan(scan) };
         self.timeline.branch_mut().prepare(scan.travel, budget);
-        let mut forth = Forth::new();
+        let mut opposite = OppositeScan::new();
         let mut watching = Watching::default();
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
                 return self.spent(scan, budget, first);
             }
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return Reason::Interrupted;
             }
-            match self.skip_stretch(scan, left, &mut forth) {
+            match self.skip_interval(scan, left, &mut opposite) {
                 Skip::Skipped => continue,
                 Skip::Interrupted => return Reason::Interrupted,
                 Skip::Nothing => {}
@@ -174,7 +174,7 @@ impl Session {
             for n in 0..self.points.len() {
                 if let Some(kind) = self.is_at(n) {
                     let innermost = scene(&self.memory, &self.timeline);
-                    let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.judge(innermost));
+                    let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.verdict(innermost));
                     hits.extend(self.decide(vec![verdict], n, kind, printed));
                 }
             }

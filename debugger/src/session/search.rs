@@ -49,11 +49,11 @@ impl Session {
         let branch = self.timeline.branch();
         match of_adjoints {
             true if branch.step() < branch.offset() => {
-                PastOfCell { way: Travel::Forward, bound: branch.offset() }
+                PastOfCell { direction: Travel::Forward, bound: branch.offset() }
             }
-            true => PastOfCell { way: Travel::Backward, bound: branch.offset() },
+            true => PastOfCell { direction: Travel::Backward, bound: branch.offset() },
             // A value may be older than the edit that began the branch.
-            false => PastOfCell { way: Travel::Backward, bound: i64::MIN },
+            false => PastOfCell { direction: Travel::Backward, bound: i64::MIN },
         }
     }
 
@@ -83,8 +83,8 @@ impl Session {
         loop {
             let here = self.step_number();
             self.tell(here);
-            let left = past.steps_from(here).min(self.within_reach(past.way));
-            if past.steps_from(here) == 0 || self.instruction(past.way).is_none() {
+            let left = past.steps_from(here).min(self.within_reach(past.direction));
+            if past.steps_from(here) == 0 || self.instruction(past.direction).is_none() {
                 return SearchResult::Nothing;
             }
             if self.interrupt.load(Ordering::Relaxed) {
@@ -93,15 +93,15 @@ impl Session {
             if left == 0 {
                 return SearchResult::Stopped(Reason::StepLimit);
             }
-            let node = Node::of(self.state(), past.way);
+            let node = Node::of(self.state(), past.direction);
             let looks = plan.contains(node);
             if looks && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
                 return SearchResult::Birth;
             }
             let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
             let outcome = match looks {
-                true => self.timeline.run(past.way, 1),
-                false => self.timeline.run_until(Some(plan), past.way, left.min(self.slice())),
+                true => self.timeline.run(past.direction, 1),
+                false => self.timeline.run_until(Some(plan), past.direction, left.min(self.slice())),
             };
             if let Err(trap @ Trap { cause: Cause::NoMemory(_), .. }) = outcome {
                 let explanation = explain(self.program(), self.state(), trap);

@@ -11,7 +11,7 @@ use crate::outcome::{Reason, Trace, TraceRow};
 use crate::points::BreakPlace;
 
 /// The request for a table.
-struct TraceAsked {
+struct TraceRequest {
     columns: Vec<ConsoleExpression>,
     places: Vec<BreakPlace>,
     condition: Option<ConsoleExpression>,
@@ -44,13 +44,13 @@ impl Session {
             condition: condition.as_ref().map(|condition| condition.text().to_owned()),
             ..Trace::default()
         };
-        let asked = TraceAsked { columns, places, condition, layout, most };
+        let asked = TraceRequest { columns, places, condition, layout, most };
         self.excursion(|session| trace.ended = session.trace_into(&asked, &mut trace))?;
         Ok(trace)
     }
 
     /// Fills the table. Returns the reason why it ends, or `None` if it has the maximum number of rows.
-    fn trace_into(&mut self, asked: &TraceAsked, trace: &mut Trace) -> Option<Reason> {
+    fn trace_into(&mut self, asked: &TraceRequest, trace: &mut Trace) -> Option<Reason> {
         let (first, _) = self.timeline.branch().extent();
         match self.travel_to(first, &mut trace.printed) {
             Reason::Arrived => {}
@@ -71,7 +71,7 @@ impl Session {
             if left == 0 {
                 return Some(self.at_limit(Travel::Forward));
             }
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return Some(Reason::Interrupted);
             }
             let outcome = match plan.contains(Node::of(self.state(), Travel::Forward)) {
@@ -85,13 +85,13 @@ impl Session {
     }
 
     /// Returns true if the state belongs into the table. A condition without a value doesn't hold.
-    fn is_row(&self, asked: &TraceAsked) -> bool {
+    fn is_row(&self, asked: &TraceRequest) -> bool {
         let innermost = scene(&self.memory, &self.timeline);
         asked.places.iter().any(|place| place.is_at(self.program(), self.state()))
             && asked.condition.as_ref().is_none_or(|condition| condition.holds(innermost).unwrap_or(false))
     }
 
-    fn row(&self, asked: &TraceAsked) -> TraceRow {
+    fn row(&self, asked: &TraceRequest) -> TraceRow {
         let innermost = scene(&self.memory, &self.timeline);
         let value = |column: &ConsoleExpression| match column.evaluate(innermost) {
             Ok(value) => {

@@ -1,7 +1,7 @@
 //! Marks and fences in time, and the trail of visited time points for undo and redo.
 
 use super::goal::ScanResult;
-use super::travel::way;
+use super::travel::direction;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::timeline::TimePoint;
@@ -37,7 +37,7 @@ impl Session {
     /// There is no such mark.
     pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
         let time_point = self.marked(name)?;
-        Ok(self.goto_moment(time_point))
+        Ok(self.goto_time_point(time_point))
     }
 
     /// Returns the time point of a mark.
@@ -49,11 +49,11 @@ impl Session {
     }
 
     /// Travels to a time point, on any branch.
-    pub fn goto_moment(&mut self, time_point: TimePoint) -> Motion {
+    pub fn goto_time_point(&mut self, time_point: TimePoint) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
         let reason = self.revisit(time_point, &mut printed);
-        let travel = way(from.step, time_point.step);
+        let travel = direction(from.step, time_point.step);
         self.ended(from, travel, ScanResult { reason, printed })
     }
 
@@ -87,7 +87,7 @@ impl Session {
     /// Travels without adding to the trail.
     fn along_the_trail(&mut self, to: TimePoint) -> Motion {
         let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
-        let motion = self.goto_moment(to);
+        let motion = self.goto_time_point(to);
         (self.undo, self.redo) = (undo, redo);
         motion
     }

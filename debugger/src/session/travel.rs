@@ -42,10 +42,10 @@ impl Session {
         let mut all = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
         for _ in 0..count {
             let depth = self.state().calls.len();
-            self.go_on(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
+            self.continue_scan(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
             if all.reason == Reason::Arrived && self.state().calls.len() > depth {
                 let until = Until::Depth(depth);
-                self.go_on(Scan { travel, budget: u64::MAX, until }, &mut all);
+                self.continue_scan(Scan { travel, budget: u64::MAX, until }, &mut all);
             }
             if all.reason != Reason::Arrived {
                 break;
@@ -54,7 +54,7 @@ impl Session {
         self.ended(from, travel, all)
     }
 
-    fn go_on(&mut self, scan: Scan, all: &mut ScanResult) {
+    fn continue_scan(&mut self, scan: Scan, all: &mut ScanResult) {
         let found = self.scan(&scan);
         all.reason = found.reason;
         all.printed.append(found.printed);
@@ -102,7 +102,7 @@ impl Session {
     /// the history allows.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
-        let travel = way(from.step, step);
+        let travel = direction(from.step, step);
         let mut printed = Printed::default();
         let reason = self.travel_to(step, &mut printed);
         self.ended(from, travel, ScanResult { reason, printed })
@@ -124,7 +124,7 @@ impl Session {
         let from = self.begin();
         let mut printed = Printed::default();
         let reason = self.travel_to_percent(percent, &mut printed);
-        let travel = way(from.step, self.step_number());
+        let travel = direction(from.step, self.step_number());
         self.ended(from, travel, ScanResult { reason, printed })
     }
 
@@ -154,12 +154,12 @@ impl Session {
         loop {
             let here = self.step_number();
             if here == step {
-                return if wanted == step { Reason::Arrived } else { self.at_limit(way(step, wanted)) };
+                return if wanted == step { Reason::Arrived } else { self.at_limit(direction(step, wanted)) };
             }
-            if !self.goes_on(here) {
+            if !self.may_continue(here) {
                 return Reason::Interrupted;
             }
-            let travel = way(here, step);
+            let travel = direction(here, step);
             let outcome = self.timeline.run(travel, step.abs_diff(here).min(self.slice()));
             if let Some(reason) = self.paused(outcome, travel, printed) {
                 return reason;
@@ -212,7 +212,7 @@ impl Session {
 }
 
 /// Returns the direction from one step to another.
-pub(super) fn way(from: i64, to: i64) -> Travel {
+pub(super) fn direction(from: i64, to: i64) -> Travel {
     if to >= from { Travel::Forward } else { Travel::Backward }
 }
 

@@ -180,7 +180,7 @@ impl Session {
         let mut changes = Vec::new();
         for seen in watching.seen.drain(..) {
             if let Some((from, to)) = self.change(&seen) {
-                let verdict = self.judge(seen.point, (from, to), travel);
+                let verdict = self.verdict(seen.point, (from, to), travel);
                 if !matches!(verdict, PointVerdict::Passes) {
                     changes.push(SeenChange { seen, from, to, verdict });
                 }
@@ -210,7 +210,7 @@ impl Session {
 
     /// Evaluates the condition and the message of a point in the state after the write in program order.
     /// Going backward, that state has just been left, so it is examined again by peeking.
-    fn judge(
+    fn verdict(
         &mut self,
         point: usize,
         (from, to): (Option<Computed>, Option<Computed>),
@@ -218,17 +218,17 @@ impl Session {
     ) -> PointVerdict {
         let Some(point) = self.points.get(point) else { return PointVerdict::Passes };
         if travel == Travel::Forward {
-            return point.judge(scene(&self.memory, &self.timeline).with_written(from, to));
+            return point.verdict(scene(&self.memory, &self.timeline).with_written(from, to));
         }
         if point.condition.is_none() && point.log.is_none() {
             return PointVerdict::Counts { condition_error: None, message: None };
         }
         let (memory, step) = (&self.memory, self.timeline.time_point().step + 1);
-        let judge = |state: &State, _| {
+        let verdict = |state: &State, _| {
             let innermost = Scene::new(memory, state, step, state.calls.len());
-            point.judge(innermost.with_written(to, from))
+            point.verdict(innermost.with_written(to, from))
         };
-        match self.timeline.branch_mut().peek(Travel::Forward, judge) {
+        match self.timeline.branch_mut().peek(Travel::Forward, verdict) {
             Ok(Some(verdict)) => verdict,
             // The step was possible just before, so the failure is a lack of memory.
             Ok(None) | Err(_) => {

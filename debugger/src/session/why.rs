@@ -93,7 +93,7 @@ impl Session {
 
     /// Settles the questions about cells of a frame that begins here: they were vacant before.
     fn explain_births(&self, inquiry: &mut Inquiry) {
-        let node = Node::of(self.state(), inquiry.past.way);
+        let node = Node::of(self.state(), inquiry.past.direction);
         let (born, left) = std::mem::take(&mut inquiry.wanted)
             .into_iter()
             .partition(|question| self.is_birth(node, question.holder));
@@ -105,7 +105,7 @@ impl Session {
     /// Settles the questions about cells written by the step just passed, and asks for the origins of the
     /// write's sources.
     fn explain_write(&self, inquiry: &mut Inquiry) {
-        let node = Node::of(self.state(), inquiry.past.way.reversed());
+        let node = Node::of(self.state(), inquiry.past.direction.reversed());
         for question in std::mem::take(&mut inquiry.wanted) {
             match self.writes_to(node, question.holder) {
                 Some(cell) => self.explain(inquiry, &question, cell, node),
@@ -116,7 +116,8 @@ impl Session {
 
     /// Settles a question about a cell written by the step from a node.
     fn explain(&self, inquiry: &mut Inquiry, question: &Wanted, cell: Cell, node: Node) {
-        let mut write = self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.way);
+        let mut write =
+            self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.direction);
         let (sources, entry) = match question.holder {
             Holder::Cells(_) => (self.sources(node, cell), self.entry(node, cell)),
             // The value was moved from the cell to the entry. With gradient mode off, its adjoint wasn't
@@ -153,12 +154,12 @@ impl Session {
     }
 
     /// Describes the write just passed; the value that it wrote is taken from its link.
-    fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, way: Travel) -> Touch {
+    fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, direction: Travel) -> Touch {
         let here = cell.value(self.state());
-        let mut touch = self.touch_of(cell, (false, true), (here, here), node, way.reversed());
-        touch.step -= way.sign();
+        let mut touch = self.touch_of(cell, (false, true), (here, here), node, direction.reversed());
+        touch.step -= direction.sign();
         let made = made.map_or_else(String::new, |origin| origin.value.clone());
-        match way {
+        match direction {
             Travel::Backward => touch.after = made,
             Travel::Forward => touch.before = made,
         }
@@ -228,7 +229,7 @@ impl Inquiry {
         let OriginCause::Deeper(question) = origin.cause else { return };
         self.chain.push(ValueOrigin { parent: Some(asker.link), depth, ..origin });
         let has_room = if is_move { self.moves < MOST_MOVES } else { self.links < MOST_LINKS };
-        if question.past.way == self.past.way && depth <= self.deepest && has_room {
+        if question.past.direction == self.past.direction && depth <= self.deepest && has_room {
             *(if is_move { &mut self.moves } else { &mut self.links }) += 1;
             self.wanted.push(Wanted { holder: question.holder, depth, link });
         }

@@ -9,7 +9,7 @@
 //!   inverse instructions, and no history is kept. Adjoints, or the possibility of adjoints, make a branch
 //!   lossy, because the adjoint of a vacated cell is discarded.
 //! - Other programs run away from the origin without a history and leave a few checkpoints. To go back, the
-//!   stretch since the last checkpoint is executed again with residues. This stretch is the *window*; its
+//!   interval since the last checkpoint is executed again with residues. This interval is the *window*; its
 //!   memory is bounded. Inside the window, going back executes inverse instructions too.
 //! - A branch that left another one without changing a value may go over steps that the other one executed
 //!   in the opposite direction. The values lost by these steps are taken from the other branch
@@ -72,7 +72,7 @@ impl Observer for SideNotes<'_> {
             census.note(distance, state);
         }
         if self.keeps && distance == self.side.checkpoints.due() {
-            // Without memory for a checkpoint, going back has to execute longer stretches again.
+            // Without memory for a checkpoint, going back has to execute longer intervals again.
             self.side.checkpoints.add(state).ok();
         }
     }
@@ -87,14 +87,14 @@ pub enum End {
     Trap(Trap),
 }
 
-/// A stretch of steps in which calls were entered or left.
+/// An interval of steps in which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallSegment {
-    /// The last step before the stretch. In a short branch the stretch is one step.
+    /// The last step before the interval. In a short branch the interval is one step.
     pub from: i64,
-    /// The last step of the stretch: every call happened by then.
+    /// The last step of the interval: every call happened by then.
     pub to: i64,
-    /// Number of calls entered and left in the stretch.
+    /// Number of calls entered and left in the interval.
     pub calls: Calls,
 }
 
@@ -253,12 +253,12 @@ impl Branch {
         Branch { program, origin, pasts, machine, older: None, sides, long_runs, ..*self }
     }
 
-    /// Returns the residues of the stretch that leads from the origin to a step reached before, and the
+    /// Returns the residues of the interval that leads from the origin to a step reached before, and the
     /// distance at which these residues begin. Only the part in the newer half of the window is returned.
     ///
     /// # Errors
-    /// There is no memory to execute the stretch again.
-    fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
+    /// There is no memory to execute the interval again.
+    fn residues_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
         self.open_window(step)?;
         if self.distance() == self.base {
             self.take_older();
@@ -293,17 +293,17 @@ impl Branch {
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
-    /// Returns the stretches in which calls were entered or left, in the order of time. Every call is in
-    /// one stretch; the shorter the extent, the shorter the stretches.
+    /// Returns the intervals in which calls were entered or left, in the order of time. Every call is in one
+    /// interval; the shorter the extent, the shorter the intervals.
     pub fn calls(&self) -> impl Iterator<Item = CallSegment> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
-        let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
+        let behind = behind.into_iter().flat_map(|census| census.intervals(false).rev());
         let behind = behind.map(|(near, far, calls)| (-(far as i64), -(near as i64), calls));
-        let ahead = ahead.into_iter().flat_map(|census| census.stretches(true));
+        let ahead = ahead.into_iter().flat_map(|census| census.intervals(true));
         let ahead = ahead.map(|(near, far, calls)| (near as i64, far as i64, calls));
         let offset = self.offset;
-        let stretch = move |(from, to, calls)| CallSegment { from: offset + from, to: offset + to, calls };
-        behind.chain(ahead).map(stretch)
+        let interval = move |(from, to, calls)| CallSegment { from: offset + from, to: offset + to, calls };
+        behind.chain(ahead).map(interval)
     }
 
     /// Returns the reason why the branch ends at its extent in a direction, if that is known.
@@ -468,10 +468,10 @@ impl Branch {
         self.machine = Machine::resume(self.program.clone(), state, None);
     }
 
-    /// Returns the state at the far end of the stretch toward the origin, if the stretch is longer than a
-    /// short run and no window covers it: the previous checkpoint. Running from there to the current step
-    /// is faster than going back.
-    pub fn stretch(&self, travel: Travel) -> Option<&State> {
+    /// Returns the state at the far end of the interval toward the origin, if the interval is longer than a
+    /// short run and no window covers it: the previous checkpoint. Running from there to the current step is
+    /// faster than going back.
+    pub fn interval(&self, travel: Travel) -> Option<&State> {
         let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
         let start = self.checkpoint(self.state().step + travel.sign());
         (outside && start.step.abs_diff(self.state().step) > self.limits.short).then_some(start)
@@ -573,8 +573,8 @@ impl Branch {
         outcome
     }
 
-    /// Extends the window toward the origin: uses its older half, or executes the stretch since the
-    /// previous checkpoint again.
+    /// Extends the window toward the origin: uses its older half, or executes the interval since the previous
+    /// checkpoint again.
     fn reach_back(&mut self) -> Result<(), OutOfMemory> {
         self.take_older();
         if self.distance() == self.base { self.open_window(self.state().step) } else { Ok(()) }
@@ -605,7 +605,7 @@ impl Branch {
         opened
     }
 
-    /// Executes a stretch again that was executed before; it can trap only for lack of memory.
+    /// Executes an interval again that was executed before; it can trap only for lack of memory.
     fn fill_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {
@@ -664,7 +664,7 @@ fn side_of(travel: Travel) -> usize {
 }
 
 impl Remembering for Branch {
-    fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory> {
-        self.try_clone()?.lost_before(number)
+    fn residues_to_origin(&self, number: i64) -> Result<(Residues, u64), OutOfMemory> {
+        self.try_clone()?.residues_before(number)
     }
 }

@@ -1,6 +1,6 @@
 //! Positions of calls on one side of a branch's origin. The machine counts calls; counts at evenly spaced
-//! steps show which stretches contain calls. No call is missed, and memory is bounded for runs of any
-//! length. No steps are executed here.
+//! steps show which intervals contain calls. No call is missed, and memory is bounded for runs of any length.
+//! No steps are executed here.
 
 use reviver_vm::State;
 use reviver_vm::strategy::Spaced;
@@ -8,7 +8,7 @@ use reviver_vm::strategy::Spaced;
 /// Maximum number of counts kept on each side of an origin: many more than a screen has columns.
 const MOST: usize = 4_096;
 
-/// Number of calls entered and left within a stretch, in the direction of time.
+/// Number of calls entered and left within an interval, in the direction of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// Number of calls that were entered.
@@ -23,7 +23,7 @@ impl Calls {
         self == Calls::default()
     }
 
-    /// Adds the counts of another stretch.
+    /// Adds the counts of another interval.
     #[must_use]
     pub fn and(self, other: Calls) -> Calls {
         Calls { entered: self.entered + other.entered, left: self.left + other.left }
@@ -86,17 +86,17 @@ impl Census {
         }
     }
 
-    /// Returns the stretches between neighbouring counts that contain calls, as near end, far end and
-    /// calls. `is_ahead` is true if time leads away from the origin.
-    pub fn stretches(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
+    /// Returns the intervals between neighbouring counts that contain calls, as near end, far end and calls.
+    /// `is_ahead` is true if time leads away from the origin.
+    pub fn intervals(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);
-        let stretch = |far: (u64, CallTally)| {
+        let interval = |far: (u64, CallTally)| {
             let (from, to) = (std::mem::replace(&mut near, far), far);
             let calls = if is_ahead { to.1.since(from.1) } else { from.1.since(to.1) };
             (from.0, to.0, calls)
         };
-        let all: Vec<_> = counts.map(stretch).filter(|(.., calls)| !calls.none()).collect();
+        let all: Vec<_> = counts.map(interval).filter(|(.., calls)| !calls.none()).collect();
         all.into_iter()
     }
 }

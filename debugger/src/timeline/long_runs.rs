@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_motion_and_a_run_after_an_observation_begin_with_the_interpreter() {
+    fn short_motions_use_the_interpreter_before_compiled_code() {
         let mut long_runs = LongRuns::new(Arc::new(NoObserver));
         assert_eq!((long_runs.part(u64::MAX), long_runs.part(3)), (FIRST, 3));
         long_runs.made(FIRST - 1);

@@ -18,7 +18,7 @@ pub trait Remembering: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// There is no memory to compute the residues.
-    fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory>;
+    fn residues_to_origin(&self, number: i64) -> Result<(Residues, u64), OutOfMemory>;
 }
 
 /// An earlier branch, from its origin to the state at which it was left. Clones share the branch.
@@ -32,7 +32,7 @@ pub struct EarlierBranch {
     window: Option<LossWindow>,
 }
 
-/// Residues of a stretch of the earlier branch, by distances from its origin.
+/// Residues of an interval of the earlier branch, by distances from its origin.
 #[derive(Clone, Debug)]
 struct LossWindow {
     from: u64,
@@ -82,7 +82,7 @@ impl EarlierBranch {
             _ => {
                 // Freed first, to make room for the new window.
                 self.window = None;
-                let (residues, from) = self.branch.lost_on_the_way(number)?;
+                let (residues, from) = self.branch.residues_to_origin(number)?;
                 let records = Records::new(residues, self.offset);
                 self.window = Some(LossWindow { from, to: distance, records: records.clone() });
                 Ok((records, distance - from))

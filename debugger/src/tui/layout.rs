@@ -195,7 +195,7 @@ fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent, 
     slots.extend([beside(cells, &[&[SCALARS], others].concat()), beside(arrays, &[ELEMENTS])]);
 }
 
-/// Layout of a wide screen, with the inverse program beside the program.
+/// Layout of a wide screen, with the inverse program next to the program.
 fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(3, 11)]).areas(body);
     let thirds = [Constraint::Fill(1), Constraint::Fill(1), Constraint::Percentage(32)];

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sixteen_colours_are_spelled_the_old_way_and_nothing_else_changes() {
+    fn only_the_sixteen_colours_are_rewritten() {
         let pairs = [
             ("\x1b[38;5;4mblue\x1b[0m", "\x1b[34mblue\x1b[0m"),
             ("\x1b[38;5;12;48;5;8mx", "\x1b[94;100mx"),

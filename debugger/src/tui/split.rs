@@ -1,6 +1,6 @@
-//! Reassembly of terminal sequences that arrive in pieces. On a slow line, the ESC at the start of a key's
-//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as
-//! `C`, which runs backward. Late answers to a query of the terminal arrive among the keys, too.
+//! Reassembly of terminal sequences that arrive in chunks. On a slow line, the ESC at the start of a key's
+//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`,
+//! which runs backward. Late answers to a query of the terminal arrive among the keys, too.
 //!
 //! Complete sequences are already decoded as keys by the reader and don't pass through here. Other input is
 //! held while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
@@ -17,10 +17,10 @@ use super::theme::Ground;
 /// Time after which an ESC that nothing follows is the key Esc.
 pub const LONE: Duration = Duration::from_millis(50);
 
-/// Maximum time until the next piece of a sequence.
+/// Maximum time until the next chunk of a sequence.
 pub const REST: Duration = Duration::from_millis(500);
 
-/// Maximum time until the next piece after the ESC was released as a key. It is short, because the user may
+/// Maximum time until the next chunk after the ESC was released as a key. It is short, because the user may
 /// have pressed Esc and now types `[`.
 const LATE: Duration = Duration::from_millis(100);
 
@@ -66,13 +66,13 @@ impl Split {
         let Some(text) = spelling(&event) else {
             // A change of the screen size is independent of typed input.
             if event != InputEvent::Resize {
-                certain.extend(self.let_all_go(now));
+                certain.extend(self.release_all(now));
             }
             certain.push(event);
             return certain;
         };
         if text == "\x1b" && self.spelled == "\x1b" {
-            certain.extend(self.let_all_go(now));
+            certain.extend(self.release_all(now));
         }
         if self.held.is_empty() {
             // Alt with a key is an ESC and the key. Only the pair that begins an answer is held.
@@ -93,7 +93,7 @@ impl Split {
                 self.forget();
                 certain.extend(event);
             }
-            Sequence::None => certain.extend(self.let_all_go(now)),
+            Sequence::None => certain.extend(self.release_all(now)),
         }
         certain
     }
@@ -101,12 +101,12 @@ impl Split {
     /// Returns the events that are certain now, because nothing has followed in time.
     pub fn expire(&mut self, now: Instant) -> Vec<InputEvent> {
         match self.patience(now) {
-            Some(Duration::ZERO) => self.let_all_go(now),
+            Some(Duration::ZERO) => self.release_all(now),
             _ => Vec::new(),
         }
     }
 
-    /// Returns how long to wait for the next piece, or `None` if nothing is held.
+    /// Returns how long to wait for the next chunk, or `None` if nothing is held.
     pub fn patience(&self, now: Instant) -> Option<Duration> {
         let since = self.since?;
         let Sequence::Begun(patience) = self.sequence() else { return None };
@@ -114,7 +114,7 @@ impl Split {
     }
 
     /// Releases the held events unchanged, unless they can only be a part of a sequence.
-    fn let_all_go(&mut self, now: Instant) -> Vec<InputEvent> {
+    fn release_all(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);
         self.forget();
@@ -345,8 +345,8 @@ mod tests {
 
     const AT_ONCE: Duration = Duration::from_millis(1);
 
-    /// Returns the events for pieces, each with the time since the piece before. Nothing follows the last
-    /// piece.
+    /// Returns the events for chunks, each with the time since the chunk before. Nothing follows the last
+    /// chunk.
     fn pieces(events: impl IntoIterator<Item = (Duration, InputEvent)>) -> Vec<InputEvent> {
         let (mut split, mut now) = (Split::default(), Instant::now());
         let mut found = Vec::new();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_pieces_is_one_key() {
+    fn a_split_escape_sequence_is_one_key() {
         let cases = [
             ("\x1b[C", "Right"),
             ("\x1bOD", "Left"),
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_whose_rest_is_late_does_nothing_backward() {
+    fn a_late_escape_sequence_is_not_read_as_letters() {
         for text in ["[C", "OC"] {
             let late = [key("Esc")].into_iter().chain(letters(text));
             let times = [Duration::ZERO, LONE * 2, AT_ONCE];
@@ -423,14 +423,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_begun_types_nothing() {
+    fn an_incomplete_escape_sequence_is_ignored() {
         for text in ["\x1b[", "\x1b[1;", "\x1bO", "\x1b]11;rgb:ff", "\x1b[12;4R", "\x1b[I", "\x1bOz"] {
             assert_eq!(each(AT_ONCE, text), [], "{text:?}");
         }
     }
 
     #[test]
-    fn answers_are_not_typed() {
+    fn terminal_responses_are_not_keys() {
         let light = [InputEvent::Ground(Ground::Light)];
         for end in ["\x07", "\x1b\\"] {
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:ffff/ffff/eeee{end}")), light);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn text_pasted_in_pieces_is_text() {
+    fn text_pasted_in_chunks_is_text() {
         let text = [InputEvent::Paste("C\nq".to_owned())];
         assert_eq!(each(AT_ONCE, "\x1b[200~C\nq\x1b[201~"), text);
         assert_eq!(each(AT_ONCE, "\x1b[200~C\nq"), text, "its end is one that no key has");

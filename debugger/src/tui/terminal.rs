@@ -225,7 +225,7 @@ fn restore() {
 }
 
 /// Restores the terminal when the process ends for lack of memory. Allocates nothing and waits for no lock.
-pub fn give_back_without_memory() {
+pub fn restore_without_memory() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         without_memory::give_back();
     }
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_key_is_no_second_one() {
+    fn a_key_release_is_ignored() {
         let released = KeyEvent::new_with_kind(KeyCode::Char('s'), KeyModifiers::NONE, KeyEventKind::Release);
         assert_eq!(key(released), None);
     }

@@ -60,7 +60,7 @@ pub struct Theme {
     pub here: Style,
     /// Reached steps on the timeline bar, and signs of calls.
     pub bar: Style,
-    /// Marks, displayed values, and notes beside code lines.
+    /// Marks, displayed values, and notes next to code lines.
     pub mark: Style,
     /// A fence on the timeline bar, or a stop at one.
     pub fence: Style,
@@ -457,13 +457,13 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_colours_are_sixteen() {
+    fn themes_of_sixteen_colours_use_no_others() {
         let colours = [ThemeName::Sixteen, ThemeName::SixteenLight].into_iter().flat_map(colours);
         assert!(colours.into_iter().all(|c| !matches!(c, Color::Indexed(_) | Color::Rgb(..))));
     }
 
     #[test]
-    fn what_the_last_step_did_shows_without_colours() {
+    fn marks_of_the_last_step_differ_without_colours() {
         let theme = Theme::new(ThemeName::Plain);
         let told_apart = [theme.text, theme.changed, theme.written, theme.read, theme.next, theme.cursor];
         for (n, style) in told_apart.iter().enumerate() {
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_playhead_has_a_colour_of_its_own() {
+    fn the_playhead_has_a_distinct_colour() {
         for name in ThemeName::ALL.into_iter().filter(|name| *name != ThemeName::Plain) {
             let theme = Theme::new(name);
             let others = theme.styles().into_iter().filter(|style| *style != theme.here);

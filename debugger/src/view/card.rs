@@ -7,7 +7,7 @@ use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, desc
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::names::adjoint_name;
 use reviver_isa::structure::Side;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::explain::Valued;
 use reviver_vm::values::element_name;
@@ -179,7 +179,7 @@ struct NeighbourStep {
 
 /// Data of the state on the other side of a step.
 #[derive(Default)]
-struct SeenBeyond {
+struct NeighbourState {
     position: u32,
     loses_bits: bool,
     cells: Vec<(Cell, String)>,
@@ -196,7 +196,7 @@ impl NeighbourStep {
         let look = |state: &State, loses_bits: bool| {
             let held = |&cell: &Cell| cell.value(state).map(|value| (cell, memory.program().text(value)));
             let begins = state.calls.len() > depth;
-            SeenBeyond {
+            NeighbourState {
                 position: state.position,
                 loses_bits,
                 cells: cells.iter().filter_map(held).collect(),
@@ -205,10 +205,10 @@ impl NeighbourStep {
         };
         let seen = session.peek(travel, look);
         let is_made = seen.is_some();
-        let seen = seen.unwrap_or(SeenBeyond { position, ..SeenBeyond::default() });
+        let seen = seen.unwrap_or(NeighbourState { position, ..NeighbourState::default() });
         let node = Node { position, backward: inverted != (travel == Travel::Backward) };
         let jumped = is_made && jumped(session.memory(), node, seen.position);
-        let SeenBeyond { loses_bits, cells: beyond, call, .. } = seen;
+        let NeighbourState { loses_bits, cells: beyond, call, .. } = seen;
         NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond, call }
     }
 
@@ -234,8 +234,8 @@ impl NeighbourStep {
         let Some(procedure) = module.procedures.get(session.program().procedure_of(at)) else {
             return CardTerm::constant("?", Class::Int);
         };
-        let speller = Speller { module, procedure };
-        let name = element(session, speller, operand).unwrap_or_else(|| speller.name_in_formulas(operand));
+        let renderer = TextRenderer { module, procedure };
+        let name = element(session, renderer, operand).unwrap_or_else(|| renderer.name_in_formulas(operand));
         let term = match operand {
             Operand::Int(_) => return CardTerm::constant(name, Class::Int),
             Operand::Real(_) => return CardTerm::constant(name, Class::Real),
@@ -290,14 +290,14 @@ fn partner(session: &Session, instruction: &Instruction) -> Option<(u32, Instruc
 
 /// Returns the name of the element that an indexed operand refers to: `A[3]` for `A[i]`. Returns `None` for
 /// an operand without an index, or with an index out of bounds.
-fn element(session: &Session, speller: Speller<'_>, operand: &Operand) -> Option<String> {
+fn element(session: &Session, renderer: TextRenderer<'_>, operand: &Operand) -> Option<String> {
     let Operand::Place(place) = operand else { return None };
     place.index.as_ref()?;
     let cell = session.memory().operand(session.state(), operand)?;
     let value = Cell { adjoint: false, ..cell };
     let storage = session.memory().storage(session.state(), session.state().calls.len(), place.base)?;
     let number = usize::try_from(storage.number(value)?).ok()?;
-    let element = element_name(speller.name(place.base), storage.shape(), number);
+    let element = element_name(renderer.name(place.base), storage.shape(), number);
     Some(if place.adjoint { adjoint_name(&element) } else { element })
 }
 
@@ -325,18 +325,18 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
     }
     let (block, seam) = program.seam(at)?;
     let (predicate, _) = block.guard(if seam == 0 { Side::Entry } else { Side::Exit })?;
-    let speller = Speller { module, procedure: module.procedures.get(number)? };
+    let renderer = TextRenderer { module, procedure: module.procedures.get(number)? };
     let valued = Valued { program, state: session.state(), at };
     let held = |operand: &Operand| match operand {
         Operand::Place(_) => {
             valued.value(operand).map_or_else(|| "?".to_owned(), |value| program.text(value))
         }
-        constant => speller.operand(constant),
+        constant => renderer.operand(constant),
     };
     let is_negated =
         instruction.update.shape() == OperandShape::Branch && instruction.function == Function::Eq;
     let oriented = |text: String| if is_negated { format!("not ({text})") } else { text };
-    let names = oriented(speller.predicate(predicate));
+    let names = oriented(renderer.predicate(predicate));
     Some(TestedCondition { names, numbers: oriented(predicate.text(held)) })
 }
 

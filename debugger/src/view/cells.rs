@@ -51,7 +51,7 @@ pub struct CellView {
     pub adjoint: Option<AdjointView>,
 }
 
-/// The adjoint shown beside a value.
+/// The adjoint shown next to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdjointView {
     /// The name of the adjoint: `x'`, `A'[3]`.
@@ -71,17 +71,17 @@ pub fn shows_adjoints(session: &Session) -> bool {
 }
 
 /// Common context of the views of cells.
-struct Look<'a> {
+struct CellContext<'a> {
     session: &'a Session,
     footprint: &'a [Touch],
     depth: usize,
     shows_adjoints: bool,
 }
 
-impl<'a> Look<'a> {
-    fn new(session: &'a Session, footprint: &'a [Touch]) -> Look<'a> {
+impl<'a> CellContext<'a> {
+    fn new(session: &'a Session, footprint: &'a [Touch]) -> CellContext<'a> {
         let depth = session.depth();
-        Look { session, footprint, depth, shows_adjoints: shows_adjoints(session) }
+        CellContext { session, footprint, depth, shows_adjoints: shows_adjoints(session) }
     }
 }
 
@@ -109,7 +109,7 @@ pub struct ArrayView {
 
 /// Builds the cells pane. `footprint` is the result of [`Session::footprint`].
 pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
-    let look = Look::new(session, footprint);
+    let look = CellContext::new(session, footprint);
     let module = session.program().module();
     let mut pane = CellsPane {
         registers: Vec::new(),
@@ -150,7 +150,7 @@ pub fn array(
     count: usize,
 ) -> Result<ArrayView, SessionError> {
     let storage = session.array(name)?;
-    let look = Look::new(session, footprint);
+    let look = CellContext::new(session, footprint);
     let (class, shape) = (storage.class(), storage.shape());
     let last = first.saturating_add(count as u64).min(storage.cells());
     let element = |n| look.view(storage, n, element_name(name, shape, n as usize));
@@ -158,7 +158,7 @@ pub fn array(
     Ok(ArrayView { facts: ArrayFacts { name: name.to_owned(), class, shape }, first, elements })
 }
 
-impl Look<'_> {
+impl CellContext<'_> {
     fn add(&self, base: Base, name: &str, list: &mut Vec<CellView>, arrays: &mut Vec<ArrayFacts>) {
         let session = self.session;
         let Some(storage) = session.memory().storage(session.state(), self.depth, base) else { return };

@@ -61,8 +61,8 @@ pub struct Bracket {
     /// The column of the bracket; 0 is next to the text. Overlapping brackets have different columns.
     pub column: usize,
     /// The part of the bracket that is on the line.
-    pub piece: Piece,
-    /// For a piece at an end of the bracket: true for the `br`, false for the `from`.
+    pub part: BracketPart,
+    /// For a part at an end of the bracket: true for the `br`, false for the `from`.
     pub is_br: bool,
     /// True if the machine is at a half of the pair.
     pub is_current: bool,
@@ -70,7 +70,7 @@ pub struct Bracket {
 
 /// The part of a bracket that is on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum BracketPart {
     /// The first line of the bracket.
     Top,
     /// A line between the ends of the bracket.
@@ -220,7 +220,7 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     for (column, pairs) in columns(pairs).into_iter().enumerate() {
         for pair in pairs {
             let touched = lines.iter_mut().filter(|line| (pair.top..=pair.bottom).contains(&line.line));
-            touched.for_each(|line| line.brackets.push(piece(&pair, line.line, column)));
+            touched.for_each(|line| line.brackets.push(bracket_on(&pair, line.line, column)));
         }
     }
 }
@@ -249,14 +249,14 @@ fn columns(pairs: Vec<LinePair>) -> Vec<Vec<LinePair>> {
     columns
 }
 
-fn piece(pair: &LinePair, line: u32, column: usize) -> Bracket {
-    let piece = match line {
-        _ if line == pair.top => Piece::Top,
-        _ if line == pair.bottom => Piece::Bottom,
-        _ => Piece::Middle,
+fn bracket_on(pair: &LinePair, line: u32, column: usize) -> Bracket {
+    let part = match line {
+        _ if line == pair.top => BracketPart::Top,
+        _ if line == pair.bottom => BracketPart::Bottom,
+        _ => BracketPart::Middle,
     };
-    let is_br = (piece == Piece::Top) == pair.top_is_br && piece != Piece::Middle;
-    Bracket { column, piece, is_br, is_current: pair.is_current }
+    let is_br = (part == BracketPart::Top) == pair.top_is_br && part != BracketPart::Middle;
+    Bracket { column, part, is_br, is_current: pair.is_current }
 }
 
 fn pairs(session: &Session, file: u32) -> Vec<LinePair> {

@@ -48,11 +48,11 @@ pub struct Events {
     /// The last stops, marks, fences and forks, by steps.
     pub time_points: Vec<(i64, Happening)>,
     /// Number of earlier ones that are omitted.
-    pub more_moments: usize,
+    pub more_time_points: usize,
     /// Number of calls entered and left on the branch.
     pub calls: Calls,
-    /// The stretches with calls. If there are many, adjacent stretches are merged.
-    pub stretches: Vec<CallSegment>,
+    /// The intervals with calls. If there are many, adjacent intervals are merged.
+    pub intervals: Vec<CallSegment>,
 }
 
 /// An event at one step.
@@ -68,17 +68,17 @@ pub enum Happening {
     Stop(Event),
 }
 
-/// Returns the events of the current branch: at most `most` single events, and at most `most` stretches
-/// with calls.
+/// Returns the events of the current branch: at most `most` single events, and at most `most` intervals with
+/// calls.
 pub fn events(session: &Session, most: usize) -> Events {
     let mut time_points = time_points(session);
-    let more_moments = time_points.len().saturating_sub(most);
-    time_points.drain(..more_moments);
-    let mut stretches: Vec<CallSegment> = session.timeline().branch().calls().collect();
-    let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
-    let joined = stretches.len().div_ceil(most.max(1)).max(1);
-    stretches = stretches.chunks(joined).filter_map(join).collect();
-    Events { time_points, more_moments, calls, stretches }
+    let more_time_points = time_points.len().saturating_sub(most);
+    time_points.drain(..more_time_points);
+    let mut intervals: Vec<CallSegment> = session.timeline().branch().calls().collect();
+    let calls = intervals.iter().fold(Calls::default(), |all, interval| all.and(interval.calls));
+    let joined = intervals.len().div_ceil(most.max(1)).max(1);
+    intervals = intervals.chunks(joined).filter_map(join).collect();
+    Events { time_points, more_time_points, calls, intervals }
 }
 
 fn time_points(session: &Session) -> Vec<(i64, Happening)> {
@@ -94,9 +94,9 @@ fn time_points(session: &Session) -> Vec<(i64, Happening)> {
     time_points
 }
 
-fn join(stretches: &[CallSegment]) -> Option<CallSegment> {
-    let (first, last) = (stretches.first()?, stretches.last()?);
-    let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
+fn join(intervals: &[CallSegment]) -> Option<CallSegment> {
+    let (first, last) = (intervals.first()?, intervals.last()?);
+    let calls = intervals.iter().fold(Calls::default(), |all, interval| all.and(interval.calls));
     Some(CallSegment { from: first.from, to: last.to, calls })
 }
 
@@ -105,8 +105,8 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
     let span = session.timeline().span();
     let (time_point, forks) = (session.time_point(), session.timeline().forks());
     let mut columns = reached(session, extent, width);
-    for stretch in session.timeline().branch().calls() {
-        add_calls(&mut columns, extent, stretch);
+    for interval in session.timeline().branch().calls() {
+        add_calls(&mut columns, extent, interval);
     }
     let mut at = |step: i64, change: &dyn Fn(&mut Column)| {
         let column = column_of(extent, step, width);
@@ -145,16 +145,16 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     (0..width).map(column).collect()
 }
 
-/// Adds the calls of a stretch to every column that it overlaps. A call is shown at the step number after
+/// Adds the calls of an interval to every column that it overlaps. A call is shown at the step number after
 /// its instruction.
-fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallSegment) {
+fn add_calls(columns: &mut [Column], extent: (i64, i64), interval: CallSegment) {
     let width = columns.len();
-    if stretch.to < extent.0 || stretch.from >= extent.1 {
+    if interval.to < extent.0 || interval.from >= extent.1 {
         return;
     }
     let column = |step: i64| column_of(extent, step.clamp(extent.0, extent.1), width);
-    let (Some(first), Some(last)) = (column(stretch.from + 1), column(stretch.to)) else { return };
+    let (Some(first), Some(last)) = (column(interval.from + 1), column(interval.to)) else { return };
     for column in columns.iter_mut().take(last + 1).skip(first) {
-        column.calls = column.calls.and(stretch.calls);
+        column.calls = column.calls.and(interval.calls);
     }
 }

@@ -43,7 +43,7 @@ fn keys_are_commands_in_both_directions() {
 }
 
 #[test]
-fn nothing_changes_on_the_screen_while_nothing_happens() {
+fn the_screen_is_stable_without_input() {
     let mut screen = fib();
     assert!(!screen.app.is_stale());
     assert_eq!(screen.app.patience(), None);
@@ -123,7 +123,7 @@ fn an_included_file_is_shown_where_the_machine_goes_into_it() {
 }
 
 #[test]
-fn what_comes_next_has_lines_around_it() {
+fn the_next_instruction_has_context_lines() {
     let text = format!(".inout a\n{}", "        add a, 1\n".repeat(200));
     let mut screen = Screen::open(support::subject(&text), 80, 24);
     for _ in 0..60 {
@@ -135,7 +135,7 @@ fn what_comes_next_has_lines_around_it() {
 }
 
 #[test]
-fn the_inverse_program_follows() {
+fn the_inverse_program_follows_the_current_line() {
     let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 80, 24);
     screen.keys("2");
     let marked = |screen: &Screen| {
@@ -151,7 +151,7 @@ fn the_inverse_program_follows() {
 }
 
 #[test]
-fn the_bracket_at_hand_is_drawn_among_many() {
+fn the_bracket_of_the_current_line_is_drawn() {
     let depth = 12;
     let open: String = (0..depth).map(|n| format!("        if a == {n}\n")).collect();
     let close: String = (0..depth).rev().map(|n| format!("        fi a == {n}\n")).collect();
@@ -180,7 +180,7 @@ pub const CALLS: &str = ".out a\n\
                      .end\n";
 
 #[test]
-fn a_failure_that_has_nothing_to_do_with_ways_names_none() {
+fn a_failure_independent_of_control_flow_names_no_branch() {
     let text = ".out a\n.out A[3]\n\
                 \x20       for i in 0..6\n\
                 \x20           if A[i] == 0\n\
@@ -199,7 +199,7 @@ pub fn said(screen: &Screen) -> Vec<String> {
 }
 
 #[test]
-fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
+fn the_screen_can_be_suspended_unless_a_letter_is_expected() {
     let mut screen = fib();
     let suspends = |screen: &mut Screen, key: Key| {
         matches!(screen.app.handle(InputEvent::Key(key)), Some(Effect::Suspend))
@@ -219,7 +219,7 @@ pub fn commands(screen: &Screen) -> Vec<String> {
 }
 
 #[test]
-fn a_list_says_how_much_of_it_is_hidden() {
+fn a_list_shows_its_number_of_hidden_rows() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     let heading = |screen: &Screen| screen.text().lines().next().unwrap().to_owned();
     assert!(heading(&screen).ends_with(" ▼3"), "{}", heading(&screen));

@@ -40,7 +40,7 @@ fn the_help_lists_every_key_with_its_line() {
 }
 
 #[test]
-fn lines_of_a_users_own_are_in_the_help() {
+fn user_defined_keys_are_in_the_help() {
     let path = std::env::temp_dir().join(format!("reviver-keys-{}.toml", std::process::id()));
     std::fs::write(&path, "[keys]\nF2 = \":print @ + 1\"\n").unwrap();
     let keys = reviver_debugger::tui::keys::file::load(&UsedFiles::default(), Some(&path), None);
@@ -56,7 +56,7 @@ fn lines_of_a_users_own_are_in_the_help() {
 /// Lines of one command with different effects have different help texts, except for panes, which differ by
 /// name.
 #[test]
-fn every_line_has_a_help_of_its_own() {
+fn every_line_has_its_own_help() {
     for preset in Preset::ALL {
         let help = help::lines(&KeyMap::new(preset));
         let entries: Vec<(&str, &str)> = help

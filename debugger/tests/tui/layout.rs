@@ -27,7 +27,7 @@ const CONTENTS: [ScreenContent; 4] = [
 ];
 
 #[test]
-fn every_pane_has_a_place_at_every_size() {
+fn every_pane_is_in_one_slot_at_every_size() {
     let sizes = [(0, 0), (1, 1), (40, 10), (80, 24), (119, 60), (120, 40), (170, 40), (400, 200)];
     for ((width, height), content) in sizes.into_iter().flat_map(|s| CONTENTS.map(|c| (s, c))) {
         let screen = divide(Rect::new(0, 0, width, height), false, content);
@@ -62,7 +62,7 @@ fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, b
 }
 
 #[test]
-fn more_room_shows_no_fewer_cells() {
+fn a_larger_screen_shows_no_fewer_cells() {
     for content in CONTENTS {
         let heights = [(80, 24), (120, 40), (170, 40)].map(|size| place_of(Cells, size, content).0);
         assert!(heights.iter().all(|height| *height >= heights[0]), "{heights:?}");
@@ -84,7 +84,7 @@ fn arrays_are_seen_below_the_cells() {
 }
 
 #[test]
-fn arrays_get_what_the_cells_leave() {
+fn arrays_get_the_remaining_rows_of_the_cells() {
     let rows = |cells, arrays| {
         let content = ScreenContent { cells, arrays, ..ScreenContent::default() };
         (place_of(Cells, (80, 24), content).0, place_of(Arrays, (80, 24), content).0)

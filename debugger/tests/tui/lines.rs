@@ -7,7 +7,7 @@ use crate::support;
 use reviver_debugger::tui::panes::PaneKind;
 
 #[test]
-fn what_keys_do_can_be_typed() {
+fn actions_of_keys_can_be_typed_as_commands() {
     let mut screen = fib();
     screen.command("focus calls");
     assert_eq!(screen.app.focus(), PaneKind::Calls);
@@ -30,7 +30,7 @@ fn what_keys_do_can_be_typed() {
 }
 
 #[test]
-fn what_the_screen_refuses_has_a_cause_and_a_cure() {
+fn refused_screen_commands_have_a_reason_and_a_remedy() {
     let mut screen = fib();
     let cases = [
         ("focus", "`focus` takes a pane", "usage: focus PANE | next | previous"),
@@ -77,7 +77,7 @@ fn the_selected_item_replaces_placeholders() {
 
 /// Watchpoints are compared by the watched cells, not by their text.
 #[test]
-fn a_watched_slice_is_taken_away_as_a_whole() {
+fn a_watched_slice_is_removed_as_a_whole() {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     for watched in ["A[1..4]", "A", "A[i] + 0", "A[2..3]"] {
         screen.command(&format!("toggle watch {watched}"));
@@ -91,7 +91,7 @@ fn a_watched_slice_is_taken_away_as_a_whole() {
 }
 
 #[test]
-fn frames_and_files_are_selected_too() {
+fn frames_and_files_can_be_selected() {
     let text = support::text("bundle_adjustment.rasm");
     let mut screen = Screen::open(support::subject(&text), 120, 40);
     screen.command("until dot_3").keys("5 Down").command("frame @");
@@ -113,7 +113,7 @@ fn hints(screen: &Screen) -> String {
 }
 
 #[test]
-fn the_keys_that_matter_now_have_a_row() {
+fn key_hints_match_the_context() {
     let mut screen = fib();
     assert!(
         hints(&screen).starts_with(" s step →  c run  End  b break  : command  ? keys"),

@@ -9,7 +9,7 @@ use reviver_debugger::tui::panes::PaneKind;
 const SIZES: [(u16, u16); 8] = [(0, 0), (1, 1), (14, 4), (40, 10), (80, 24), (120, 40), (170, 40), (200, 60)];
 
 #[test]
-fn every_pane_can_be_gone_to_by_its_name() {
+fn every_pane_can_be_focused_by_its_name() {
     for kind in PaneKind::ALL {
         let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
         screen.command(&format!("focus {}", kind.name()));
@@ -18,7 +18,7 @@ fn every_pane_can_be_gone_to_by_its_name() {
 }
 
 #[test]
-fn names_of_panes_are_their_own() {
+fn names_of_panes_are_unique() {
     for kind in PaneKind::ALL {
         assert_eq!(PaneKind::named(kind.name()), Some(kind));
         assert!(kind.short_name().len() <= kind.name().len());
@@ -36,7 +36,7 @@ fn busy() -> Screen {
 }
 
 #[test]
-fn every_pane_is_drawn_in_any_room() {
+fn every_pane_is_drawn_at_every_size() {
     let mut screen = busy();
     for kind in PaneKind::ALL {
         screen.command(&format!("focus {}", kind.name())).keys("z");
@@ -103,7 +103,7 @@ fn adjoints_in_arrays_have_a_heading_above_them() {
 }
 
 #[test]
-fn each_of_several_arrays_has_the_heading_beside_its_name() {
+fn each_array_has_the_heading_next_to_its_name() {
     let two = ".inout A[2]: real default 0.5\n.inout longer_name[2]: real default 1\n.inout k[2]\n.out y: real\n\
                add y, A[1] * longer_name[1]\n";
     let mut screen = with_adjoints(two);

@@ -199,7 +199,7 @@ fn what_is_on_the_screen_is_escaped() {
 }
 
 #[test]
-fn other_files_are_left_alone() {
+fn other_files_are_not_replaced() {
     let mut console = Console::new(session("fib.rasm"), UsedFiles::default(), Box::new(Face::default()));
     let (notes, picture) = (file("notes"), file("again.svg"));
     std::fs::write(&notes, "<svg>mine</svg>").unwrap();

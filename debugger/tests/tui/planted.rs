@@ -14,7 +14,7 @@ const MOST_KEYS: usize = 6;
 const MARK: &str = "; here";
 
 /// Opens a program at both sizes, presses keys, and checks that the screen shows the line of the mistake:
-/// beside a sign in the code, or in a text.
+/// next to a sign in the code, or in a text.
 fn is_found(text: &str, keys: &str) {
     assert!(keys.split_whitespace().count() <= MOST_KEYS, "{keys}");
     let (number, line) = text.lines().enumerate().find(|(_, line)| line.ends_with(MARK)).unwrap();

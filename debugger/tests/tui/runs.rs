@@ -8,7 +8,7 @@ use reviver_debugger::tui::keys::Key;
 use std::time::Duration;
 
 #[test]
-fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
+fn the_screen_updates_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(700)));
@@ -59,7 +59,7 @@ fn an_interrupt_never_quits() {
 }
 
 #[test]
-fn what_is_typed_during_a_run_happens_after_it() {
+fn keys_typed_during_a_run_are_handled_after_it() {
     let mut screen = fib();
     let background_task = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("s s");
@@ -69,7 +69,7 @@ fn what_is_typed_during_a_run_happens_after_it() {
 }
 
 #[test]
-fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
+fn keys_typed_during_a_run_are_all_handled() {
     let mut screen = fib();
     let background_task = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("m Ctrl-L s m s");
@@ -79,7 +79,7 @@ fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
 }
 
 #[test]
-fn what_is_printed_while_playing_is_said_and_playing_goes_on() {
+fn printed_lines_are_messages_and_playing_continues() {
     let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
     screen.command("break 3 log now {a}").keys("p + + + + + +");
     (0..10).for_each(|_| screen.event(InputEvent::Tick(Duration::from_millis(33))));
@@ -134,7 +134,7 @@ fn the_panes_stay_while_a_run_is_resized() {
 }
 
 #[test]
-fn a_run_that_is_left_stops_and_asks_where_there_is_something_to_lose() {
+fn quitting_a_run_asks_before_discarding_marks() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     screen.command("mark here");
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
@@ -154,7 +154,7 @@ fn a_run_that_is_left_stops_and_asks_where_there_is_something_to_lose() {
 }
 
 #[test]
-fn a_run_says_what_keys_do_and_quitting_stops_it() {
+fn a_run_shows_its_keys_and_quitting_stops_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));

@@ -6,7 +6,7 @@ use crate::support;
 use reviver_debugger::tui::event::Gesture;
 
 #[test]
-fn breakpoints_at_the_cursor_are_of_the_file_that_is_seen() {
+fn breakpoints_at_the_cursor_belong_to_the_shown_file() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
     // The machine stops in the library, and the cursor is in the program.
     screen.command("break ifactorial").keys("c 5 Down Enter");
@@ -76,7 +76,7 @@ fn the_mouse_chooses_values_and_adjoints() {
 }
 
 #[test]
-fn the_selected_cell_stays_the_same_over_calls() {
+fn the_selected_cell_is_the_same_across_calls() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("3 / d i r t Enter w w w w");
     assert_eq!(commands(&screen), ["next-write dirt"; 4]);
@@ -88,7 +88,7 @@ fn the_selected_cell_stays_the_same_over_calls() {
 }
 
 #[test]
-fn a_selected_cell_without_a_name_here_stays_selected() {
+fn a_cell_without_a_name_in_scope_stays_selected() {
     let mut screen = Screen::open(support::subject(CALLS), 80, 24);
     screen.command("break p").keys("c s s 3 Ctrl-End").command("finish").keys("e");
     assert!(screen.last_row().contains("`mine` is selected, and has no name here"), "{}", screen.text());
@@ -129,7 +129,7 @@ fn the_wheel_scrolls_and_only_a_double_click_opens() {
 }
 
 #[test]
-fn an_element_that_is_given_to_a_call_stays_selected() {
+fn an_element_passed_to_a_call_stays_selected() {
     let text = ".out A[3]\n        call p(A[1])\n.proc p(inout x)\n        add x, 5\n.end\n";
     let mut screen = Screen::open(support::subject(text), 120, 40);
     // A global array has the same name in every frame.
@@ -150,7 +150,7 @@ fn an_element_that_is_given_to_a_call_stays_selected() {
 }
 
 #[test]
-fn the_cell_that_a_trap_is_about_is_selected() {
+fn the_cell_of_a_trap_is_selected() {
     let cases = [
         (".inout a default 3, b\n.out q\n        add a, 1\n        add.div q, a, b\n", "why b"),
         (".out A[3], i\n        add i, 7\n        add A[i], 1\n", "why i"),
@@ -199,7 +199,7 @@ fn the_arrays_follow_what_is_accessed() {
 }
 
 #[test]
-fn all_arrays_are_seen_where_there_is_room_and_clicked() {
+fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     screen.command("goto 60");
     let row_of = |screen: &Screen, text: &str| {

@@ -63,7 +63,7 @@ fn the_loop_backward() {
 }
 
 #[test]
-fn the_loop_at_work() {
+fn the_loop_while_running() {
     picture("fib_at_work", || program("fib.rasm"), fib_at_work);
 }
 
@@ -129,13 +129,13 @@ fn arrays() {
 }
 
 #[test]
-fn a_fall_that_was_not_expected() {
+fn an_unexpected_fall_through() {
     let open = || replaced("fib.rasm", "again, a != 0", "again, a == 0");
     picture("failure_fall", open, |screen| _ = screen.keys("c"));
 }
 
 #[test]
-fn a_jump_that_was_not_expected() {
+fn an_unexpected_jump() {
     let open = || replaced("fib.rasm", "again, a != 0", "again, b == 2");
     picture("failure_jump", open, |screen| _ = screen.keys("c"));
 }
@@ -200,7 +200,7 @@ fn walk_back(screen: &mut Screen, gradient: &str, back: &str) {
     screen.command("goto end").command(gradient).command(back);
 }
 
-/// A wide screen shows the inverse program beside the program.
+/// A wide screen shows the inverse program next to the program.
 #[test]
 fn a_wide_screen() {
     let mut screen = Screen::open(support::subject(&support::text("fib.rasm")), 170, 40);
@@ -220,7 +220,7 @@ fn a_small_screen() {
 /// Without colours, attributes show selections, changes and reads: B bold, D dim, I italic, U underlined, R
 /// reversed.
 #[test]
-fn attributes_alone() {
+fn attributes_without_colours() {
     let app =
         App::new(program("fib.rasm"), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Plain));
     let mut screen = Screen::new(app, 80, 24);

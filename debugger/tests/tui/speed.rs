@@ -31,8 +31,8 @@ fn a_key_becomes_a_frame_in_time() {
 #[test]
 fn no_key_waits_for_native_code() {
     let subject = support::subject(&long_program());
-    let driver = TieredRuntime::new(&subject.program, Jit::new().expect("a machine that is known"));
-    let session = Session::at_begin(subject).unwrap().with_long_runs(&LongRuns::new(Arc::new(driver)));
+    let runtime = TieredRuntime::new(&subject.program, Jit::new().expect("a machine that is known"));
+    let session = Session::at_begin(subject).unwrap().with_long_runs(&LongRuns::new(Arc::new(runtime)));
     held(Screen::new(app_of(session), 120, 40));
 }
 

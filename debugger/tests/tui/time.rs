@@ -61,7 +61,7 @@ fn keys_go_from_event_to_event() {
 
 /// An edit doesn't change the scale of the bar, so later steps can be dragged to at once.
 #[test]
-fn a_new_line_is_as_long_as_the_one_that_it_left() {
+fn a_new_branch_keeps_the_length_of_its_parent() {
     let mut screen = fib();
     screen.command("goto end").command("goto 26").command("set n = 4");
     assert_has(&status(&screen), &["26/~52", "50"]);
@@ -100,7 +100,7 @@ fn the_right_edge_of_the_bar_is_the_end() {
 }
 
 #[test]
-fn what_is_put_where_one_was_stopped_is_seen() {
+fn events_at_the_current_step_are_visible() {
     let mut screen = fib();
     screen.command("break 32").keys("c");
     let events = |screen: &Screen| {
@@ -122,7 +122,7 @@ fn what_is_put_where_one_was_stopped_is_seen() {
 }
 
 #[test]
-fn the_cursor_of_the_bar_follows_the_present() {
+fn the_cursor_of_the_time_bar_follows_the_current_step() {
     let mut screen = fib();
     screen.keys("End 9 {");
     let here = screen.step();
@@ -154,7 +154,7 @@ fn bar(screen: &Screen) -> (String, String) {
 }
 
 #[test]
-fn the_bar_zooms_and_says_so() {
+fn the_time_bar_shows_its_zoom() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("End").command("goto 200").command("zoom 100..300");
     let (heading, axis) = bar(&screen);
@@ -179,7 +179,7 @@ fn the_bar_zooms_and_says_so() {
 }
 
 #[test]
-fn the_wheel_zooms_the_bar_where_it_is() {
+fn the_wheel_zooms_the_time_bar_at_the_pointer() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("End Home m").mouse(Gesture::ScrollUp, 12, 20);
     assert!(bar(&screen).0.contains("timeline 0..194 of 0..388"), "{}", bar(&screen).0);
@@ -209,7 +209,7 @@ fn events_and_plots_follow_the_zoomed_bar() {
 }
 
 #[test]
-fn what_the_bar_cannot_show_is_refused() {
+fn ranges_outside_the_time_bar_are_refused() {
     let mut screen = fib();
     screen.keys("End");
     for (line, why) in [

@@ -91,7 +91,7 @@ fn pages_that_a_program_does_not_support_are_left_out_and_named_at_the_end() {
 }
 
 #[test]
-fn what_was_tried_is_noticed_and_pages_can_be_skipped_and_gone_back_to() {
+fn tried_keys_are_marked_and_pages_can_be_skipped_and_revisited() {
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
     screen.keys("r");
     assert_eq!(heading(&screen), "tour 2 of 14: one step forward");

@@ -24,7 +24,7 @@ fn besselj() -> Screen {
 }
 
 #[test]
-fn where_a_value_comes_from_is_a_tree() {
+fn the_origin_of_a_value_is_a_tree() {
     let mut screen = besselj();
     assert_eq!(screen.app.focus(), PaneKind::Answer);
     let first = rows(&screen);
@@ -44,7 +44,7 @@ fn where_a_value_comes_from_is_a_tree() {
 }
 
 #[test]
-fn enter_goes_to_the_moment_and_the_answer_stays() {
+fn enter_goes_to_the_time_point_and_keeps_the_answer() {
     let mut screen = besselj();
     let before = rows(&screen);
     screen.keys("Enter");
@@ -72,7 +72,7 @@ fn the_first_q_closes_an_answer() {
 }
 
 #[test]
-fn a_value_that_was_handed_on_has_one_row_for_that() {
+fn moves_of_a_value_have_one_row() {
     let mut screen = fib();
     screen.command("end").keys("3 Down").keys("y");
     let seen = rows(&screen);
@@ -91,7 +91,7 @@ fn a_value_that_was_handed_on_has_one_row_for_that() {
 }
 
 #[test]
-fn a_history_is_a_list_that_goes_on() {
+fn a_history_list_can_be_extended() {
     let mut screen = Screen::open(support::subject(LONG), 80, 60);
     screen.command("goto 500").command("history a 3");
     let seen = rows(&screen);
@@ -107,7 +107,7 @@ fn a_history_is_a_list_that_goes_on() {
 }
 
 #[test]
-fn what_lists_moments_is_walked_too() {
+fn lists_of_time_points_are_navigable() {
     let mut screen = fib();
     screen.command("goto 30").command("mark b").command("goto 12").command("mark a").command("fence");
     screen.command("goto 20").command("fence").command("set n = 9");
@@ -129,7 +129,7 @@ fn what_lists_moments_is_walked_too() {
 
 /// Step numbers of another branch have another meaning, so the answer first leads to its branch.
 #[test]
-fn an_answer_of_another_branch_leads_there_first() {
+fn an_answer_of_another_branch_switches_to_it_first() {
     let mut screen = fib();
     screen.command("goto 30").command("why a").command("set n = 3").keys("Down Right Right Down Enter");
     assert_eq!(commands(&screen).last().unwrap(), "timeline 0");
@@ -143,7 +143,7 @@ fn an_answer_of_another_branch_leads_there_first() {
 }
 
 #[test]
-fn who_loses_patience_can_ask_again() {
+fn an_interrupted_answer_can_be_requested_again() {
     let text =
         LONG.replace("        for i", "        add b, 5\n        for i").replace(".out a", ".out a, b, c");
     let mut screen = Screen::open(support::subject(&(text + "        add c, b\n")), 80, 40);

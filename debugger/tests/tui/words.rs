@@ -61,7 +61,7 @@ fn commands_are_completed() {
 }
 
 #[test]
-fn a_script_that_fails_leaves_what_it_did() {
+fn a_failed_script_keeps_its_effects() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("screen_script");
     std::fs::write(&path, "step 2\nprint nosuch\n").unwrap();
     let mut screen = fib();
@@ -91,7 +91,7 @@ fn messages_scroll_unless_earlier_ones_are_read() {
 }
 
 #[test]
-fn long_lines_are_seen_to_their_end() {
+fn long_lines_are_shown_to_their_end() {
     let mut screen = fib();
     screen.keys("s s").command(&format!("print 1{}", " + 1".repeat(30)));
     assert!(screen.text().contains("1 = 31"), "{}", screen.text());
@@ -100,7 +100,7 @@ fn long_lines_are_seen_to_their_end() {
 }
 
 #[test]
-fn what_a_script_says_is_shown_and_where_it_led() {
+fn output_and_final_step_of_a_script_are_shown() {
     let path = std::env::temp_dir().join(format!("reviver-script-{}", std::process::id()));
     std::fs::write(&path, "step 3\nprint n\nbt\n").unwrap();
     let mut screen = fib();
@@ -159,7 +159,7 @@ fn overlays_are_paged_and_searched() {
 }
 
 #[test]
-fn the_last_row_says_what_was_printed_last_and_how_much_more_there_is() {
+fn the_last_row_shows_the_last_printed_line_and_how_many_others() {
     let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
     screen.keys("c");
     assert_eq!(screen.last_row(), "a = 45  (+9: 7 shows them)  history end");
@@ -171,7 +171,7 @@ fn the_last_row_says_what_was_printed_last_and_how_much_more_there_is() {
 }
 
 #[test]
-fn what_is_displayed_stays_on_the_screen() {
+fn displayed_expressions_stay_on_the_screen() {
     let mut screen = fib();
     screen.command("display a * 2").command("display nosuch").keys("s s s s");
     let text = screen.text();
@@ -183,7 +183,7 @@ fn what_is_displayed_stays_on_the_screen() {
 }
 
 #[test]
-fn there_being_nothing_further_is_no_error() {
+fn having_no_further_frame_is_no_error() {
     let mut screen = fib();
     for (key, note) in [("f", "main has no caller"), (")", "innermost frame"), ("U", "nothing to redo")] {
         screen.keys(key);
@@ -196,7 +196,7 @@ fn there_being_nothing_further_is_no_error() {
 }
 
 #[test]
-fn completion_goes_round_and_is_cut_with_a_sign() {
+fn completion_cycles_and_is_cut_with_an_ellipsis() {
     let mut screen = fib();
     screen.keys(": i n f o Space Tab");
     assert!(screen.last_row().ends_with('…'), "{}", screen.last_row());
@@ -220,7 +220,7 @@ fn diagnostics_are_folded_and_end_at_the_bottom() {
 }
 
 #[test]
-fn keys_that_travel_do_so_over_a_reply_that_is_seen_whole() {
+fn motion_keys_work_over_a_completely_shown_reply() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("End").command("gradient out");
     assert!(screen.text().contains("Esc closes"), "{}", screen.text());
@@ -229,7 +229,7 @@ fn keys_that_travel_do_so_over_a_reply_that_is_seen_whole() {
 }
 
 #[test]
-fn a_key_that_may_close_an_answer_ends_nothing() {
+fn a_key_that_closes_answers_ends_no_session() {
     let mut screen = fib();
     screen.command("print a").keys("q");
     assert!(!screen.has_quit);
@@ -248,7 +248,7 @@ fn a_key_that_may_close_an_answer_ends_nothing() {
 }
 
 #[test]
-fn what_would_be_gone_with_the_session_is_asked_about_once() {
+fn quitting_asks_once_about_unsaved_items() {
     for (command, reported) in [
         ("break 29", "1 point"),
         ("watch a", "1 point"),

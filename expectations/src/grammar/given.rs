@@ -14,7 +14,7 @@ pub struct GivenWords {
     /// The values of the input tape as text, or of the output tape for `back`; `None` if not given.
     pub tape: Option<Vec<String>>,
     /// The number system that `real=` requests; `None` keeps the program's own.
-    pub real: Option<RealWish>,
+    pub real: Option<RequestedReals>,
     /// The width of integers that `word=` requests; `None` keeps the program's own.
     pub word: Option<Word>,
     /// True if a history keeps what floats lose and what is erased.
@@ -23,7 +23,7 @@ pub struct GivenWords {
 
 /// A number system that replaces the program's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RealWish {
+pub enum RequestedReals {
     /// Floats of 64 bits, `real=f64`.
     F64,
     /// Floats of 32 bits, `real=f32`.
@@ -32,14 +32,14 @@ pub enum RealWish {
     Fixed,
 }
 
-impl RealWish {
+impl RequestedReals {
     /// Returns the number system for a program with the given one.
     pub fn over(self, own: RealSystem) -> RealSystem {
         match (self, own) {
-            (RealWish::F64, _) => RealSystem::F64,
-            (RealWish::F32, _) => RealSystem::F32,
-            (RealWish::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
-            (RealWish::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
+            (RequestedReals::F64, _) => RealSystem::F64,
+            (RequestedReals::F32, _) => RealSystem::F32,
+            (RequestedReals::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
+            (RequestedReals::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
         }
     }
 }
@@ -80,11 +80,11 @@ fn texts(values: &str) -> Vec<String> {
     values.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
-fn real(system: &str) -> Result<RealWish, GrammarError> {
+fn real(system: &str) -> Result<RequestedReals, GrammarError> {
     match system {
-        "f64" => Ok(RealWish::F64),
-        "f32" => Ok(RealWish::F32),
-        "fixed" => Ok(RealWish::Fixed),
+        "f64" => Ok(RequestedReals::F64),
+        "f32" => Ok(RequestedReals::F32),
+        "fixed" => Ok(RequestedReals::Fixed),
         _ => Err(GrammarError::NoSystem(system.to_owned())),
     }
 }

@@ -12,7 +12,7 @@ mod words;
 use reviver_vm::Travel;
 
 pub use error::GrammarError;
-pub use given::{GivenWords, RealWish};
+pub use given::{GivenWords, RequestedReals};
 pub use property::Property;
 pub use results::{DerivativeResult, RunResult};
 pub use same_as::{DrawnInput, SameAs};
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_read_is_said() {
+    fn invalid_expectations_are_reported() {
         for (text, part) in [
             ("runs -> a=1", "no expectation begins with `runs`"),
             ("", "nothing is expected: write"),

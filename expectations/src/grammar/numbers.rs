@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_spelled_as_in_the_language() {
+    fn numbers_have_the_syntax_of_the_language() {
         let texts = ["12", "1_000", "0xff", "0o17", "-0b101", "+3", "-1_0"];
         assert_eq!(texts.map(whole), [12, 1000, 255, 15, -5, 3, -10].map(Some));
         assert_eq!(["", "-", "0x", "0x_1", "_1", "1.5", "--1", "0x-1", "ff", "é1"].map(whole), [None; 10]);

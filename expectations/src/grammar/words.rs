@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_around_signs_part_no_word() {
+    fn blanks_around_signs_separate_no_words() {
         assert_eq!(words("run  n = 10\tA=1, 2 ,3"), ["run", "n=10", "A=1,2,3"]);
         assert_eq!(words("path= exact a =-1 b= .5"), ["path=", "exact", "a=-1", "b=.5"]);
         assert_eq!(words("x ~ 1, y~2, z=3"), ["x~1", "y~2", "z=3"]);

@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_fault() {
         assert_eq!(error("a +"), "an expression is missing at the end");
         assert_eq!(error("(a"), "`(` is not closed");
         assert_eq!(error("A[1"), "`[` is not closed");

@@ -2,8 +2,8 @@
 
 use super::writing::{AFTER, StepEffect, Writing};
 use super::{CardDirection, CardLine, CardTerm, TermRole};
-use crate::formula::{Expr, Formulas, Names, form};
-use crate::function::{Form, Function};
+use crate::formula::{Expr, Formulas, Names, signature};
+use crate::function::{Function, Signature};
 use crate::instruction::Class;
 use crate::step::Operation;
 use crate::update::{OperandShape, Update};
@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
         let operation = operation(update, function.unwrap_or(Function::Copy), operands);
         let write = |operation| {
             let writing = Writing::of(formulas, operation, operands, function.is_none());
-            // A function without a form for these operands is described like an arbitrary function.
+            // A function without a signature for these operands is described like an arbitrary function.
             writing.or_else(|_| Writing::of(formulas, operation, operands, true))
         };
         let (values, adjoints) =
@@ -270,9 +270,9 @@ fn operation(update: Update, function: Function, operands: &[CardTerm]) -> Opera
     let sources: Vec<Class> = operands.iter().skip(targets).map(|term| term.class).collect();
     let result = if targets > 0 { class } else { Class::Int };
     let applied = update.takes_function() && sources.len() == function.arity();
-    let plain = if class == Class::Int { Form::Int } else { Form::Real };
-    let form = if applied { form(function, result, &sources).unwrap_or(plain) } else { plain };
-    Operation { update, function, form, undoes: false }
+    let plain = if class == Class::Int { Signature::Int } else { Signature::Real };
+    let signature = if applied { signature(function, result, &sources).unwrap_or(plain) } else { plain };
+    Operation { update, function, signature, undoes: false }
 }
 
 /// Returns a line; the numbers are omitted if they equal the formula.

@@ -43,7 +43,7 @@ impl<'a> Writing<'a> {
     /// Records the effects of an operation on its operands.
     ///
     /// # Errors
-    /// Returns an error if the operation has no form for these operands.
+    /// Returns an error if the operation has no signature for these operands.
     pub fn of(
         formulas: &'a Formulas,
         operation: Operation,
@@ -292,7 +292,7 @@ impl<'a> Engine for Writing<'a> {
     fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<Expr> {
         match source {
             0 if self.is_any => Ok(self.formulas.leaf("∂f/∂a")),
-            _ if self.is_any => Err(Fault::NoForm),
+            _ if self.is_any => Err(Fault::NoSignature),
             _ => {
                 let name = |n: usize| self.name(sources[n]);
                 operation.partial::<AnyFunction, _>(source, &self.formulas, name, name)

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{Mutant, Rule, Slip};
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::number::{Arithmetic, F64, Wide};
 use crate::update::{Action, Over, Update};
 
@@ -36,14 +36,14 @@ fn values(function: Function) -> impl Iterator<Item = Mutant> {
 fn is_ordered(function: Function) -> bool {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     function.arity() == 2
-        && function.forms().any(|form| match form {
-            Form::Int => function.int(&numbers, 5, 2) != function.int(&numbers, 2, 5),
-            Form::Real => function.real(&numbers, 0.5, 2.0) != function.real(&numbers, 2.0, 0.5),
+        && function.signatures().any(|signature| match signature {
+            Signature::Int => function.int(&numbers, 5, 2) != function.int(&numbers, 2, 5),
+            Signature::Real => function.real(&numbers, 0.5, 2.0) != function.real(&numbers, 2.0, 0.5),
             _ => false,
         })
 }
 
-/// Returns a row of the same forms that a programmer could confuse with this one.
+/// Returns a row of the same signatures that a programmer could confuse with this one.
 fn lookalike(function: Function) -> Option<Function> {
     use Function::*;
     Some(match function {
@@ -99,12 +99,12 @@ fn computes(update: Update) -> bool {
 }
 
 fn partials(function: Function) -> impl Iterator<Item = Mutant> {
-    let sources = |form: Form| match form {
-        Form::Real => function.arity() as u8,
-        Form::RealInt => 1,
+    let sources = |signature: Signature| match signature {
+        Signature::Real => function.arity() as u8,
+        Signature::RealInt => 1,
         _ => 0,
     };
-    let count = function.forms().map(sources).max().unwrap_or(0);
+    let count = function.signatures().map(sources).max().unwrap_or(0);
     (0..count).map(move |source| Mutant::Partial(function, source))
 }
 

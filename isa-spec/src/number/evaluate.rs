@@ -7,7 +7,7 @@ use super::words::Narrow;
 use super::{Arithmetic, F32, F64, FixedPoint};
 use crate::class::Class;
 use crate::fault::Eval;
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::module::{RealSystem, Word};
 
 /// A value that isn't stored in a cell.
@@ -30,26 +30,26 @@ impl PlainValue {
 }
 
 /// Evaluates a function by its row, and checks that a cell may hold the result. A source that is missing, or
-/// of another class than the form requires, is 0.
+/// of another class than the signature requires, is 0.
 ///
 /// # Errors
 /// Returns a fault if the function has no value there.
 pub fn evaluate(
     (word, system): (Word, RealSystem),
-    (function, form): (Function, Form),
+    (function, signature): (Function, Signature),
     sources: &[PlainValue],
 ) -> Eval<PlainValue> {
     match system {
-        RealSystem::F64 => evaluate_in(word, F64, (function, form), sources),
-        RealSystem::F32 => evaluate_in(word, F32, (function, form), sources),
-        RealSystem::Fixed(bits) => evaluate_in(word, FixedPoint::new(bits), (function, form), sources),
+        RealSystem::F64 => evaluate_in(word, F64, (function, signature), sources),
+        RealSystem::F32 => evaluate_in(word, F32, (function, signature), sources),
+        RealSystem::Fixed(bits) => evaluate_in(word, FixedPoint::new(bits), (function, signature), sources),
     }
 }
 
 fn evaluate_in<R: Reals<Bits = u64>>(
     word: Word,
     reals: R,
-    (function, form): (Function, Form),
+    (function, signature): (Function, Signature),
     sources: &[PlainValue],
 ) -> Eval<PlainValue> {
     let numbers = Arithmetic { words: Narrow(word), reals };
@@ -62,12 +62,12 @@ fn evaluate_in<R: Reals<Bits = u64>>(
         _ => R::Cell::default(),
     };
     let written = |value| reals.admit(value).map(|value| PlainValue::Real(reals.to_bits(value)));
-    match form {
-        Form::Int => function.int(&numbers, int(0), int(1)).map(PlainValue::Int),
-        Form::Real => function.real(&numbers, real(0), real(1)).and_then(written),
-        Form::RealInt => function.real_int(&numbers, real(0), int(1)).and_then(written),
-        Form::RealsToInt => function.reals_to_int(&numbers, real(0), real(1)).map(PlainValue::Int),
-        Form::IntsToReal => function.ints_to_real(&numbers, int(0), int(1)).and_then(written),
+    match signature {
+        Signature::Int => function.int(&numbers, int(0), int(1)).map(PlainValue::Int),
+        Signature::Real => function.real(&numbers, real(0), real(1)).and_then(written),
+        Signature::RealInt => function.real_int(&numbers, real(0), int(1)).and_then(written),
+        Signature::RealsToInt => function.reals_to_int(&numbers, real(0), real(1)).map(PlainValue::Int),
+        Signature::IntsToReal => function.ints_to_real(&numbers, int(0), int(1)).and_then(written),
     }
 }
 

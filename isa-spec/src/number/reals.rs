@@ -18,7 +18,7 @@ pub trait Reals: Copy + 'static {
     type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
     /// True if numbers carry derivatives in addition to their values.
-    const LIFTED: bool = false;
+    const IS_TAYLOR: bool = false;
 
     /// True if sums are exact, so that undoing an update needs no residue.
     const EXACT: bool;
@@ -43,7 +43,7 @@ pub trait Reals: Copy + 'static {
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell>;
     /// Returns the distance from |a| to the next greater representable number, as an f64.
     fn ulp(&self, a: Self::Cell) -> f64;
-    /// Returns the greatest magnitude among the first `orders` derivative coefficients of a lifted number; 0
+    /// Returns the greatest magnitude among the first `orders` derivative coefficients of a Taylor number; 0
     /// in a plain system.
     fn tangent(&self, _a: Self::Cell, _orders: usize) -> f64 {
         0.0

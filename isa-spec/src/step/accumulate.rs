@@ -32,10 +32,10 @@ pub(super) fn new_int<E: Engine>(
 ) -> Result<Int<E>, Failed> {
     let f = e.int_value(operation, [a, b])?;
     let new = operation.update.int(&e.numbers(), e.int(y), f)?;
-    e.looks_at_sources(operation, [a, b]);
+    e.observe_sources(operation, [a, b]);
     // A comparison yields 0 or 1, a choice like that of a branch, so it isn't a conversion that loses a
     // derivative.
-    if operation.form.source(0) == Class::Real && !operation.function.is_condition() {
+    if operation.signature.source(0) == Class::Real && !operation.function.is_condition() {
         [a, b].into_iter().take(operation.function.arity()).for_each(|source| e.converts(source));
     }
     Ok(new)
@@ -69,7 +69,7 @@ pub(super) fn evaluated<E: Engine>(
 ) -> Result<(Real<E>, Real<E>), Failed> {
     match evaluate(e, operation, cells) {
         Ok((f, new)) => {
-            e.looks_at_sources(operation, [cells[1], cells[2]]);
+            e.observe_sources(operation, [cells[1], cells[2]]);
             Ok((f, e.becomes(cells[0], new)))
         }
         Err(fault) => Err(e.blame(operation, cells, fault)),
@@ -144,7 +144,7 @@ fn carry_any<E: Engine>(
     };
     let bar = e.adjoint(y);
     let is_nonzero = e.is_nonzero(bar);
-    e.looks_for_losses(operation, [a, b], is_nonzero);
+    e.observe_target_adjoint(operation, [a, b], is_nonzero);
     Ok(when!(e, is_nonzero, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
 }
 

@@ -74,11 +74,17 @@ pub trait Engine: Sized {
     fn receives(&self, operand: usize, cell: Self::Cell) -> Self::Bit;
     /// Notifies the engine that the step's function has a value for these sources.
     #[inline(always)]
-    fn looks_at_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
+    fn observe_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
     /// Notifies the engine whether the target's adjoint is nonzero. If it is zero, a source with an infinite
     /// or undefined partial derivative may lose a derivative. The engine records that loss.
     #[inline(always)]
-    fn looks_for_losses(&mut self, _operation: Operation, _sources: [Self::Cell; 2], _is_loud: Self::Bit) {}
+    fn observe_target_adjoint(
+        &mut self,
+        _operation: Operation,
+        _sources: [Self::Cell; 2],
+        _is_nonzero: Self::Bit,
+    ) {
+    }
     /// Returns true if two operands are the same cell.
     fn is_same(&self, a: Self::Cell, b: Self::Cell) -> Self::Bit;
     /// Returns true if at least one of two truth values holds.

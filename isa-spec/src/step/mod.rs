@@ -36,7 +36,7 @@ pub use functions::{AnyFunction, Functions};
 
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::instruction::Class;
 use crate::update::{Action, Update};
 
@@ -47,9 +47,9 @@ pub struct Operation {
     pub update: Update,
     /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
-    /// The classes of the operands. If the update takes no function, all are integers ([`Form::Int`]) or all
-    /// are reals ([`Form::Real`]).
-    pub form: Form,
+    /// The classes of the operands. If the update takes no function, all are integers ([`Signature::Int`]) or all
+    /// are reals ([`Signature::Real`]).
+    pub signature: Signature,
     /// True if the step undoes an irreversible step, by the history of that step.
     pub undoes: bool,
 }
@@ -58,7 +58,7 @@ impl Operation {
     /// Returns the class of the function's value. All targets have this class.
     #[inline(always)]
     pub fn class(self) -> Class {
-        self.form.result()
+        self.signature.result()
     }
 
     /// Returns the class of an operand; targets come first.
@@ -66,7 +66,7 @@ impl Operation {
         let targets = self.update.shape().targets();
         match operand.checked_sub(targets) {
             None => self.class(),
-            Some(source) => self.form.source(source),
+            Some(source) => self.signature.source(source),
         }
     }
 
@@ -83,10 +83,10 @@ impl Operation {
         real: impl Fn(usize) -> S::Real,
     ) -> Eval<S::Int> {
         let second = self.second_source();
-        match self.form {
-            Form::Int => F::int(self.function, s, int(0), int(second)),
-            Form::RealsToInt => F::reals_to_int(self.function, s, real(0), real(second)),
-            Form::Real | Form::RealInt | Form::IntsToReal => Err(Fault::NoForm),
+        match self.signature {
+            Signature::Int => F::int(self.function, s, int(0), int(second)),
+            Signature::RealsToInt => F::reals_to_int(self.function, s, real(0), real(second)),
+            Signature::Real | Signature::RealInt | Signature::IntsToReal => Err(Fault::NoSignature),
         }
     }
 
@@ -103,11 +103,11 @@ impl Operation {
         real: impl Fn(usize) -> S::Real,
     ) -> Eval<S::Real> {
         let second = self.second_source();
-        match self.form {
-            Form::Real => F::real(self.function, s, real(0), real(second)),
-            Form::RealInt => F::real_int(self.function, s, real(0), int(second)),
-            Form::IntsToReal => F::ints_to_real(self.function, s, int(0), int(second)),
-            Form::Int | Form::RealsToInt => Err(Fault::NoForm),
+        match self.signature {
+            Signature::Real => F::real(self.function, s, real(0), real(second)),
+            Signature::RealInt => F::real_int(self.function, s, real(0), int(second)),
+            Signature::IntsToReal => F::ints_to_real(self.function, s, int(0), int(second)),
+            Signature::Int | Signature::RealsToInt => Err(Fault::NoSignature),
         }
     }
 
@@ -125,11 +125,11 @@ impl Operation {
         real: impl Fn(usize) -> S::Real,
     ) -> Eval<S::Real> {
         let second = self.second_source();
-        match (self.form, source) {
-            (Form::Real, 0) => F::d_a(self.function, s, real(0), real(second)),
-            (Form::Real, _) => F::d_b(self.function, s, real(0), real(second)),
-            (Form::RealInt, _) => F::d_a_int(self.function, s, real(0), int(1)),
-            (Form::Int | Form::RealsToInt | Form::IntsToReal, _) => Err(Fault::NoForm),
+        match (self.signature, source) {
+            (Signature::Real, 0) => F::d_a(self.function, s, real(0), real(second)),
+            (Signature::Real, _) => F::d_b(self.function, s, real(0), real(second)),
+            (Signature::RealInt, _) => F::d_a_int(self.function, s, real(0), int(1)),
+            (Signature::Int | Signature::RealsToInt | Signature::IntsToReal, _) => Err(Fault::NoSignature),
         }
     }
 
@@ -148,10 +148,10 @@ impl Operation {
     /// Returns the number of sources that get adjoint contributions; these sources come first.
     #[inline(always)]
     pub fn receivers(self) -> usize {
-        match self.form {
-            Form::Real => self.function.arity(),
-            Form::RealInt => 1,
-            Form::Int | Form::RealsToInt | Form::IntsToReal => 0,
+        match self.signature {
+            Signature::Real => self.function.arity(),
+            Signature::RealInt => 1,
+            Signature::Int | Signature::RealsToInt | Signature::IntsToReal => 0,
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The rule that a function has a form for the classes of its operands. A violation names the operand or
+//! The rule that a function has a signature for the classes of its operands. A violation names the operand or
 //! result to convert, and the conversion.
 
 use super::{Checker, Site, a_class};
 use crate::codes::ProblemCode;
-use crate::function::{Form, Function};
+use crate::function::{Function, Signature};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
 use crate::operator::BinaryOperator;
-use crate::text::Speller;
+use crate::text::TextRenderer;
 use crate::update::OperandShape;
 
 /// The conversion that makes a function fit the classes of its operands.
@@ -27,24 +27,29 @@ pub fn converter(to: Class) -> Function {
     }
 }
 
-/// Returns the form of a function that fits a target and sources, or the first conversion that is needed.
-pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Form, Conversion> {
-    let misfit = |form: Form| (0..sources.len()).find(|&n| sources.get(n) != Some(&form.source(n)));
-    let mut making: Vec<Form> = function.forms().filter(|form| form.result() == target).collect();
-    if let Some(&form) = making.iter().find(|form| misfit(**form).is_none()) {
-        return Ok(form);
+/// Returns the signature of a function that fits a target and sources, or the first conversion that is needed.
+pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Signature, Conversion> {
+    let misfit =
+        |signature: Signature| (0..sources.len()).find(|&n| sources.get(n) != Some(&signature.source(n)));
+    let mut making: Vec<Signature> =
+        function.signatures().filter(|signature| signature.result() == target).collect();
+    if let Some(&signature) = making.iter().find(|signature| misfit(**signature).is_none()) {
+        return Ok(signature);
     }
-    let fits = function.forms().any(|form| misfit(form).is_none());
-    // The form that needs the fewest conversions comes first.
-    making
-        .sort_by_key(|form| (0..sources.len()).filter(|&n| sources.get(n) != Some(&form.source(n))).count());
-    let wanted = making.first().and_then(|form| misfit(*form).map(|n| Conversion::Source(n, form.source(n))));
+    let fits = function.signatures().any(|signature| misfit(signature).is_none());
+    // The signature that needs the fewest conversions comes first.
+    making.sort_by_key(|signature| {
+        (0..sources.len()).filter(|&n| sources.get(n) != Some(&signature.source(n))).count()
+    });
+    let wanted = making
+        .first()
+        .and_then(|signature| misfit(*signature).map(|n| Conversion::Source(n, signature.source(n))));
     // `copy` keeps the class of its source, so the source must be converted.
     Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn function_form(
+    pub(super) fn function_signature(
         &mut self,
         procedure: &'a Procedure,
         at: u32,
@@ -55,7 +60,7 @@ impl<'a> Checker<'a> {
         let function = instruction.function;
         let Some(target) = target else { return };
         let Err(wanted) = conversion(function, target, sources) else { return };
-        let spell = |operand: &Operand| Speller { module: self.module, procedure }.operand(operand);
+        let spell = |operand: &Operand| TextRenderer { module: self.module, procedure }.operand(operand);
         let is_test = instruction.update.shape() != OperandShape::Accumulate;
         let (message, help) = if is_test {
             let real = sources.iter().position(|class| *class == Class::Int);
@@ -64,7 +69,7 @@ impl<'a> Checker<'a> {
             ("an integer and a real can't be compared".to_owned(), help)
         } else {
             let operands: Vec<String> = instruction.operands.iter().map(spell).collect();
-            let value = Speller { module: self.module, procedure }.value_of(instruction);
+            let value = TextRenderer { module: self.module, procedure }.value_of(instruction);
             (message(instruction, target, sources), help(instruction, wanted, (&operands, &value)))
         };
         self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message).help = Some(help);

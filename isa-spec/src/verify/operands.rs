@@ -197,17 +197,17 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that the function has a form for the operands' classes, and that the update is legal over the
+    /// Checks that the function has a signature for the operands' classes, and that the update is legal over the
     /// target's class.
     pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
         let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
             OperandShape::Accumulate => {
-                self.function_form(procedure, at, instruction, targets.first().copied(), sources)
+                self.function_signature(procedure, at, instruction, targets.first().copied(), sources)
             }
             OperandShape::Condition | OperandShape::Branch => {
-                self.function_form(procedure, at, instruction, Some(Class::Int), sources)
+                self.function_signature(procedure, at, instruction, Some(Class::Int), sources)
             }
             OperandShape::Exchange => {
                 if targets.first() != targets.last() {

@@ -116,7 +116,7 @@ fn closest(width: Width, exponent: i32) -> Vec<f64> {
 /// Tests rounded multiples of π/4 and π/2 with their neighbours, the ends of the reduction methods, and the
 /// smallest numbers.
 #[test]
-fn around_the_seams() {
+fn angles_near_multiples_and_reduction_limits() {
     for width in Width::ALL {
         let round = |value: f64| width.of(value, f64::from(value as f32));
         let greatest = greatest_moderate(width);
@@ -136,7 +136,7 @@ fn around_the_seams() {
 /// Tests arguments where the reduction's remainder is greatest relative to the angle, and where sine / cosine
 /// is close to 1.
 #[test]
-fn rests_of_reduction_are_weighted() {
+fn reduction_remainders_are_accurate() {
     for (width, name, argument) in [
         (Width::Single, "sin", -316.50168),
         (Width::Single, "cos", 376.2196),
@@ -184,7 +184,7 @@ fn monotone_within_a_quarter() {
 }
 
 #[test]
-fn arcs_are_monotone_across_their_seams() {
+fn arcs_are_monotone_across_interval_bounds() {
     for width in Width::ALL {
         for binade in -6..6 {
             for step in 0..64 {

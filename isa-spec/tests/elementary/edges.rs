@@ -114,7 +114,7 @@ fn powers_at_their_edges() {
 
 /// Tests integers with a power, root or length that is an integer.
 #[test]
-fn what_is_exact_is_found_exactly() {
+fn exact_results_are_exact() {
     for width in Width::ALL {
         let limit = 2_i64.pow(width.digits() as u32);
         for a in -60_i64..=60 {

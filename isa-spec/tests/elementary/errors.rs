@@ -183,7 +183,7 @@ pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
 }
 
 #[test]
-fn functions_that_rise_rise_from_neighbour_to_neighbour() {
+fn increasing_functions_increase_between_adjacent_numbers() {
     for subject in SUBJECTS.iter().filter(|subject| subject.monotone != 0) {
         for width in Width::ALL {
             let mut random = Random(0x1234_5678_9abc_def1);

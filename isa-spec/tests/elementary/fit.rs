@@ -52,7 +52,7 @@ fn solve(mut rows: Vec<Vec<Real>>) -> Vec<Real> {
 /// Tests that both methods reproduce a polynomial, and that the weighted one is more accurate at the end of
 /// the range.
 #[test]
-fn a_polynomial_is_found_again() {
+fn a_polynomial_is_reproduced() {
     let cubic = |x: &Real| int(1) + int(2) * x + int(5) * power(x, 3);
     let found = polynomial(cubic, [int(-1), int(2)], 4);
     let found: Vec<f64> = found.iter().map(|c| (c.to_f64().value() * 1e12).round() / 1e12).collect();

@@ -120,7 +120,7 @@ fn the_page_states_the_greatest_errors() {
 
 /// Tests that each row's description states its bound; the default is 1 unit.
 #[test]
-fn rows_promise_what_is_tested() {
+fn rows_document_the_tested_bounds() {
     for subject in SUBJECTS {
         let Some(function) = Function::from_name(subject.name) else { continue };
         let doc = function.doc().split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
 //! Tests of the fixed-point functions of two numbers.
 
 use crate::inputs::{FRACS, Random, around, edges};
-use crate::oracle::{Exact, Judge, NEAREST, exact_power, int, ln2, raw, real, value};
+use crate::oracle::{ErrorMeter, Exact, NEAREST, exact_power, int, ln2, raw, real, value};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
 
@@ -14,7 +14,7 @@ const EXACT: f64 = 0.5 + 1e-9;
 /// Checks a function for pairs of edges, the pairs of `special`, and 400 random pairs, with each number of
 /// fraction bits.
 fn check_binary(
-    mut judge: Judge,
+    mut meter: ErrorMeter,
     function: impl Fn(i64, i64, u32) -> Eval<i64>,
     exact: impl Fn(i64, i64, u32) -> Exact,
     special: impl Fn(&mut Random, u32) -> Vec<(i64, i64)>,
@@ -32,16 +32,16 @@ fn check_binary(
         inputs.extend(special(&mut source, frac));
         inputs.extend((0..400).map(|_| (source.magnitude(), source.magnitude())));
         for (a, b) in inputs {
-            judge.check(function(a, b, frac), exact(a, b, frac), frac, &[a, b]);
+            meter.check(function(a, b, frac), exact(a, b, frac), frac, &[a, b]);
         }
     }
-    judge.finish();
+    meter.finish();
 }
 
 #[test]
 fn mul_is_nearest() {
     let exact = |a, b, frac| value(real(a, frac) * real(b, frac));
-    check_binary(Judge::new("mul", EXACT), fixed::mul, exact, |source, frac| {
+    check_binary(ErrorMeter::new("mul", EXACT), fixed::mul, exact, |source, frac| {
         (0..200).map(|_| (source.within(1 << frac), source.magnitude())).collect()
     });
 }
@@ -52,7 +52,7 @@ fn div_is_nearest() {
         0 => Exact::Fault(Fault::DivisionByZero),
         _ => value(real(a, frac) / real(b, frac)),
     };
-    check_binary(Judge::new("div", EXACT), fixed::div, exact, |source, frac| {
+    check_binary(ErrorMeter::new("div", EXACT), fixed::div, exact, |source, frac| {
         (0..200).map(|_| (source.within(1 << frac), source.magnitude())).collect()
     });
 }
@@ -74,7 +74,7 @@ fn atan2_is_nearest() {
         _ => value(real(y, frac).atan2(&real(x, frac))),
     };
     check_binary(
-        Judge::new("atan2", NEAREST),
+        ErrorMeter::new("atan2", NEAREST),
         |y, x, frac| Ok(fixed::atan2(y, x, frac)),
         exact,
         |source, _| {
@@ -145,7 +145,7 @@ fn exponents(source: &mut Random, base: i64, frac: u32, bits: u32) -> Vec<i64> {
 
 #[test]
 fn pow_is_close() {
-    check_binary(Judge::new("pow", POWER), fixed::pow, exact_pow, |source, frac| {
+    check_binary(ErrorMeter::new("pow", POWER), fixed::pow, exact_pow, |source, frac| {
         let mut pairs = Vec::new();
         for _ in 0..60 {
             let base = base(source, frac);
@@ -179,7 +179,7 @@ fn powi_is_close() {
         }
         pairs
     };
-    check_binary(Judge::new("powi", POWER), fixed::powi, exact_powi, pairs);
+    check_binary(ErrorMeter::new("powi", POWER), fixed::powi, exact_powi, pairs);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn short_powers_agree_with_products() {
 fn hypot_is_nearest() {
     let exact = |a, b, frac| value((real(a, frac) * real(a, frac) + real(b, frac) * real(b, frac)).sqrt());
     check_binary(
-        Judge::new("hypot", EXACT),
+        ErrorMeter::new("hypot", EXACT),
         |a, b, _| fixed::hypot(a, b),
         exact,
         |source, frac| (0..200).map(|_| (source.within(1 << frac), source.within(1 << frac))).collect(),

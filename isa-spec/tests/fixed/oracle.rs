@@ -71,7 +71,7 @@ pub fn exact_power(a: &Real, b: &Real) -> Exact {
 pub const NEAREST: f64 = 0.51;
 
 /// A checker that compares results with exact values and records the worst error.
-pub struct Judge {
+pub struct ErrorMeter {
     name: &'static str,
     bound: f64,
     cases: usize,
@@ -79,7 +79,7 @@ pub struct Judge {
     worst_at: String,
 }
 
-impl Judge {
+impl ErrorMeter {
     pub fn new(name: &'static str, bound: f64) -> Self {
         Self { name, bound, cases: 0, worst: 0.0, worst_at: String::new() }
     }

@@ -1,7 +1,7 @@
 //! Tests that rotations are exact bijections, and close to the real ones.
 
 use crate::inputs::{FRACS, Random, edges};
-use crate::oracle::{Judge, PRECISION, Real, int, raw, real, value};
+use crate::oracle::{ErrorMeter, PRECISION, Real, int, raw, real, value};
 use reviver_isa::fault::Fault;
 use reviver_isa::number::fixed;
 
@@ -66,7 +66,7 @@ fn overflowing_rotations_trap() {
 #[test]
 fn rotations_are_close() {
     let mut source = Random::new();
-    let mut judges = [Judge::new("rot x", 3.0), Judge::new("rot y", 3.0)];
+    let mut meters = [ErrorMeter::new("rot x", 3.0), ErrorMeter::new("rot y", 3.0)];
     for frac in FRACS {
         for _ in 0..700 {
             let (x, y, theta) = (source.magnitude(), source.magnitude(), source.magnitude());
@@ -75,10 +75,10 @@ fn rotations_are_close() {
             let (sin, cos) = (angle.sin(), angle.cos());
             let (a, b) = (real(x, frac), real(y, frac));
             let exact = [&a * &cos - &b * &sin, &a * &sin + &b * &cos];
-            for ((judge, exact), got) in judges.iter_mut().zip(exact).zip([u, v]) {
-                judge.check(Ok(got), value(exact), frac, &[x, y, theta]);
+            for ((meter, exact), got) in meters.iter_mut().zip(exact).zip([u, v]) {
+                meter.check(Ok(got), value(exact), frac, &[x, y, theta]);
             }
         }
     }
-    judges.into_iter().for_each(Judge::finish);
+    meters.into_iter().for_each(ErrorMeter::finish);
 }

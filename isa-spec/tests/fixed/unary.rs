@@ -1,7 +1,7 @@
 //! Tests of the fixed-point functions of one number.
 
 use crate::inputs::{FRACS, Random, around, edges, nearest_to_quarter_turns};
-use crate::oracle::{Exact, Judge, NEAREST, PRECISION, Real, exact_exp, int, ln2, raw, real, value};
+use crate::oracle::{ErrorMeter, Exact, NEAREST, PRECISION, Real, exact_exp, int, ln2, raw, real, value};
 use crate::series;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
@@ -27,17 +27,17 @@ fn check_within(
     mut special: impl FnMut(&mut Random, u32) -> Vec<i64>,
     mut random: impl FnMut(&mut Random, u32) -> i64,
 ) {
-    let mut judge = Judge::new(name, bound);
+    let mut meter = ErrorMeter::new(name, bound);
     let mut source = Random::new();
     for frac in FRACS {
         let mut inputs = edges(frac);
         inputs.extend(special(&mut source, frac));
         inputs.extend((0..400).map(|_| random(&mut source, frac)));
         for x in inputs {
-            judge.check(function(x, frac), exact(&real(x, frac)), frac, &[x]);
+            meter.check(function(x, frac), exact(&real(x, frac)), frac, &[x]);
         }
     }
-    judge.finish();
+    meter.finish();
 }
 
 /// Returns a number of magnitude below 40, where most exponentials neither round to 0 nor overflow.

@@ -61,7 +61,7 @@ fn signs_and_trivial_factors_are_left_out() {
 }
 
 #[test]
-fn rules_read_as_people_write_them() {
+fn rules_are_simplified() {
     let rules = |function: Function, second| {
         let operands = [real("y"), real("a"), CardTerm::cell("b", second)];
         let card = card(Update::Add, function, &operands[..=function.arity()]);
@@ -82,7 +82,7 @@ fn rules_read_as_people_write_them() {
 }
 
 #[test]
-fn only_real_cells_receive() {
+fn only_real_cells_receive_adjoints() {
     let exponent = [real("y"), real("a"), CardTerm::cell("n", Int)];
     let powered = card(Update::Add, Function::Powi, &exponent);
     assert_eq!(powered.does.adjoint.len(), 1);
@@ -117,7 +117,7 @@ fn numbers_are_on_the_right_and_link_to_the_other_side() {
 
 /// Tests an instruction that traps, which has no values after it.
 #[test]
-fn what_is_not_known_is_not_said() {
+fn unknown_values_are_omitted() {
     let mut target = CardTerm::cell("y", Int);
     target.before.value = Some("1".to_owned());
     let sum = card(Update::Add, Function::Copy, &[target, CardTerm::constant("2", Int)]);
@@ -146,7 +146,7 @@ fn a_factor_of_the_target_moves_its_adjoint_first() {
 }
 
 #[test]
-fn moves_say_what_they_move() {
+fn moves_show_their_values() {
     let [p, q] = [("p", "1", "2"), ("q", "2", "1")].map(|(name, before, after)| {
         real(name).with_values(before, after).with_adjoints(format!("0.{before}"), format!("0.{after}"))
     });
@@ -169,7 +169,7 @@ fn moves_say_what_they_move() {
 }
 
 #[test]
-fn a_rotation_takes_the_side_that_is_not_rotated() {
+fn the_adjoint_of_an_angle_uses_the_unrotated_pair() {
     let rotation =
         card(Update::Rot, Function::Copy, &[real("p"), real("q"), CardTerm::constant("-0.5", Real)]);
     assert_eq!(equation(&rotation), "p, q ← p·cos(-0.5) - q·sin(-0.5), p·sin(-0.5) + q·cos(-0.5)");
@@ -192,7 +192,7 @@ fn a_rotation_takes_the_side_that_is_not_rotated() {
 }
 
 #[test]
-fn functions_of_the_sources_keep_together() {
+fn functions_of_the_sources_are_parenthesized() {
     let operands = [real("y"), real("a"), real("b")];
     assert_eq!(equation(&card(Update::Sub, Function::Diff, &operands)), "y ← y - (a - b)");
     assert_eq!(equation(&card(Update::Add, Function::Min, &operands)), "y ← y + (b < a ? b : a)");
@@ -213,7 +213,7 @@ fn functions_of_the_sources_keep_together() {
 }
 
 #[test]
-fn shorter_numbers_are_the_callers_choice() {
+fn callers_may_shorten_numbers() {
     let y = real("y").with_values("0.123456", "1.123456").with_adjoints("1.0", "1.0");
     let y = y.map_numbers(|number| number.chars().take(4).collect());
     assert_eq!(
@@ -223,7 +223,7 @@ fn shorter_numbers_are_the_callers_choice() {
 }
 
 #[test]
-fn operands_that_fit_nothing_are_no_harm() {
+fn cards_accept_any_operands() {
     let terms = [real("y"), CardTerm::cell("i", Int), real("b")];
     for &update in Update::ALL {
         for &function in Function::ALL {
@@ -261,7 +261,7 @@ fn every_row_and_every_instruction_has_a_page() {
 
 /// Returns true if the function has values in a number system of the update.
 fn is_legal(update: Update, function: Function) -> bool {
-    let results = |class| function.forms().any(|form| form.result() == class);
+    let results = |class| function.signatures().any(|signature| signature.result() == class);
     update.over().iter().any(|over| match over {
         Over::Integers => results(Int),
         Over::AdditiveReals | Over::MultiplicativeReals | Over::ComplexReals => results(Real),

@@ -3,52 +3,52 @@
 
 use reviver_isa::Function;
 use reviver_isa::fault::Eval;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::{RealSystem, Word};
 
 use crate::bytes::is_frozen;
 use crate::dual::{Dual, Duals};
 use crate::numbers::{Random, System};
 
-/// A partial derivative of a function's form with respect to a source.
+/// A partial derivative of a function's signature with respect to a source.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     function: Function,
-    form: Form,
+    signature: Signature,
     source: usize,
 }
 
 impl Partial {
     fn all(function: Function) -> Vec<Partial> {
-        let of = |form: Form| match form {
-            Form::Real => 0..function.arity(),
-            Form::RealInt => 0..1,
+        let of = |signature: Signature| match signature {
+            Signature::Real => 0..function.arity(),
+            Signature::RealInt => 0..1,
             _ => 0..0,
         };
         function
-            .forms()
-            .flat_map(|form| of(form).map(move |source| Partial { function, form, source }))
+            .signatures()
+            .flat_map(|signature| of(signature).map(move |source| Partial { function, signature, source }))
             .collect()
     }
 
     fn value(self, system: System, [a, b]: [f64; 2]) -> Eval<f64> {
-        match self.form {
-            Form::RealInt => system.real_int(self.function, a, b as i64),
+        match self.signature {
+            Signature::RealInt => system.real_int(self.function, a, b as i64),
             _ => system.real(self.function, a, b),
         }
     }
 
     fn derivative(self, system: System, [a, b]: [f64; 2]) -> Eval<f64> {
-        match self.form {
-            Form::RealInt => system.partial_int(self.function, a, b as i64),
+        match self.signature {
+            Signature::RealInt => system.partial_int(self.function, a, b as i64),
             _ => system.partial(self.function, self.source, a, b),
         }
     }
 
     fn forward(self, [a, b]: [f64; 2]) -> Eval<f64> {
         let first = Dual::source(a, 0);
-        let dual = match self.form {
-            Form::RealInt => self.function.real_int(&Duals, first, b as i64),
+        let dual = match self.signature {
+            Signature::RealInt => self.function.real_int(&Duals, first, b as i64),
             _ => self.function.real(&Duals, first, Dual::source(b, 1)),
         };
         dual.map(|dual| dual.by[self.source])
@@ -67,7 +67,7 @@ impl Partial {
                 _ => random.unit(),
             };
             let second = match random.bits() >> 62 {
-                _ if self.form == Form::RealInt => ((random.bits() >> 60) as f64) - 8.0,
+                _ if self.signature == Signature::RealInt => ((random.bits() >> 60) as f64) - 8.0,
                 0 => first * (1.0 + near),
                 1 => -first * (1.0 + near),
                 _ => random.sign() * random.magnitude(-2.0, 1.5),
@@ -149,7 +149,7 @@ fn check_systems(partial: Partial) {
             // bits.
             let mut some = |high| random.sign() * (16.0 * random.magnitude(-1.0, high)).round() / 16.0;
             let (a, b) = (some(4.8), some(4.8));
-            let point = if partial.form == Form::RealInt { [a, (b % 4.0).trunc()] } else { [a, b] };
+            let point = if partial.signature == Signature::RealInt { [a, (b % 4.0).trunc()] } else { [a, b] };
             let Ok(expected) = partial.derivative(reference, point) else { continue };
             let Ok(found) = partial.derivative(system, point) else { continue };
             // A rounding error of half a unit is divided by at most two factors of 1/16.

@@ -464,7 +464,7 @@ pub fn check_function(function: Function) {
 }
 
 #[test]
-fn edges_are_what_the_rows_say() {
+fn edge_cases_match_the_rows() {
     Function::ALL.iter().copied().for_each(check_function);
 }
 

@@ -2,8 +2,8 @@
 
 use reviver_isa::Function;
 use reviver_isa::arith::{Arith, Elementary, Order};
-use reviver_isa::formula::{Expr, Formulas, Spelled};
-use reviver_isa::function::Form;
+use reviver_isa::formula::{Expr, Formulas, RenderedExpression};
+use reviver_isa::function::Signature;
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F64, Wide};
 
@@ -117,7 +117,7 @@ fn read(text: &str, names: &[(String, f64)]) -> f64 {
 }
 
 /// Evaluates the last formula with its named parts.
-fn evaluate(spelled: &Spelled, a: f64, b: f64) -> f64 {
+fn evaluate(spelled: &RenderedExpression, a: f64, b: f64) -> f64 {
     let mut names = vec![("a".to_owned(), a), ("b".to_owned(), b)];
     for part in &spelled.parts {
         let (name, formula) = part.split_once(" = ").unwrap();
@@ -160,22 +160,22 @@ fn check_in(
 fn printed_formulas_compute_what_the_rows_compute() {
     let system = System::of(RealSystem::F64);
     for &function in Function::ALL {
-        for form in function.forms() {
-            let value = |a: f64, b: f64| match form {
-                Form::Real => system.real(function, a, b).ok(),
-                Form::RealInt if b.fract() == 0.0 => system.real_int(function, a, b as i64).ok(),
-                Form::RealsToInt => system.reals_to_int(function, a, b).ok().map(|v| v as f64),
+        for signature in function.signatures() {
+            let value = |a: f64, b: f64| match signature {
+                Signature::Real => system.real(function, a, b).ok(),
+                Signature::RealInt if b.fract() == 0.0 => system.real_int(function, a, b as i64).ok(),
+                Signature::RealsToInt => system.reals_to_int(function, a, b).ok().map(|v| v as f64),
                 _ => None,
             };
-            check(|arena, a, b| arena.value(function, form, a, b).unwrap(), value);
+            check(|arena, a, b| arena.value(function, signature, a, b).unwrap(), value);
             for source in 0..2 {
-                let partial = |a: f64, b: f64| match form {
-                    Form::Real => system.partial(function, source, a, b).ok(),
-                    Form::RealInt if b.fract() == 0.0 => system.partial_int(function, a, b as i64).ok(),
+                let partial = |a: f64, b: f64| match signature {
+                    Signature::Real => system.partial(function, source, a, b).ok(),
+                    Signature::RealInt if b.fract() == 0.0 => system.partial_int(function, a, b as i64).ok(),
                     _ => None,
                 };
-                if has_partial(function, form, source) {
-                    check(|arena, a, b| arena.partial(function, form, source, a, b).unwrap(), partial);
+                if has_partial(function, signature, source) {
+                    check(|arena, a, b| arena.partial(function, signature, source, a, b).unwrap(), partial);
                 }
             }
         }
@@ -225,10 +225,10 @@ fn parts_that_repeat_a_choice_have_names_of_their_own() {
     assert_eq!(texts, ["u·u", "u"]);
 }
 
-fn has_partial(function: Function, form: Form, source: usize) -> bool {
-    match form {
-        Form::Real => source < function.arity(),
-        Form::RealInt => source == 0,
+fn has_partial(function: Function, signature: Signature, source: usize) -> bool {
+    match signature {
+        Signature::Real => source < function.arity(),
+        Signature::RealInt => source == 0,
         _ => false,
     }
 }

@@ -4,7 +4,7 @@
 
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::{RealSystem, Word};
 
 use crate::bytes::is_frozen;
@@ -148,16 +148,19 @@ pub fn check_function(function: Function) {
 }
 
 pub fn functions() -> impl Iterator<Item = Function> {
-    Function::ALL.iter().copied().filter(|function| function.forms().any(|form| form == Form::Int))
+    Function::ALL
+        .iter()
+        .copied()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Int))
 }
 
 #[test]
-fn functions_of_integers_are_what_the_manual_says() {
+fn functions_of_integers_match_the_manual() {
     functions().for_each(check_function);
 }
 
 #[test]
-fn no_function_of_a_release_goes_unproven() {
+fn every_released_function_of_integers_is_tested() {
     for function in functions().filter(|&function| is_frozen(function)) {
         assert!(by_the_manual(function.name(), 1, 1, 8).is_some(), "{} has no proof", function.name());
     }

@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, FRAC_PI_2};
 use reviver_isa::Function;
 use reviver_isa::arith::Elementary::{self, *};
 use reviver_isa::fault::Eval;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::number::taylor::Coefficients;
 use reviver_isa::number::{Arithmetic, F64, FixedPoint, Reals, TaylorReals, Wide};
 
@@ -17,10 +17,10 @@ use crate::precise::{self, polynomial};
 /// The coefficients of one jet.
 pub type Jet<const N: usize> = [f64; N];
 
-/// Evaluates a row over lifted numbers; the second source of [`Form::RealInt`] is the primal of `b`.
+/// Evaluates a row over Taylor numbers; the second source of [`Signature::RealInt`] is the primal of `b`.
 pub fn row<R: Reals<Bits = u64>, const N: usize>(
     reals: R,
-    (function, form): (Function, Form),
+    (function, signature): (Function, Signature),
     a: Jet<N>,
     b: Jet<N>,
 ) -> Eval<Jet<N>>
@@ -29,8 +29,8 @@ where
 {
     let numbers = Arithmetic { words: Wide, reals: TaylorReals::<R, N>::new(reals) };
     let (x, y) = (series(reals, a), series(reals, b));
-    let value = match form {
-        Form::RealInt => function.real_int(&numbers, x, b[0] as i64),
+    let value = match signature {
+        Signature::RealInt => function.real_int(&numbers, x, b[0] as i64),
         _ => function.real(&numbers, x, y),
     };
     Ok(numbers.reals.admit(value?)?.0.map(|lane| reals.to_f64(lane)))
@@ -45,16 +45,18 @@ pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Coeff
     Coefficients(coefficients.map(|c| reals.literal(c).unwrap()))
 }
 
-/// Returns every function and form from reals to reals.
-pub fn rows() -> impl Iterator<Item = (Function, Form)> {
+/// Returns every function and signature from reals to reals.
+pub fn rows() -> impl Iterator<Item = (Function, Signature)> {
     Function::ALL.iter().flat_map(|&function| {
-        let forms = function.forms().filter(|form| matches!(form, Form::Real | Form::RealInt));
-        forms.map(move |form| (function, form))
+        let signatures = function
+            .signatures()
+            .filter(|signature| matches!(signature, Signature::Real | Signature::RealInt));
+        signatures.map(move |signature| (function, signature))
     })
 }
 
 /// Returns sources within the function's domain, with some distance to points where it bends or ends.
-pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] {
+pub fn sources(function: Function, signature: Signature, random: &mut Random) -> [f64; 2] {
     use Function::{Acos, Asin, Floor, Ln1p, Log, LogGamma, Max, Min, Pow, Round, Sqrt, Tan};
     // Multiples of 1/64 are exact in every system.
     let mut some = |low: f64, high: f64| (64.0 * (low + (high - low) * random.unit())).round() / 64.0;
@@ -67,8 +69,8 @@ pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] 
         _ if some(0.0, 1.0) < 0.5 => -a,
         _ => a,
     };
-    match form {
-        Form::RealInt => [a, some(-5.0, 6.0).round()],
+    match signature {
+        Signature::RealInt => [a, some(-5.0, 6.0).round()],
         _ if matches!(function, Min | Max) && (a - b).abs() < 0.1 => [a, b + 1.0],
         _ => [a, b],
     }
@@ -76,7 +78,7 @@ pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] 
 
 /// Returns the rows with a known textbook definition: all rows that a release has shipped, and newer ones if
 /// known.
-pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Form)> {
+pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Signature)> {
     let one = precise::real(1.0);
     rows().filter(move |&(function, _)| {
         let is_known = precise::textbook(function, &one, &one).is_some();
@@ -90,19 +92,19 @@ fn jet(primal: f64, random: &mut Random) -> Jet<7> {
     array::from_fn(|k| if k == 0 { primal } else { (32.0 * random.unit()).round() / 64.0 - 0.25 })
 }
 
-fn check_row<R: Reals<Bits = u64>>(reals: R, (function, form): (Function, Form), tolerance: f64) {
+fn check_row<R: Reals<Bits = u64>>(reals: R, (function, signature): (Function, Signature), tolerance: f64) {
     let mut random = Random::new();
     for _ in 0..20 {
-        let [a, b] = sources(function, form, &mut random);
+        let [a, b] = sources(function, signature, &mut random);
         let a = jet(a, &mut random);
-        let b = if form == Form::Real { jet(b, &mut random) } else { constant(b) };
-        let found = row(reals, (function, form), a, b).unwrap();
+        let b = if signature == Signature::Real { jet(b, &mut random) } else { constant(b) };
+        let found = row(reals, (function, signature), a, b).unwrap();
         let expected: Jet<7> =
             precise::taylor(|t| precise::value(function, &polynomial(&a, t), &polynomial(&b, t)));
         let size = expected.iter().fold(1.0, |size: f64, c| size.max(c.abs()));
         for k in 1..7 {
             let off = (found[k] - expected[k]).abs();
-            let place = format!("{function:?} ({form:?}) of {a:?} and {b:?}");
+            let place = format!("{function:?} ({signature:?}) of {a:?} and {b:?}");
             assert!(off <= tolerance * size, "{place}: coefficient {k} is {}, not {}", found[k], expected[k]);
         }
     }
@@ -131,7 +133,7 @@ fn check_series(
 
 /// Tests series from Abramowitz and Stegun, chapters 3 and 4.
 #[test]
-fn series_are_those_of_the_books() {
+fn series_match_the_literature() {
     type Jets = TaylorReals<F64, 7>;
     let of = |f: Elementary| move |s: Jets, x| s.elementary(f, x);
     let one_more = |s: Jets, x| s.add(s.literal(1.0)?, x);
@@ -165,7 +167,7 @@ fn series_are_those_of_the_books() {
 }
 
 #[test]
-fn series_of_compositions_are_those_of_the_books() {
+fn series_of_compositions_match_the_literature() {
     let one_more = |s: TaylorReals<F64, 7>, x| s.add(s.literal(1.0)?, x);
     let exp_sin = |s: TaylorReals<F64, 7>, x| s.elementary(Exp, s.elementary(Sin, x)?);
     check_series("exp(sin x)", exp_sin, [1.0, 1.0, 0.5, 0.0, -0.125, -1.0 / 15.0, -1.0 / 240.0]);

@@ -40,7 +40,7 @@ fn every_word_of_the_structured_statements_is_reserved() {
 }
 
 #[test]
-fn mnemonics_and_keywords_are_no_names() {
+fn mnemonics_and_keywords_are_not_names() {
     for update in Update::ALL {
         assert!(is_reserved(update.name()) && !is_name(update.name()));
     }
@@ -50,7 +50,7 @@ fn mnemonics_and_keywords_are_no_names() {
 }
 
 #[test]
-fn names_have_their_form() {
+fn names_have_the_required_form() {
     for name in ["a", "_", "A9", "loop1", "If", "x$1", "exp", "r0"] {
         assert!(is_name(name), "{name}");
     }

@@ -110,7 +110,7 @@ impl System {
         })
     }
 
-    /// Returns the partial derivative of the form (real, int) → real.
+    /// Returns the partial derivative of the signature (real, int) → real.
     pub fn partial_int(self, f: Function, a: f64, b: i64) -> Eval<f64> {
         with_numbers!(self, |n| {
             let partial = f.d_a_int(&n, n.reals.literal(a)?, b);

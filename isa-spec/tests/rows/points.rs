@@ -1,7 +1,7 @@
 //! Tests the points at which rows have a value but no derivative, or a kink, as determined by evaluating the
 //! rows.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
@@ -31,19 +31,26 @@ fn rows_describe_missing_derivatives() {
 #[test]
 fn rows_describe_their_kinks() {
     let numbers = Arithmetic { words: Wide, reals: F64 };
-    let operation = |function, form| Operation { update: Update::Add, function, form, undoes: false };
+    let operation =
+        |function, signature| Operation { update: Update::Add, function, signature, undoes: false };
     let with_kinks = Function::ALL.iter().filter(|&&function| {
-        operation(function, Form::Real).may_tie() && function.forms().any(|form| form == Form::Real)
+        operation(function, Signature::Real).may_tie()
+            && function.signatures().any(|signature| signature == Signature::Real)
     });
     let expected = [Function::Min, Function::Max, Function::Abs, Function::Relu];
     assert_eq!(with_kinks.copied().collect::<Vec<_>>(), expected);
-    let ties =
-        |function, a: f64, b: f64| operation(function, Form::Real).finds_tie(&numbers, (a, b), |a, b| a == b);
+    let ties = |function, a: f64, b: f64| {
+        operation(function, Signature::Real).finds_tie(&numbers, (a, b), |a, b| a == b)
+    };
     assert!(ties(Function::Max, 2.0, 2.0) && !ties(Function::Max, 2.0, 3.0));
     assert!(
         ties(Function::Abs, 0.0, 0.0) && ties(Function::Relu, -0.0, 0.0) && !ties(Function::Abs, 1.0, 1.0)
     );
-    let below =
-        Operation { update: Update::Add, function: Function::Lt, form: Form::RealsToInt, undoes: false };
+    let below = Operation {
+        update: Update::Add,
+        function: Function::Lt,
+        signature: Signature::RealsToInt,
+        undoes: false,
+    };
     assert!(below.finds_tie(&numbers, (1.0, 1.0), |a, b| a == b));
 }

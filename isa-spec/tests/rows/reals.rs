@@ -1,7 +1,7 @@
 //! Tests every function of reals against the platform's own floats, in all number systems.
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 
@@ -92,42 +92,45 @@ fn assert_close(function: Function, system: System, found: f64, expected: f64, a
 
 pub fn check_function(function: Function) {
     let name = function.name();
-    for form in function.forms() {
+    for signature in function.signatures() {
         for system in System::each() {
             let mut random = Random::new();
             let mut values = 0;
             for _ in 0..3000 {
                 let (a, b) = (sample(&mut random, system), sample(&mut random, system));
                 let (n, at) = (b.trunc() as i64, format!("{a}, {b}"));
-                let compared = match form {
-                    Form::Real => by_the_platform(name, a, b).zip(system.real(function, a, b).ok()),
-                    Form::RealInt => {
+                let compared = match signature {
+                    Signature::Real => by_the_platform(name, a, b).zip(system.real(function, a, b).ok()),
+                    Signature::RealInt => {
                         by_the_platform_int(name, a, n).zip(system.real_int(function, a, n).ok())
                     }
-                    Form::IntsToReal => Some(n as f64).zip(system.ints_to_real(function, n).ok()),
-                    Form::RealsToInt => {
+                    Signature::IntsToReal => Some(n as f64).zip(system.ints_to_real(function, n).ok()),
+                    Signature::RealsToInt => {
                         let truth = truth_by_the_platform(name, a, b).map(|v| v as f64);
                         truth.zip(system.reals_to_int(function, a, b).ok().map(|v| v as f64))
                     }
-                    Form::Int => None,
+                    Signature::Int => None,
                 };
                 if let Some((expected, found)) = compared.filter(|(expected, _)| expected.is_finite()) {
                     assert_close(function, system, found, expected, &at);
                     values += 1;
                 }
             }
-            let checked = form == Form::Int || !is_frozen(function) || values > 300;
+            let checked = signature == Signature::Int || !is_frozen(function) || values > 300;
             assert!(checked, "{name} in {} has {values} values only", system.reals);
         }
     }
 }
 
 pub fn functions() -> impl Iterator<Item = Function> {
-    Function::ALL.iter().copied().filter(|function| function.forms().any(|form| form != Form::Int))
+    Function::ALL
+        .iter()
+        .copied()
+        .filter(|function| function.signatures().any(|signature| signature != Signature::Int))
 }
 
 #[test]
-fn functions_of_reals_are_what_the_platform_says() {
+fn functions_of_reals_match_the_platform() {
     functions().for_each(check_function);
 }
 
@@ -170,7 +173,7 @@ fn literals_round_to_even() {
 
 /// Tests bits, text and magnitude of the cells of every system.
 #[test]
-fn cells_read_back_as_they_were() {
+fn cells_are_read_back_unchanged() {
     fn check<R: Reals>(reals: R) {
         let mut random = Random::new();
         for _ in 0..2000 {
@@ -192,7 +195,7 @@ fn cells_read_back_as_they_were() {
 /// Tests that a negative base to an odd power is negative even for large exponents: a float can't hold their
 /// parity.
 #[test]
-fn the_parity_of_large_exponents_counts() {
+fn the_parity_of_large_exponents_is_exact() {
     for system in System::each() {
         for n in [3, (1 << 24) + 1, (1 << 53) + 1, i64::MAX, -3, -(1 << 53) - 1] {
             assert_eq!(system.real_int(Function::Powi, -1.0, n), Ok(-1.0), "{n} in {}", system.reals);
@@ -206,7 +209,7 @@ fn the_parity_of_large_exponents_counts() {
 }
 
 #[test]
-fn rotations_turn_and_turn_back() {
+fn rotations_are_reversible() {
     fn check<R: Reals>(reals: R, tolerance: f64) {
         let mut random = Random::new();
         for _ in 0..2000 {

@@ -3,7 +3,7 @@
 //! The tangents are computed by finite differences.
 
 use reviver_isa::fault::{Eval, Fault};
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide, Words};
 use reviver_isa::step::{AnyFunction, Engine, Failed, Operation, step};
@@ -96,8 +96,8 @@ impl Engine for Array {
     }
 }
 
-fn operation(update: Update, function: Function, form: Form) -> Operation {
-    Operation { update, function, form, undoes: false }
+fn operation(update: Update, function: Function, signature: Signature) -> Operation {
+    Operation { update, function, signature, undoes: false }
 }
 
 fn some(random: &mut Random) -> Array {
@@ -177,7 +177,7 @@ pub fn check_update(update: Update) {
 }
 
 #[test]
-fn updates_make_of_numbers_what_the_manual_says() {
+fn updates_match_the_manual() {
     Update::ALL.iter().for_each(|&update| check_update(update));
     let narrow = reviver_isa::number::Narrow(reviver_isa::module::Word::W8);
     let words = Arithmetic { words: narrow, reals: F64 };
@@ -190,16 +190,16 @@ fn updates_make_of_numbers_what_the_manual_says() {
 /// numbers are omitted, because for sources below 1 they do nothing or divide by 0.
 fn steps_over_reals() -> Vec<Operation> {
     let is_smooth = |f: &&Function| !matches!(f, Function::Floor | Function::Round);
-    let of_reals = |f: &&Function| f.forms().any(|form| form == Form::Real);
+    let of_reals = |f: &&Function| f.signatures().any(|signature| signature == Signature::Real);
     let functions = move || Function::ALL.iter().filter(of_reals).filter(is_smooth);
-    let apply = |update| functions().map(move |&function| operation(update, function, Form::Real));
+    let apply = |update| functions().map(move |&function| operation(update, function, Signature::Real));
     let updates = computing(is_real).filter(|update| update.is_reversible());
     updates
         .flat_map(|update| match update.takes_function() {
             true => apply(update).collect(),
-            false => vec![operation(update, Function::Copy, Form::Real)],
+            false => vec![operation(update, Function::Copy, Signature::Real)],
         })
-        .chain([operation(Update::Swap, Function::Copy, Form::Real)])
+        .chain([operation(Update::Swap, Function::Copy, Signature::Real)])
         .collect()
 }
 
@@ -226,7 +226,7 @@ fn steps_over_reals_are_undone_with_their_adjoints() {
 
 /// Tests that Σ adjoint·tangent is the same before and after a step, for any tangents.
 #[test]
-fn steps_over_reals_keep_the_pairing_of_adjoints_and_tangents() {
+fn steps_over_reals_preserve_the_pairing_of_adjoints_and_tangents() {
     const SMALL: f64 = 1e-6;
     let mut random = Random::new();
     let cells: [[usize; 3]; 2] = [[0, 1, 2], [0, 1, 1]];
@@ -273,14 +273,16 @@ fn every_update_of_cells_does_something() {
     ];
     let of_cells = |update: &&Update| cell_actions.contains(&update.action());
     for &update in Update::ALL.iter().filter(of_cells) {
-        for (over, form) in [(is_integer as fn(&Over) -> bool, Form::Int), (is_real, Form::Real)] {
+        for (over, signature) in
+            [(is_integer as fn(&Over) -> bool, Signature::Int), (is_real, Signature::Real)]
+        {
             if !update.over().iter().any(over) {
                 continue;
             }
             let start = some(&mut Random::new());
             let mut array = start.clone();
-            let made = step(&mut array, operation(update, Function::Copy, form), [0, 1, 2]);
-            assert!(made.is_err() || array != start, "{update:?} does nothing to {form:?}");
+            let made = step(&mut array, operation(update, Function::Copy, signature), [0, 1, 2]);
+            assert!(made.is_err() || array != start, "{update:?} does nothing to {signature:?}");
         }
     }
 }
@@ -288,17 +290,17 @@ fn every_update_of_cells_does_something() {
 #[test]
 fn a_step_that_fails_changes_nothing() {
     let start = Array { ints: [1, 2, 0], reals: [1.0, 0.0, 0.0], adjoints: [1.0, 1.0, 1.0] };
-    let fails = |update, function, form, failed| {
+    let fails = |update, function, signature, failed| {
         let mut array = start.clone();
-        assert_eq!(step(&mut array, operation(update, function, form), [0, 1, 2]), Err(failed));
+        assert_eq!(step(&mut array, operation(update, function, signature), [0, 1, 2]), Err(failed));
         assert_eq!(array, start);
     };
-    fails(Update::Add, Function::Div, Form::Int, Failed::Value(Fault::DivisionByZero));
-    fails(Update::Add, Function::Div, Form::Real, Failed::Value(Fault::NonFinite));
+    fails(Update::Add, Function::Div, Signature::Int, Failed::Value(Fault::DivisionByZero));
+    fails(Update::Add, Function::Div, Signature::Real, Failed::Value(Fault::NonFinite));
     let no_slope = Failed::Partial { source: 0, fault: Fault::NonFinite };
-    fails(Update::Add, Function::Sqrt, Form::Real, no_slope);
-    fails(Update::Vacate, Function::Copy, Form::Real, Failed::NotVacant);
-    fails(Update::Assert, Function::Eq, Form::Int, Failed::Denied);
-    let back = Operation { undoes: true, ..operation(Update::Erase, Function::Copy, Form::Int) };
+    fails(Update::Add, Function::Sqrt, Signature::Real, no_slope);
+    fails(Update::Vacate, Function::Copy, Signature::Real, Failed::NotVacant);
+    fails(Update::Assert, Function::Eq, Signature::Int, Failed::Denied);
+    let back = Operation { undoes: true, ..operation(Update::Erase, Function::Copy, Signature::Int) };
     assert_eq!(step(&mut start.clone(), back, [0, 1, 2]), Err(Failed::Irreversible));
 }

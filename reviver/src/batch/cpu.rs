@@ -65,9 +65,9 @@ pub(super) struct CpuLanes {
 }
 
 /// Maximum number of lanes in a chunk: keeps threads balanced and progress reports frequent.
-const LONGEST_PIECE: usize = 1024;
+const LONGEST_CHUNK: usize = 1024;
 /// Number of chunks for each thread in a block, if the block has that many lanes.
-const PIECES: usize = 16;
+const CHUNKS: usize = 16;
 
 /// Chunk of lanes that one thread executes in sequence.
 struct LaneChunk<'r> {
@@ -81,7 +81,7 @@ struct LaneChunk<'r> {
 struct Work<'w, 'r> {
     first: u64,
     inputs: &'w [&'w [u64]],
-    pieces: Mutex<std::vec::IntoIter<LaneChunk<'r>>>,
+    chunks: Mutex<std::vec::IntoIter<LaneChunk<'r>>>,
     groups: Option<&'w PlanGroups>,
     /// Smallest number of a failed lane; only set if a failure ends the batch.
     failed: AtomicU64,
@@ -95,14 +95,14 @@ impl PreparedLanes for CpuLanes {
 
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
         let LaneBlock { first, lanes, inputs, results } = block;
-        let length = lanes.div_ceil(self.threads * PIECES).clamp(1, LONGEST_PIECE);
-        let pieces = pieces(lanes, length, results);
-        let threads = self.threads.min(pieces.len());
-        let pieces = Mutex::new(pieces.into_iter());
+        let length = lanes.div_ceil(self.threads * CHUNKS).clamp(1, LONGEST_CHUNK);
+        let chunks = chunks(lanes, length, results);
+        let threads = self.threads.min(chunks.len());
+        let chunks = Mutex::new(chunks.into_iter());
         let begun = Instant::now();
         let groups = self.groups(lanes);
         let compile = begun.elapsed();
-        let work = Work { first, inputs, pieces, groups, failed: AtomicU64::new(u64::MAX), progress };
+        let work = Work { first, inputs, chunks, groups, failed: AtomicU64::new(u64::MAX), progress };
         let outcomes = share(threads as u32, || self.thread(&work));
         let mut outcome = BlockOutcome { compile, ..BlockOutcome::default() };
         for own in outcomes {
@@ -115,7 +115,7 @@ impl PreparedLanes for CpuLanes {
 
 impl CpuLanes {
     fn groups(&self, lanes: usize) -> Option<&PlanGroups> {
-        if self.groups.get().is_none() && !PlanGroups::is_worth_it(lanes) {
+        if self.groups.get().is_none() && !PlanGroups::pays_off(lanes) {
             return None;
         }
         self.groups.get_or_init(|| PlanGroups::new(&self.plan)).as_ref()
@@ -124,14 +124,14 @@ impl CpuLanes {
     /// Executes chunks until none are left.
     fn thread(&self, work: &Work<'_, '_>) -> Result<BlockOutcome, Error> {
         let mut outcome = BlockOutcome::default();
-        let Some(mut piece) = work.next() else { return Ok(outcome) };
+        let Some(mut chunk) = work.next() else { return Ok(outcome) };
         let mut call = self.workspace()?;
         let mut groups = work.groups.and_then(|groups| ThreadGroups::new(groups, &self.plan, &call));
         loop {
-            self.piece((&mut call, groups.as_mut()), work, &mut piece, &mut outcome)?;
-            (work.progress)(piece.lanes as u64);
+            self.chunk((&mut call, groups.as_mut()), work, &mut chunk, &mut outcome)?;
+            (work.progress)(chunk.lanes as u64);
             match work.next() {
-                Some(next) => piece = next,
+                Some(next) => chunk = next,
                 None => break,
             }
         }
@@ -144,34 +144,34 @@ impl CpuLanes {
         idle.map_or_else(|| lane::workspace(&self.plan), Ok)
     }
 
-    fn piece(
+    fn chunk(
         &self,
         (call, mut groups): (&mut Workspace, Option<&mut ThreadGroups<'_>>),
         work: &Work<'_, '_>,
-        piece: &mut LaneChunk<'_>,
+        chunk: &mut LaneChunk<'_>,
         outcome: &mut BlockOutcome,
     ) -> Result<(), Error> {
-        if work.failed.load(Ordering::Relaxed) < work.first + piece.at as u64 {
+        if work.failed.load(Ordering::Relaxed) < work.first + chunk.at as u64 {
             return Ok(());
         }
         let mut inputs = Vec::with_capacity(work.inputs.len());
-        inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
+        inputs.extend(work.inputs.iter().map(|column| column.get(chunk.at..).unwrap_or_default()));
         if let Some(groups) = &mut groups {
-            groups.begin(piece.lanes, &inputs);
+            groups.begin(chunk.lanes, &inputs);
         }
         // Position in the order in which rows are taken.
         let mut place = 0;
         // Lanes before this position run alone.
         let mut next_group = 0;
-        while place < piece.lanes {
+        while place < chunk.lanes {
             if self.plan.options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
             if let Some(groups) = &mut groups {
-                groups.reorder(place, piece.lanes, &inputs);
+                groups.reorder(place, chunk.lanes, &inputs);
             }
             let row = groups.as_ref().map_or(place, |groups| groups.row(place));
-            let lane = work.first + (piece.at + row) as u64;
+            let lane = work.first + (chunk.at + row) as u64;
             // Lanes with smaller numbers still run, even if their places are later.
             if work.failed.load(Ordering::Relaxed) < lane {
                 place += 1;
@@ -179,9 +179,9 @@ impl CpuLanes {
             }
             if let Some(groups) = groups.as_mut().filter(|_| place >= next_group) {
                 if groups.is_full(place) {
-                    groups.write(&mut piece.results);
+                    groups.write(&mut chunk.results);
                 }
-                match groups.carry_out(&self.plan, place..piece.lanes, &inputs) {
+                match groups.carry_out(&self.plan, place..chunk.lanes, &inputs) {
                     GroupLanes::Done(lanes) => {
                         place += lanes;
                         outcome.in_groups += lanes as u64;
@@ -193,13 +193,13 @@ impl CpuLanes {
             self.alone(
                 call,
                 work,
-                LaneRow { lane, row, inputs: &inputs, results: &mut piece.results },
+                LaneRow { lane, row, inputs: &inputs, results: &mut chunk.results },
                 outcome,
             )?;
             place += 1;
         }
         if let Some(groups) = groups {
-            groups.write(&mut piece.results);
+            groups.write(&mut chunk.results);
         }
         Ok(())
     }
@@ -230,17 +230,17 @@ impl CpuLanes {
 impl<'r> Work<'_, 'r> {
     /// Returns the next chunk, in lane order. Therefore every lane before a failed lane has been started.
     fn next(&self) -> Option<LaneChunk<'r>> {
-        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next()
     }
 }
 
-fn pieces<'r>(lanes: usize, length: usize, results: &'r mut [&mut [u64]]) -> Vec<LaneChunk<'r>> {
+fn chunks<'r>(lanes: usize, length: usize, results: &'r mut [&mut [u64]]) -> Vec<LaneChunk<'r>> {
     let columns = results.len();
-    let piece = |at| LaneChunk { at, lanes: length.min(lanes - at), results: Vec::with_capacity(columns) };
-    let mut pieces: Vec<LaneChunk<'r>> = (0..lanes).step_by(length).map(piece).collect();
+    let chunk = |at| LaneChunk { at, lanes: length.min(lanes - at), results: Vec::with_capacity(columns) };
+    let mut chunks: Vec<LaneChunk<'r>> = (0..lanes).step_by(length).map(chunk).collect();
     for column in results {
         let parts = column.chunks_mut(length);
-        pieces.iter_mut().zip(parts).for_each(|(piece, part)| piece.results.push(part));
+        chunks.iter_mut().zip(parts).for_each(|(chunk, part)| chunk.results.push(part));
     }
-    pieces
+    chunks
 }

@@ -190,8 +190,8 @@ impl GpuLanes {
         let outcome = self.processor.carry_out(block, progress)?;
         for (column, found) in results.iter_mut().zip(&found) {
             for (&row, &bits) in rows.iter().zip(found) {
-                if let Some(there) = column.get_mut(row) {
-                    *there = bits;
+                if let Some(slot) = column.get_mut(row) {
+                    *slot = bits;
                 }
             }
         }

@@ -38,14 +38,14 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
         })
         .collect();
     let run_kind = LaneRunKind::Whole(plan.task.travel());
-    let asked = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, RequestedNumber)> {
+    let requested = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, RequestedNumber)> {
         cells.into_iter().map(|(n, cell)| (n, RequestedNumber::Cell(cell))).collect()
     };
     match &plan.task {
-        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, run_kind, asked(cells))?]),
+        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, run_kind, requested(cells))?]),
         LaneTask::RoundTrip | LaneTask::RoundTripBack => {
             let arrived = cells.iter().map(|&(_, cell)| cell).collect();
-            Ok(vec![to(device, plan, run_kind, asked(cells))?, again(device, plan, arrived)?])
+            Ok(vec![to(device, plan, run_kind, requested(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
             let together = plan.together(LossCell::turns_with);
@@ -56,7 +56,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
 }
 
 /// Returns the pass that runs from the results back to the initial state.
-fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
+fn again(device: &BatchDevice, plan: &LanePlan, inputs: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);
     let mut call = plan.executable.workspace()?;
@@ -67,8 +67,8 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
     let request = LanesRequest {
         run_kind: LaneRunKind::Whole(travel),
         level: plan.executable.level(),
-        given,
-        asked: begun.map(RequestedNumber::Cell).collect(),
+        inputs,
+        outputs: begun.map(RequestedNumber::Cell).collect(),
         reports_steps: false,
     };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
@@ -111,13 +111,13 @@ fn to(
     device: &BatchDevice,
     plan: &LanePlan,
     run_kind: LaneRunKind,
-    asked: Vec<(usize, RequestedNumber)>,
+    outputs: Vec<(usize, RequestedNumber)>,
 ) -> Result<DevicePass, Error> {
     let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
-    let (columns, asked) = asked.into_iter().unzip();
-    let given = plan.inputs.iter().map(of_cell).collect();
+    let (columns, outputs) = outputs.into_iter().unzip();
+    let inputs = plan.inputs.iter().map(of_cell).collect();
     let request =
-        LanesRequest { run_kind, level: plan.executable.level(), given, asked, reports_steps: false };
+        LanesRequest { run_kind, level: plan.executable.level(), inputs, outputs, reports_steps: false };
     let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::To { lanes, columns })
 }
@@ -160,9 +160,9 @@ impl DevicePass {
     ) -> Result<LanesRun, Error> {
         match self {
             DevicePass::To { lanes: shader, columns } => {
-                let mut there: Vec<Option<&mut [u64]>> =
+                let mut columns_left: Vec<Option<&mut [u64]>> =
                     results.iter_mut().map(|column| Some(&mut **column)).collect();
-                let own = columns.iter().filter_map(|&n| there.get_mut(n)?.take());
+                let own = columns.iter().filter_map(|&n| columns_left.get_mut(n)?.take());
                 let mut found: Vec<&mut [u64]> = own.collect();
                 run(shader, inputs, &mut found)
             }
@@ -204,7 +204,7 @@ fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]
         let mut own = column.to_vec();
         let bits = closed.and_then(|row| column.get(row)).copied().unwrap_or_default();
         for &row in &open {
-            own.get_mut(row).into_iter().for_each(|there| *there = bits);
+            own.get_mut(row).into_iter().for_each(|slot| *slot = bits);
         }
         Cow::Owned(own)
     };

@@ -13,13 +13,13 @@ use reviver_vm::differentiate::group::{GROUP, InGroup};
 
 use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
-use crate::end_to_end::in_one_go;
+use crate::end_to_end::run_budget;
 use crate::loss::LossCell;
 use crate::shared::GroupKey;
 use crate::workspace::Workspace;
 
-/// Maximum number of group routes to compile, because each takes time.
-const MOST_WAYS: usize = 4;
+/// Maximum number of group calls to compile, because each takes time.
+const MOST_CALLS: usize = 4;
 
 /// Maximum numbers in the cells of a group. Larger groups miss the cache; single lanes need a quarter of the memory.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -31,15 +31,15 @@ const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 }
 /// Compiled SIMD-group code of a plan.
 #[derive(Debug)]
 pub(super) struct PlanGroups {
-    /// For each run of consecutive losses: the index of the first loss, and its group routes.
-    ways: Vec<(usize, Arc<GroupCall>)>,
+    /// For each run of consecutive losses: the index of the first loss, and its group call.
+    group_calls: Vec<(usize, Arc<GroupCall>)>,
     /// Input columns, in the order of their cells.
     columns: Vec<usize>,
 }
 
 impl PlanGroups {
     /// Returns true if `lanes` lanes repay compiling the code.
-    pub fn is_worth_it(lanes: usize) -> bool {
+    pub fn pays_off(lanes: usize) -> bool {
         lanes >= FEWEST_LANES
     }
 
@@ -50,7 +50,7 @@ impl PlanGroups {
             plan.together(LossCell::turns_with).flat_map(in_rows).collect();
         let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
         let numbers = |(_, losses): &(usize, &[LossCell])| GROUP * (2 * ints + reals * (2 + losses.len()));
-        if !(1..=MOST_WAYS).contains(&together.len())
+        if !(1..=MOST_CALLS).contains(&together.len())
             || together.iter().map(numbers).sum::<usize>() > MOST_NUMBERS
         {
             return None;
@@ -61,13 +61,13 @@ impl PlanGroups {
         given.sort_unstable();
         let columns = given.iter().map(|&(_, _, column)| column).collect();
         let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
-        let mut ways = Vec::new();
+        let mut group_calls = Vec::new();
         for (first, losses) in together {
             let turn = losses.first()?.shared.turn;
             let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
-            ways.push((first, shared.group_call(&GroupKey { turn, rows, given: given.clone() })?));
+            group_calls.push((first, shared.group_call(&GroupKey { turn, rows, given: given.clone() })?));
         }
-        Some(PlanGroups { ways, columns })
+        Some(PlanGroups { group_calls, columns })
     }
 }
 
@@ -75,8 +75,8 @@ impl PlanGroups {
 #[derive(Debug)]
 pub(super) struct ThreadGroups<'g> {
     groups: &'g PlanGroups,
-    /// Buffers for each of the routes.
-    rooms: Vec<GroupMemory>,
+    /// Memory of each group call.
+    memories: Vec<GroupMemory>,
     most_steps: u64,
     /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
     begun: usize,
@@ -103,20 +103,20 @@ impl<'g> ThreadGroups<'g> {
     /// Creates groups that start with the state of `call`, except for lane inputs. Returns `None` if groups can't
     /// start there, or there is no memory for them.
     pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
-        let room = |(first, ways): &(usize, Arc<GroupCall>)| {
-            let own = plan.losses.get(*first..*first + ways.rows())?;
+        let memory = |(first, group_calls): &(usize, Arc<GroupCall>)| {
+            let own = plan.losses.get(*first..*first + group_calls.rows())?;
             let seeds = own.iter().map(|loss| loss.seeds.to_vec()).collect();
-            ways.room(&call.inputs.start, seeds).ok().flatten()
+            group_calls.memory(&call.inputs.start, seeds).ok().flatten()
         };
-        let rooms = groups.ways.iter().map(room);
-        let rooms = rooms.collect::<Option<Vec<_>>>()?;
-        let most_steps = in_one_go(&call.machine, call.most_steps);
+        let memories = groups.group_calls.iter().map(memory);
+        let memories = memories.collect::<Option<Vec<_>>>()?;
+        let most_steps = run_budget(&call.machine, call.most_steps);
         let given = GivenRows::new(plan.inputs.len()).ok()?;
         let kept = KeptRows::new(plan.results.len()).ok()?;
         let order = LaneOrder::new(plan);
         Some(ThreadGroups {
             groups,
-            rooms,
+            memories,
             most_steps,
             begun: 0,
             undone: 0,
@@ -172,14 +172,15 @@ impl<'g> ThreadGroups<'g> {
         GroupLanes::Alone(lanes)
     }
 
-    /// Runs a group through all routes. If there are fewer lanes than the group has, the last lane is repeated.
+    /// Runs a group through all group calls. If there are fewer lanes than the group has, the last lane is
+    /// repeated.
     fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
-        for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
+        for ((first, group_calls), memory) in self.groups.group_calls.iter().zip(&mut self.memories) {
             for (n, &column) in self.groups.columns.iter().enumerate() {
-                room.give(n, in_group(self.given.of(column, place, lanes)));
+                memory.give(n, in_group(self.given.of(column, place, lanes)));
             }
             let kept = &mut self.kept;
-            let end = ways.run(room, self.most_steps, |n, gradient| {
+            let end = group_calls.run(memory, self.most_steps, |n, gradient| {
                 for &(column, source) in plan.columns_of(first + n) {
                     kept.put(
                         column,

@@ -106,12 +106,12 @@ fn go(
         LaneTask::RoundTrip => {
             call.run()?;
             read(call, plan, lane);
-            there_and_back(call)
+            round_trip(call)
         }
         LaneTask::RoundTripBack => {
             call.run_back()?;
             read(call, plan, lane);
-            there_and_back(call)
+            round_trip(call)
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => differentiate(call, plan, lane, outcome),
     }
@@ -120,15 +120,15 @@ fn go(
 /// Reads the results after a completed run.
 fn read(call: &Workspace, plan: &LanePlan, lane: &mut LaneRow<'_, '_>) {
     let state = call.machine.state();
-    for (column, there) in plan.results.iter().zip(lane.results.iter_mut()) {
-        let (ResultSource::Cell(cell), Some(there)) = (column.source, there.get_mut(lane.row)) else {
+    for (column, slot) in plan.results.iter().zip(lane.results.iter_mut()) {
+        let (ResultSource::Cell(cell), Some(slot)) = (column.source, slot.get_mut(lane.row)) else {
             continue;
         };
         let bits = match column.class {
             Class::Int => state.ints.get(cell).map(|&value| value as u64),
             Class::Real => state.reals.get(cell).copied(),
         };
-        *there = bits.unwrap_or_default();
+        *slot = bits.unwrap_or_default();
     }
 }
 
@@ -141,7 +141,7 @@ fn note_leftovers(call: &Workspace, lane: u64, outcome: &mut BlockOutcome) -> Re
 }
 
 /// Checks that nothing is left over, then runs back to the start, which must be restored.
-fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
+fn round_trip(call: &mut Workspace) -> Result<(), Error> {
     let garbage = call.leftovers()?;
     if !garbage.is_empty() {
         return Err(Error::Leftovers { garbage });
@@ -181,9 +181,9 @@ fn differentiate(
     let LaneRow { lane, row, results, .. } = lane;
     let each = |n: usize, values: &[u64], adjoints: &[u64]| {
         for &(column, source) in plan.columns_of(n) {
-            let there = results.get_mut(column).and_then(|column| column.get_mut(*row));
-            if let Some(there) = there {
-                *there = match source {
+            let slot = results.get_mut(column).and_then(|column| column.get_mut(*row));
+            if let Some(slot) = slot {
+                *slot = match source {
                     LossColumn::Value(seeded) => values.get(seeded).copied().unwrap_or_default(),
                     LossColumn::Adjoint(cell) => adjoints.get(cell).copied().unwrap_or_default(),
                 };

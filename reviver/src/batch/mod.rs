@@ -111,8 +111,8 @@ impl Batch {
         self.whole(LaneTask::RoundTrip, lanes)
     }
 
-    /// Computes a loss (`y`) and its derivatives (`x'`) in each lane, by the cells `by`, or by all real inputs if `by` is
-    /// empty. A shared input has one derivative, the sum over all lanes ([`LaneResults::sums`]).
+    /// Computes a loss (`y`) and its derivatives (`x'`) in each lane, by the cells `by`, or by all real inputs if `by`
+    /// is empty. A shared input has one derivative, the sum over all lanes ([`LaneResults::sums`]).
     ///
     /// # Errors
     /// The errors of [`Batch::run`].

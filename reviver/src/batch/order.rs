@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_tried_one_after_the_other() {
+    fn columns_are_compared_in_their_order() {
         let reals = [3.0, -1.0, 2.0, -1.0, 0.5].map(f64::to_bits);
         let ints = [2, 1, 1, 2, 1];
         let inputs: [&[u64]; 2] = [&reals, &ints];

@@ -97,7 +97,7 @@ fn runs_have_the_same_bits() {
 }
 
 #[test]
-fn runs_back_find_the_same_bits() {
+fn backward_runs_have_the_same_bits() {
     let mut arrived = 0;
     for path in programs() {
         let assembled = open(&path).unwrap();
@@ -166,7 +166,7 @@ fn give_results(executable: &Executable, call: &mut reviver::Workspace, end: &St
 
 /// Differentiates the first cell of every real result by every real input.
 #[test]
-fn gradients_are_the_same_bits() {
+fn gradients_have_the_same_bits() {
     let (mut found, mut native) = (0, 0);
     for path in programs() {
         let assembled = open(&path).unwrap();
@@ -243,7 +243,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 #[test]
-fn an_engine_of_ones_choice_is_named() {
+fn engines_are_found_by_their_name() {
     for choice in EngineChoice::ALL {
         assert_eq!(EngineChoice::from_name(choice.name()), Some(choice));
     }

@@ -153,7 +153,7 @@ fn agree(executable: &Executable, columns: &[(String, Class, Vec<u64>)], travel:
 }
 
 #[test]
-fn lanes_are_single_runs_in_both_directions() {
+fn lanes_equal_single_runs_in_both_directions() {
     let (mut there, mut back) = (0, 0);
     for path in programs() {
         let assembled = open(&path).unwrap();
@@ -271,7 +271,7 @@ fn a_million_lanes_keep_their_order() {
 }
 
 #[test]
-fn a_long_lane_beside_short_ones() {
+fn a_long_lane_next_to_short_ones() {
     let text = ".in n\n.out y\nfor i in 0..n\nadd y, i\nrof\n";
     let program = compiled(text, EngineChoice::Auto);
     let mut numbers = vec![1; 100];
@@ -293,7 +293,7 @@ fn a_long_lane_beside_short_ones() {
 }
 
 #[test]
-fn lanes_whose_neighbours_go_other_ways_have_their_own_derivatives() {
+fn diverging_lanes_have_their_own_derivatives() {
     const LANES: usize = 3_000;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/besselj.rasm");
     let programs =
@@ -462,7 +462,7 @@ add x, 1e6
 ";
 
 #[test]
-fn a_row_that_is_mended_leaves_the_others_as_they_are() {
+fn a_recomputed_row_does_not_change_the_others() {
     let program = compiled(SENSITIVE, EngineChoice::Jit);
     let lanes = LaneInputs::new(2).reals("x", vec![0.0003, 64.0]).reals("z", vec![5.0, 5.0]);
     let found = batch(&program, 1).jacobian(&[program.reals("y").unwrap()], &[], &lanes).unwrap();
@@ -476,7 +476,7 @@ fn a_row_that_is_mended_leaves_the_others_as_they_are() {
 }
 
 #[test]
-fn a_lane_that_isnt_restored_fails() {
+fn an_unrestored_lane_fails() {
     let text = ".inout x: real\n.out y: real\nadd y, x\n";
     let program = compiled(text, EngineChoice::Auto);
     let lanes = LaneInputs::new(2).reals("x", vec![0.1, 1e17]);

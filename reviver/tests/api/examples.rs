@@ -8,7 +8,7 @@ mod two_threads;
 mod value_and_gradient;
 
 #[test]
-fn the_value_and_the_gradient_are_found() {
+fn the_value_and_the_gradient_are_correct() {
     value_and_gradient::main().unwrap();
 }
 
@@ -18,6 +18,6 @@ fn newtons_method_converges() {
 }
 
 #[test]
-fn two_threads_find_the_same() {
+fn two_threads_have_equal_results() {
     two_threads::main().unwrap();
 }

@@ -20,7 +20,7 @@ add.sin y, x[1]
 ";
 
 #[test]
-fn a_gradient_is_that_of_the_formula() {
+fn a_gradient_matches_the_formula() {
     for engine in ENGINES {
         let program = compiled(LOOP, engine);
         let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
@@ -41,7 +41,7 @@ fn a_gradient_is_that_of_the_formula() {
 }
 
 #[test]
-fn second_derivatives_are_those_of_the_formula() {
+fn second_derivatives_match_the_formula() {
     for engine in ENGINES {
         let program = compiled(LOOP, engine);
         let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
@@ -81,7 +81,7 @@ fn a_diverged_reverse_sweep_is_recomputed() {
 }
 
 #[test]
-fn a_converted_real_that_counts_is_doubtful() {
+fn converting_a_real_with_an_adjoint_is_reported() {
     let text =
         ".inout x: real default 2\n.out y: real\n.garbage g\nadd.toint g, x\nadd.toreal y, g\nadd y, x\n";
     for engine in ENGINES {
@@ -103,7 +103,7 @@ fn a_converted_real_that_counts_is_doubtful() {
 }
 
 #[test]
-fn an_erased_cell_that_counts_is_doubtful_and_has_a_place() {
+fn erasing_a_cell_with_an_adjoint_is_reported_with_its_place() {
     let text = ".inout x: real default 2\n.inout w: real default 5\n.out y: real\nadd.mul y, x, w\nerase x\nadd x, 7.0\nadd.mul y, x, w\n";
     for engine in ENGINES {
         let program = compiled(text, engine);
@@ -193,7 +193,7 @@ uncompute
 ";
 
 #[test]
-fn losses_that_turn_at_different_places_share_a_workspace() {
+fn losses_with_different_turning_points_share_a_workspace() {
     let program = compiled(TURNS, EngineChoice::Jit);
     let (x, losses) = (program.reals("x").unwrap(), ["y", "z"].map(|name| program.loss(name).unwrap()));
     let gradient = |call: &mut reviver::Workspace, n: usize| {
@@ -228,7 +228,7 @@ add g, x*x + sqrt(c)
 ";
 
 #[test]
-fn a_derivative_that_is_hidden_by_0_is_doubtful() {
+fn an_infinite_derivative_multiplied_by_0_is_reported() {
     for engine in ENGINES {
         let program = compiled(ROOTS, engine);
         let (x, f) = (program.reals("x").unwrap(), program.loss("f").unwrap());
@@ -247,7 +247,7 @@ fn a_derivative_that_is_hidden_by_0_is_doubtful() {
 }
 
 #[test]
-fn what_is_not_asked_for_need_not_have_a_derivative() {
+fn inputs_that_are_not_requested_need_no_derivative() {
     for engine in ENGINES {
         let all = reviver::assemble("roots.rasm", ROOTS).unwrap();
         for (program, exists) in [(all.with_respect_to(&["x"]).unwrap(), true), (all.clone(), false)] {
@@ -264,7 +264,7 @@ fn what_is_not_asked_for_need_not_have_a_derivative() {
 }
 
 #[test]
-fn a_second_derivative_at_a_kink_is_doubtful() {
+fn a_second_derivative_at_a_kink_is_reported() {
     let program = compiled(".inout x: real default 0\n.out y: real\nadd y, abs(0 - x*x)\n", ENGINES[0]);
     let mut call = program.workspace().unwrap();
     let (x, y) = (program.reals("x").unwrap(), program.loss("y").unwrap());

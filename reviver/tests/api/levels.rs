@@ -86,7 +86,7 @@ fn programs_agree_forward_and_backward() {
 }
 
 #[test]
-fn gradients_are_the_same_and_not_judged() {
+fn gradients_are_equal_and_not_verified() {
     let mut compared = 0;
     for (name, program) in shipped() {
         let [checked, unchecked] = [EngineChoice::Jit.into(), UNCHECKED]

@@ -8,7 +8,7 @@ const TEXT: &str = ".word 8\n.in n\n.in speed: real\n.inout M[2, 2]: real\n.out 
                     add y, speed\nadd y, M[0, 0]\nadd p, n\nsub p, n\npush p\npop p\n";
 
 #[test]
-fn names_that_mean_nothing_here_are_refused() {
+fn unknown_names_are_refused() {
     let program = compiled(TEXT, EngineChoice::Interp);
     assert_eq!(said(program.reals("sped")), "the program has no cell `sped`: did you mean `speed`?");
     assert_eq!(
@@ -56,7 +56,7 @@ fn slices_and_numbers_that_do_not_fit_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn numbers_that_other_systems_have_not_got_are_refused() {
+fn numbers_outside_the_number_system_are_refused() {
     for (real, value) in [("f32", 1e39), ("fixed 43", 1e7), ("fixed 16", f64::INFINITY)] {
         let program = compiled(&format!(".real {real}\n.inout x: real\nadd x, 1.0\n"), EngineChoice::Interp);
         let x = program.reals("x").unwrap();
@@ -84,7 +84,7 @@ fn handles_of_another_program_are_refused() {
 }
 
 #[test]
-fn nothing_is_read_before_anything_has_arrived() {
+fn results_are_refused_before_a_run_ends() {
     let program = compiled(TEXT, EngineChoice::Interp);
     let (n, y) = (program.ints("n").unwrap(), program.reals("y").unwrap());
     let call = program.workspace().unwrap();
@@ -94,7 +94,7 @@ fn nothing_is_read_before_anything_has_arrived() {
 }
 
 #[test]
-fn going_back_needs_every_result_and_finds_out_what_is_none() {
+fn running_backward_needs_every_result_and_detects_impossible_ones() {
     let text = ".in n\n.out a[2], b\nadd a[0], n\nadd b, a[0]\nsub n, a[0]\n";
     let program = compiled(text, EngineChoice::Jit);
     let [n, a, b, first] = ["n", "a", "b", "a[0]"].map(|name| program.ints(name).unwrap());
@@ -124,7 +124,7 @@ fn going_back_needs_every_result_and_finds_out_what_is_none() {
 }
 
 #[test]
-fn texts_files_and_images_that_are_no_programs_are_refused_with_places() {
+fn invalid_texts_files_and_images_are_refused_with_places() {
     let error = assemble("wrong.rasm", ".inout x\nadd x, y\n").unwrap_err();
     let Error::Text { diagnostics, rendered } = &error else { panic!("{error}") };
     assert_eq!(diagnostics.len(), 1);

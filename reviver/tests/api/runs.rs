@@ -13,7 +13,7 @@ use crate::support::{ENGINES, compiled};
 const FIBONACCI: &str = include_str!("../../../programs/fib.rasm");
 
 #[test]
-fn a_run_and_the_run_back_undo_each_other() {
+fn a_run_and_its_backward_run_undo_each_other() {
     for engine in ENGINES {
         let program = compiled(FIBONACCI, engine);
         let [n, a, b] = ["n", "a", "b"].map(|name| program.ints(name).unwrap());
@@ -120,7 +120,7 @@ fn elements_of_matrices_have_names() {
 
 /// A trap in a procedure leaves open frames in the machine, which the next call ignores.
 #[test]
-fn a_workspace_is_as_good_as_new_after_an_error() {
+fn a_workspace_can_be_reused_after_an_error() {
     let text = ".in n default 1\n.out q\ncall work(q, n)\n.proc work(inout q, in n)\n.ancilla k[4]\n\
                 add k[1], n\nadd.div q, 12, k[1]\nsub k[1], n\n.end\n";
     for engine in ENGINES {
@@ -159,7 +159,7 @@ fn steps_have_a_limit_if_one_is_set() {
 }
 
 #[test]
-fn threads_share_a_program_and_find_the_same() {
+fn threads_share_a_program_with_equal_results() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/norm.rasm");
     let program = open(path).unwrap().compile(EngineChoice::Jit).unwrap();
     let (v, length) = (program.reals("v").unwrap(), program.reals("length").unwrap());
@@ -208,7 +208,7 @@ fn warnings_are_kept() {
 }
 
 #[test]
-fn what_threads_share_may_be_shared() {
+fn shared_types_are_send_and_sync() {
     fn is_shared<T: Send + Sync + Clone + 'static>() {}
     fn is_sent<T: Send + 'static>() {}
     fn is_thrown<T: std::error::Error + Send + Sync + 'static>() {}
@@ -220,7 +220,7 @@ fn what_threads_share_may_be_shared() {
 
 /// Native code doesn't access adjoints that aren't allocated.
 #[test]
-fn programs_that_name_adjoints_are_called_as_others_are() {
+fn programs_that_name_adjoints_can_be_called() {
     for engine in ENGINES {
         let program = compiled(".inout x: real\n.out y: real\nadd y, x'\nadd x', 2.5\nadd y, x'\n", engine);
         let mut call = program.workspace().unwrap();
@@ -232,7 +232,7 @@ fn programs_that_name_adjoints_are_called_as_others_are() {
 }
 
 #[test]
-fn a_state_that_no_run_begins_with_is_refused() {
+fn an_invalid_initial_state_is_refused() {
     let program = compiled(".word 8\n.inout n, x: real\nadd n, 1\n", EngineChoice::Interp);
     let begin = || Machine::at_begin(program.program().clone()).unwrap().into_state();
     let mut call = program.workspace().unwrap();
@@ -251,7 +251,7 @@ fn a_state_that_no_run_begins_with_is_refused() {
 
 /// Tapes have no names, so a state provides their values.
 #[test]
-fn a_run_begins_with_a_state_that_has_a_tape() {
+fn a_run_can_begin_with_a_state_that_has_a_tape() {
     let text = ".in n\nread r0\nadd n, r0\nwrite n\nwrite r0\n";
     for engine in ENGINES {
         let program = compiled(text, engine);

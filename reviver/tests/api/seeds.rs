@@ -76,7 +76,7 @@ fn directions_are_products_and_series() {
 }
 
 #[test]
-fn vectors_that_mean_nothing_are_refused() {
+fn invalid_vectors_are_refused() {
     let (program, other) = (compiled(PAIR, ENGINES[0]), compiled(PAIR, ENGINES[0]));
     let (x, y, foreign) =
         (program.reals("x").unwrap(), program.reals("y").unwrap(), other.reals("y").unwrap());
@@ -106,7 +106,7 @@ fn vectors_that_mean_nothing_are_refused() {
 
 /// SIMD groups, single-lane native code, and the interpreter give the same bits for any seeds.
 #[test]
-fn lanes_have_the_bits_of_calls() {
+fn lanes_have_the_same_bits_as_calls() {
     const LANES: usize = 37;
     let first: Vec<f64> = (0..LANES).map(|lane| lane as f64 * 0.25 - 3.0).collect();
     let second: Vec<f64> = (0..LANES).map(|lane| 1.0 / (lane as f64 + 1.0)).collect();

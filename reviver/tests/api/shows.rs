@@ -35,7 +35,7 @@ fn shown(name: &str, value: ShownNumber) -> Shown {
 }
 
 #[test]
-fn calls_pass_on_what_is_shown() {
+fn calls_report_shown_values() {
     for engine in ENGINES {
         let program = compiled(TEXT, engine);
         let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
@@ -68,7 +68,7 @@ fn calls_pass_on_what_is_shown() {
 
 /// A program without `show` isn't affected: its gradients still need no machine.
 #[test]
-fn a_program_that_shows_nothing_is_as_it_was() {
+fn a_program_without_show_is_unaffected() {
     for engine in ENGINES {
         let program = compiled(".inout x: real default 3\n.out y: real\n        add   y, x*x\n", engine);
         let loss = program.loss("y").unwrap();

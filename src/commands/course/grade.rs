@@ -15,11 +15,15 @@ use crate::{output, streams};
 pub fn run(options: &CourseGrade) -> Fallible {
     confine(options.limits.limit_memory);
     let exercises = exercises()?;
-    let hidden =
-        options.judged.hidden.as_deref().map(|path| HiddenTests::read(path, exercises)).transpose()?;
+    let hidden = options
+        .grading_options
+        .hidden
+        .as_deref()
+        .map(|path| HiddenTests::read(path, exercises))
+        .transpose()?;
     let assembly = AssemblyLimits { copied_instructions: options.limits.limit_instructions };
     let usual = TestLimits { assembly, ..USUAL };
-    let grading = Grading { running: options.judged.running, usual, hidden: hidden.as_ref() };
+    let grading = Grading { running: options.grading_options.running, usual, hidden: hidden.as_ref() };
     let folder = CourseFolder { path: options.folder.clone() };
     for exercise in exercises.iter().skip(options.from) {
         let grade = grading.grade(&folder, exercise)?;

@@ -21,10 +21,14 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
     let exercises = exercises()?;
     check(options, json)?;
     let Folders { folders, skipped } = Folders::of(&options.folders, exercises)?;
-    let hidden =
-        options.judged.hidden.as_deref().map(|path| HiddenTests::read(path, exercises)).transpose()?;
+    let hidden = options
+        .grading_options
+        .hidden
+        .as_deref()
+        .map(|path| HiddenTests::read(path, exercises))
+        .transpose()?;
     if let Some(hidden) = &hidden {
-        hidden.check(exercises, options.judged.running)?;
+        hidden.check(exercises, options.grading_options.running)?;
     }
     let class_grading = ClassGrading { options, exercises, hidden: hidden.as_ref() };
     if options.classroom {
@@ -145,7 +149,7 @@ impl ClassGrading<'_> {
 
     /// Returns the arguments of a child process.
     fn command(&self, folder: &Path, from: usize) -> Vec<OsString> {
-        let CourseReport { judged, limits, .. } = self.options;
+        let CourseReport { grading_options, limits, .. } = self.options;
         let mut arguments: Vec<OsString> = ["course", "grade", "--from"].map(OsString::from).to_vec();
         arguments.push(from.to_string().into());
         let mut option = |name: &str, value: OsString| {
@@ -155,11 +159,11 @@ impl ClassGrading<'_> {
         };
         option("limit-memory", limits.limit_memory.to_string().into());
         option("limit-instructions", limits.limit_instructions.to_string().into());
-        let limits = judged.running.limits(USUAL);
+        let limits = grading_options.running.limits(USUAL);
         option("max-steps", limits.max_steps.to_string().into());
         option("memory", limits.max_bytes.to_string().into());
-        option("engine", judged.running.engine.name().into());
-        if let Some(hidden) = &judged.hidden {
+        option("engine", grading_options.running.engine.name().into());
+        if let Some(hidden) = &grading_options.hidden {
             option("hidden", hidden.clone().into());
         }
         arguments.push("--".into());

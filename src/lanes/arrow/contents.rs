@@ -26,14 +26,15 @@ impl<R: Read + Seek> ArrowTable<R> {
 
     /// Returns the next batch; `None` at the end.
     pub fn next(&mut self) -> Result<Option<ArrowMessage>, BrokenArrow> {
-        const ASTRAY: &str = "its table of contents refers to something that isn't a record batch";
+        const MISPLACED: &str = "its table of contents refers to something that isn't a record batch";
         let Some(offset) = self.offsets.next() else { return Ok(None) };
-        let offset = u64::try_from(offset).map_err(|_| BrokenArrow::wrong(ASTRAY))?;
+        let offset = u64::try_from(offset).map_err(|_| BrokenArrow::wrong(MISPLACED))?;
         self.source.seek(SeekFrom::Start(offset))?;
         let mut mark = [0; 4];
         exact(&mut self.source, &mut mark, "in front of a record batch")?;
-        let message = if mark == MESSAGE_MARK { ArrowMessage::behind_mark(&mut self.source)? } else { None };
-        message.map(Some).ok_or_else(|| BrokenArrow::wrong(ASTRAY))
+        let message =
+            if mark == MESSAGE_MARK { ArrowMessage::message_after_mark(&mut self.source)? } else { None };
+        message.map(Some).ok_or_else(|| BrokenArrow::wrong(MISPLACED))
     }
 }
 

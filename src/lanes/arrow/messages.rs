@@ -42,7 +42,7 @@ impl ArrowMessage {
     }
 
     /// Reads a message after its mark; `None` for the end marker.
-    pub fn behind_mark(source: &mut impl Read) -> Result<Option<ArrowMessage>, BrokenArrow> {
+    pub fn message_after_mark(source: &mut impl Read) -> Result<Option<ArrowMessage>, BrokenArrow> {
         let mut length = [0; 4];
         exact(source, &mut length, "in front of a message")?;
         let length = u32::from_le_bytes(length);
@@ -80,7 +80,7 @@ impl<R: Read> ArrowStream<R> {
         } else if mark != MESSAGE_MARK {
             return Err(BrokenArrow::wrong(NO_ARROW));
         }
-        let first = ArrowMessage::behind_mark(&mut source)?;
+        let first = ArrowMessage::message_after_mark(&mut source)?;
         let first = first.ok_or_else(|| BrokenArrow::wrong("it ends before it names its columns"))?;
         let schema = schema(first.head()?.header_as_schema())?;
         Ok((ArrowStream { source, is_file, has_end: false }, schema))
@@ -92,7 +92,7 @@ impl<R: Read> ArrowStream<R> {
         match filled(&mut self.source, &mut mark)? {
             0 if !self.is_file => Ok(None),
             4 if mark == MESSAGE_MARK => {
-                let message = ArrowMessage::behind_mark(&mut self.source)?;
+                let message = ArrowMessage::message_after_mark(&mut self.source)?;
                 self.has_end = message.is_none();
                 Ok(message)
             }

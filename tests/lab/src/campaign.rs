@@ -51,7 +51,7 @@ pub fn programs(usual: u64) -> u64 {
 ///
 /// # Panics
 /// Panics with law, engine, seed, and a shrunk program if the law is violated.
-pub fn judge(law: Law, seeds: Range<u64>) {
+pub fn check_law(law: Law, seeds: Range<u64>) {
     for &engine in ALL {
         for seed in engine.share(seeds.clone()) {
             if let Err(reason) = verdict(law, &subject_on(engine, seed)) {
@@ -65,7 +65,7 @@ pub fn judge(law: Law, seeds: Range<u64>) {
 ///
 /// # Panics
 /// Panics with law, engine and program if the law is violated.
-pub fn judge_corners(law: Law) {
+pub fn check_corners(law: Law) {
     let corners = corners::all();
     for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners.iter().map(move |c| (e, c))) {
         let subject =

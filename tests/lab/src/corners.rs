@@ -1,7 +1,7 @@
 //! Corner cases: small programs at the limits of one rule each, which trap or just don't. Random programs rarely
 //! reach them. Each function also occurs once.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 
 /// Returns each program with its subject.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -13,7 +13,9 @@ pub fn all() -> Vec<(&'static str, String)> {
 
 /// Returns a program with every integer function, on operands with different signs.
 fn of_integers() -> String {
-    let of = |f: &&Function| **f != Function::Always && f.forms().any(|form| form == Form::Int);
+    let of = |f: &&Function| {
+        **f != Function::Always && f.signatures().any(|signature| signature == Signature::Int)
+    };
     let lines =
         Function::ALL.iter().filter(of).map(|f| format!("add.{} y{}\n", f.name(), sources(*f, ["a", "b"])));
     format!(".inout a = -7, b = 2, y\n{}", lines.collect::<String>())
@@ -23,14 +25,14 @@ fn of_integers() -> String {
 fn of_reals() -> String {
     let line = |function: Function, names| format!("add.{} y{}\n", function.name(), sources(function, names));
     let lines = Function::ALL.iter().flat_map(|&function| {
-        function.forms().flat_map(move |form| match form {
-            Form::Real if function.arity() == 2 => {
+        function.signatures().flat_map(move |signature| match signature {
+            Signature::Real if function.arity() == 2 => {
                 vec![line(function, ["x", "z"]), line(function, ["z", "x"])]
             }
-            Form::Real => vec![line(function, ["x", ""])],
-            Form::RealInt => vec![line(function, ["x", "n"])],
-            Form::IntsToReal => vec![line(function, ["n", "n"])],
-            Form::Int | Form::RealsToInt => Vec::new(),
+            Signature::Real => vec![line(function, ["x", ""])],
+            Signature::RealInt => vec![line(function, ["x", "n"])],
+            Signature::IntsToReal => vec![line(function, ["n", "n"])],
+            Signature::Int | Signature::RealsToInt => Vec::new(),
         })
     });
     format!(".inout x: real = 0.5, z: real = 2, n = 3, y: real\n{}", lines.collect::<String>())
@@ -300,7 +302,7 @@ mod tests {
 
     /// A function after a trapping one would not be tested.
     #[test]
-    fn all_functions_have_values_where_they_are_tried() {
+    fn all_functions_have_values_at_tested_points() {
         for text in [of_integers(), of_reals()] {
             let mut machine = Subject::on(crate::engine::ALL[0], &text).unwrap().machine(false);
             let end = travel(&mut machine, Travel::Forward, LONGEST);

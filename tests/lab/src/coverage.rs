@@ -1,9 +1,9 @@
-//! Coverage of runs: rows, forms, branch outcomes, kinds of operands, call depths. Observes a machine step by step,
-//! and its module. This module knows no generator.
+//! Coverage of runs: rows, signatures, branch outcomes, kinds of operands, call depths. Observes a machine step by
+//! step, and its module. This module knows no generator.
 
 use std::collections::BTreeSet;
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
 use reviver_isa::module::{Extent, Module, Procedure, Rank, Shape};
 use reviver_isa::update::{OperandShape, Over, Update};
@@ -170,12 +170,12 @@ impl Coverage {
         match (classes.as_slice(), update.shape()) {
             ([target, sources @ ..], OperandShape::Accumulate) => {
                 self.see(row(update, *target));
-                let fits = |form: &Form| {
-                    form.result() == *target
-                        && sources.iter().enumerate().all(|(n, class)| form.source(n) == *class)
+                let fits = |signature: &Signature| {
+                    signature.result() == *target
+                        && sources.iter().enumerate().all(|(n, class)| signature.source(n) == *class)
                 };
-                if let Some(form) = instruction.function.forms().find(fits) {
-                    self.see(function(instruction.function, form));
+                if let Some(signature) = instruction.function.signatures().find(fits) {
+                    self.see(function(instruction.function, signature));
                 }
             }
             ([first, ..], _) => self.see(row(update, *first)),
@@ -281,8 +281,8 @@ fn row(update: Update, class: Class) -> String {
     format!("{} {}", update.name(), class.name())
 }
 
-fn function(function: Function, form: Form) -> String {
-    format!("{} {form:?}", function.name())
+fn function(function: Function, signature: Signature) -> String {
+    format!("{} {signature:?}", function.name())
 }
 
 /// Names a branch half as executed: backward, a `from` acts as a `br`.
@@ -291,12 +291,12 @@ fn half(acting: Update, condition: Function, class: Class, inverted: bool, outco
     format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())
 }
 
-/// Returns every row that the machine executes, in every form and class.
+/// Returns every row that the machine executes, in every signature and class.
 pub fn rows() -> Vec<String> {
     let functions = Function::ALL.iter().copied().filter(|f| *f != Function::Always);
-    let forms = functions.flat_map(|f| f.forms().map(move |form| function(f, form)));
+    let signatures = functions.flat_map(|f| f.signatures().map(move |signature| function(f, signature)));
     let updates = Update::ALL.iter().copied().flat_map(update_rows);
-    forms.chain(updates).collect()
+    signatures.chain(updates).collect()
 }
 
 /// Returns the classes over which the machine executes an update.

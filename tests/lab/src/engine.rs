@@ -27,7 +27,7 @@ pub struct Engine {
 }
 
 /// Returns an engine that evaluates SSA functions without optimization.
-fn forms(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
+fn evaluated(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
     Some(Arc::new(TieredRuntime::new(program, Evaluator).with_passes(&[]).with_check_level(level)))
 }
 
@@ -50,8 +50,8 @@ pub const ALL: &[Engine] = &[
         name: "SSA forms as they stand",
         every: 4,
         threads: 1,
-        prepare: |program| forms(program, CheckLevel::Checked),
-        unchecked: |program| forms(program, CheckLevel::Unchecked),
+        prepare: |program| evaluated(program, CheckLevel::Checked),
+        unchecked: |program| evaluated(program, CheckLevel::Unchecked),
     },
     Engine {
         name: "native code",

@@ -4,8 +4,8 @@
 mod activity;
 mod certain;
 mod counting;
-mod driver;
 mod gradient;
+mod gradient_history;
 mod motion;
 mod oracle;
 mod second_order;
@@ -24,34 +24,34 @@ pub struct Law {
 
 /// All laws of programs.
 pub const ALL: &[Law] = &[
-    Law { name: "there and back", check: motion::there_and_back },
-    Law { name: "any walk arrives at the same state", check: motion::any_walk },
+    Law { name: "a round trip restores the state", check: motion::round_trip },
+    Law { name: "every sequence of motions reaches the same state", check: motion::any_motions },
     Law { name: "a run resumes from every saved state", check: motion::resume_anywhere },
     Law { name: "a trap changes nothing", check: motion::traps_change_nothing },
-    Law { name: "a run can begin at the end", check: motion::begun_at_the_end },
+    Law { name: "a run can begin at the end", check: motion::runs_from_the_end },
     Law { name: "exact numbers need no history", check: motion::no_history },
-    Law { name: "a history changes nothing forward", check: motion::history_is_silent },
-    Law { name: "what is shown is shown once", check: counting::shown_once },
+    Law { name: "a history changes nothing forward", check: motion::history_changes_nothing },
+    Law { name: "values are shown once", check: counting::shown_once },
     Law { name: "every erasure is counted", check: counting::erasures },
     Law { name: "every call is counted", check: counting::calls },
     Law { name: "without a history, erasures are final", check: counting::erasures_are_final },
     Law { name: "tangents and adjoints stay paired", check: gradient::pairing },
-    Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },
-    Law { name: "adjoints come back", check: gradient::adjoints_come_back },
-    Law { name: "a gradient needs no history", check: driver::histories_agree },
-    Law { name: "a gradient turns early enough", check: driver::turning_is_early_enough },
-    Law { name: "all strategies find the same gradient", check: strategies::gradients_agree },
-    Law { name: "all strategies lead back", check: strategies::ways_back_agree },
-    Law { name: "unchecked runs come to the same", check: unchecked::runs },
+    Law { name: "gradient mode leaves values unchanged", check: gradient::gradient_mode_keeps_values },
+    Law { name: "adjoints are restored", check: gradient::adjoints_are_restored },
+    Law { name: "a gradient needs no history", check: gradient_history::histories_agree },
+    Law { name: "the turning point is early enough", check: gradient_history::turning_point },
+    Law { name: "all strategies give the same gradient", check: strategies::gradients_agree },
+    Law { name: "all strategies run backward to the start", check: strategies::backward_runs_agree },
+    Law { name: "unchecked runs have the same results", check: unchecked::runs },
     Law { name: "unchecked gradients are the same", check: unchecked::gradients },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
-    Law { name: "a gradient by a few numbers is that by all", check: activity::confined },
-    Law { name: "what is certain comes about", check: certain::comes_about },
+    Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
+    Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
-    Law { name: "both ways back take the same tape", check: text::both_ways_back },
-    Law { name: "inverting twice is nothing", check: text::inverse_twice },
-    Law { name: "disassembling and assembling is nothing", check: text::disassembly },
+    Law { name: "backward runs and inverse programs take the same tape", check: text::backward_tapes_agree },
+    Law { name: "inverting twice is the identity", check: text::inverting_twice },
+    Law { name: "disassembling and assembling is the identity", check: text::disassembly },
     Law { name: "formatting changes no program", check: text::formatting },
 ];
 

@@ -408,7 +408,7 @@ mod tests {
 
     /// A choice made of labels around code to keep: each of its lines can only be removed with all others.
     #[test]
-    fn branches_go_together() {
+    fn paired_branches_are_removed_together() {
         let text =
             ".inout x\na: br c, x == 0\nadd x, 1\nb: br d, always\nc: from a, always\nd: from b, x != 0\n";
         let fails = |text: &str| {
@@ -422,7 +422,7 @@ mod tests {
 
     /// Each `if` of a ladder has its own `fi`, and both are removed together.
     #[test]
-    fn ladders_become_smaller_from_either_end() {
+    fn if_ladders_shrink_from_both_ends() {
         let text = ".inout x, y\n if x == 1\n  add y, 1\n else if x == 2\n  add y, 2\n else if x == 3\n  add y, 3\n \
                     else\n  add y, 4\n fi y == 3\n fi y == 2\n fi y == 1\n";
         for (kept, expected) in [

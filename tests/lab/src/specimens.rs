@@ -2,7 +2,7 @@
 //! from the rows, so new rows are included automatically; a new action is a compile error here. This module knows no
 //! engine.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Direction, Over, Store, TaskBound, Update};
 
@@ -136,25 +136,26 @@ fn forking(call: &str) -> String {
 /// Returns specimens that add function values to a target.
 fn of_function(function: Function) -> Vec<Specimen> {
     // The function `always` only occurs in conditions.
-    let forms = function.forms().filter(|_| function.arity() > 0);
-    let specimen = |form: Form| Specimen {
-        row: format!("{} {form:?}", function.name()),
+    let signatures = function.signatures().filter(|_| function.arity() > 0);
+    let specimen = |signature: Signature| Specimen {
+        row: format!("{} {signature:?}", function.name()),
         update: Update::Add,
         function: Some(function),
-        class: Some(form.result()),
+        class: Some(signature.result()),
         effect: Effect::Changes,
-        texts: NUMBERS.map(|numbers| applied(function, form, numbers)).to_vec(),
+        texts: NUMBERS.map(|numbers| applied(function, signature, numbers)).to_vec(),
     };
-    forms.map(specimen).collect()
+    signatures.map(specimen).collect()
 }
 
-fn applied(function: Function, form: Form, [y, a, b]: [i64; 3]) -> String {
+fn applied(function: Function, signature: Signature, [y, a, b]: [i64; 3]) -> String {
     let kind = |class| if class == Class::Int { "" } else { ": real" };
-    let (result, first, second) = (kind(form.result()), kind(form.source(0)), kind(form.source(1)));
+    let (result, first, second) =
+        (kind(signature.result()), kind(signature.source(0)), kind(signature.source(1)));
     // Most functions are defined somewhere between 0 and 1.
     let number =
         |n: i64, class| if class == Class::Int { n.to_string() } else { (n as f64 / 4.0).to_string() };
-    let (y, a, b) = (y, number(a, form.source(0)), number(b, form.source(1)));
+    let (y, a, b) = (y, number(a, signature.source(0)), number(b, signature.source(1)));
     let sources = ["", ", a", ", a, b"][function.arity().min(2)];
     let name = function.name();
     format!(".inout y{result} = {y}, a{first} = {a}, b{second} = {b}\nadd.{name} y{sources}\n")

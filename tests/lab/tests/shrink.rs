@@ -19,20 +19,20 @@ fn smallest(has: fn(&Module) -> bool) -> String {
 }
 
 #[test]
-fn one_instruction_stays_alone() {
+fn shrinking_keeps_one_instruction() {
     let small = smallest(|module| module.code.iter().any(|i| i.function == Function::Atan2));
     // One line is the instruction, the other the declaration of its target if that isn't a register.
     assert!(small.lines().count() <= 2, "{small}");
 }
 
 #[test]
-fn a_call_keeps_its_procedure() {
+fn shrinking_a_call_keeps_its_procedure() {
     let small = smallest(|module| module.code.iter().any(|i| i.update == Update::Uncall));
     assert!(small.lines().count() <= 6, "{small}");
 }
 
 #[test]
-fn a_branch_keeps_its_partner() {
+fn shrinking_a_branch_keeps_its_partner() {
     let small = smallest(|module| {
         let is_taken = |update| module.code.iter().any(|i| i.update == update && i.function == Function::Lt);
         is_taken(Update::Br) || is_taken(Update::From)

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_from_floats_and_texts() {
+    fn floats_and_texts_are_converted() {
         assert_eq!(of_float(-1.5, 16), Ok(BigInt::from(-98304)));
         assert_eq!(of_float(f64::from_bits(1), 56), Ok(BigInt::ZERO));
         assert_eq!(of_float(1e300, 16), Err(crate::outcome::Halt::Trap(Trap::Fault)));

@@ -40,7 +40,7 @@ pub fn seed(name: &str, n: usize) -> f64 {
 
 /// Outcome of a run to the other end and back.
 #[derive(Clone, Debug)]
-pub struct Trip {
+pub struct RoundTrip {
     pub there: Outcome,
     /// Outcome of the run back; `None` if the first run didn't complete.
     pub back: Option<Outcome>,
@@ -63,7 +63,7 @@ impl Oracle {
     ///
     /// # Errors
     /// Inputs that don't fit the program.
-    pub fn trip(&self, direction: Direction, inputs: &Inputs<'_>, fuel: u64) -> Result<Trip, String> {
+    pub fn trip(&self, direction: Direction, inputs: &Inputs<'_>, fuel: u64) -> Result<RoundTrip, String> {
         std::thread::scope(|scope| {
             let walking = std::thread::Builder::new()
                 .stack_size(STACK)
@@ -73,13 +73,13 @@ impl Oracle {
         })
     }
 
-    fn walk(&self, direction: Direction, inputs: &Inputs<'_>, fuel: u64) -> Result<Trip, String> {
+    fn walk(&self, direction: Direction, inputs: &Inputs<'_>, fuel: u64) -> Result<RoundTrip, String> {
         let mut walk = Walk::new(&self.plan);
         self.give(&mut walk, direction, inputs).map_err(reason)?;
         let there = self.leg(&mut walk, direction, fuel);
         let arrived = matches!(there, Outcome::Finished(_));
         let back = arrived.then(|| self.leg(&mut walk, direction.opposite(), fuel));
-        Ok(Trip { there, back })
+        Ok(RoundTrip { there, back })
     }
 
     fn leg(&self, walk: &mut Walk<'_>, direction: Direction, fuel: u64) -> Outcome {

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_names_find_what_only_they_mean() {
+    fn devices_are_found_by_unambiguous_parts_of_names() {
         let all = Adapters::list();
         for info in all.infos() {
             let is_alone = |name: &str| all.infos().filter(|info| info.name == name).count() == 1;
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_there_once_however_it_is_reached() {
+    fn a_device_of_several_backends_is_listed_once() {
         let all = [
             info("a", "1", "dx12", true),
             info("a", "2", "dx12", true),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn more_numbers_are_better_than_anything_else() {
+    fn devices_are_ranked_by_number_types_first() {
         let plain = info("a", "", "dx12", false);
         let integers = DeviceInfo { is_discrete: false, ..info("a", "", "dx12", true) };
         let passing = DeviceInfo { is_discrete: false, ..info("a", "", "vulkan", true) };

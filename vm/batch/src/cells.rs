@@ -39,7 +39,7 @@ pub(crate) struct StartCells<'s> {
 
 impl StartCells<'_> {
     pub fn word(&self, (space, address): SpacedCell) -> StartWord {
-        if let Some(&word) = self.given.get(&(space, address)) {
+        if let Some(&word) = self.inputs.get(&(space, address)) {
             return StartWord::Given(word);
         }
         let at = address as usize;
@@ -199,7 +199,8 @@ impl LaneMemory {
     }
 }
 
-/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no memory.
+/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no
+/// memory.
 pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     let (loads, stores): (Vec<_>, Vec<_>) =
         accesses(function, counts).into_iter().partition(|access| access.of == AccessKind::Load);

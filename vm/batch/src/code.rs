@@ -19,7 +19,7 @@ pub(crate) enum ShaderSource {
 /// A shader's code for a device, with a bound on its uncounted loop iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct ShaderCode {
-    pub form: ShaderSource,
+    pub source: ShaderSource,
     /// See [`uncounted_iterations`].
     pub uncounted_iterations: u32,
 }
@@ -41,10 +41,10 @@ impl ShaderCode {
         let valid = ValidShader::of(&text, lowering.wide(floats))?;
         let helper_iterations = helper_iterations.max(lowering.singles.iterations());
         let uncounted_iterations = uncounted_iterations(valid.module(), helper_iterations);
-        let form = match lowering.results {
+        let source = match lowering.results {
             LoweredResults::Decorated => ShaderSource::Spirv(Spirv::of(&valid, lowering.controls)?),
             LoweredResults::Opaque => ShaderSource::Wgsl(text.into_owned()),
         };
-        Ok(Self { form, uncounted_iterations })
+        Ok(Self { source, uncounted_iterations })
     }
 }

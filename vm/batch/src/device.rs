@@ -261,14 +261,14 @@ impl BatchDevice {
         compile: impl FnOnce(&BatchDevice) -> Result<T, BatchError> + Send + 'static,
     ) -> Result<T, BatchError> {
         self.is_wanted()?;
-        let (tell, told) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         // If no thread can be started, this one does the work.
         let compile = Arc::new(Mutex::new(Some(compile)));
         let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
         let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
         let work = move || {
             if let Some(compile) = take(&own) {
-                let _ = tell.send(compile(&device));
+                let _ = sender.send(compile(&device));
             }
         };
         let thread = thread::Builder::new().name("shaders".to_owned()).stack_size(COMPILER_STACK);
@@ -279,9 +279,9 @@ impl BatchDevice {
         }
         let mut stopped = None;
         loop {
-            match told.recv_timeout(A_WHILE) {
+            match receiver.recv_timeout(A_WHILE) {
                 Ok(done) => return done,
-                Err(RecvTimeoutError::Timeout) => self.goes_on(&mut stopped)?,
+                Err(RecvTimeoutError::Timeout) => self.may_continue(&mut stopped)?,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(BatchError::Device("its driver failed while it compiled".to_owned()));
                 }
@@ -291,7 +291,7 @@ impl BatchDevice {
 
     /// Checks that the driver's present work should still be waited for. `stopped` is when an interrupt was first seen;
     /// after the grace period the device is abandoned.
-    fn goes_on(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
+    fn may_continue(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
         }
@@ -320,7 +320,7 @@ impl BatchDevice {
         let begin = Instant::now();
         let mut stopped = None;
         loop {
-            self.goes_on(&mut stopped)?;
+            self.may_continue(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
             // Another thread's poll may deliver the result, slightly later than this poll ends.

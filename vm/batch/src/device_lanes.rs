@@ -48,25 +48,25 @@ impl DeviceLanes {
         self.shader.most_lanes()
     }
 
-    /// Executes lanes. `given` and `found` have a column of `lanes` words for each input and each output cell, in the
-    /// order of the request. The last output column of a gradient is the loss. Words have the bits that a state has in
-    /// a cell.
+    /// Executes lanes. `inputs` and `outputs` have a column of `lanes` words for each input and each output cell, in
+    /// the order of the request. The last output column of a gradient is the loss. Words have the bits that a state has
+    /// in a cell.
     ///
-    /// The outputs of a lane that hasn't arrived are undefined. No lane executes more than `most_steps` steps in a
-    /// direction. `stop` is checked about ten times a second.
+    /// The outputs of a lane that has not finished are undefined. No lane executes more than `most_steps` steps in
+    /// a direction. `stop` is checked about ten times a second.
     ///
     /// # Errors
     /// Returns [`BatchError::Count`] for columns of the wrong size, [`BatchError::Interrupted`], [`BatchError::Lost`],
     /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
     pub fn run(
         &self,
-        given: &[&[u64]],
-        found: &mut [&mut [u64]],
+        inputs: &[&[u64]],
+        outputs: &mut [&mut [u64]],
         lanes: usize,
         most_steps: u64,
         stop: &AtomicBool,
     ) -> Result<LanesRun, BatchError> {
-        self.shader.run(given, found, lanes, most_steps, stop)
+        self.shader.run(inputs, outputs, lanes, most_steps, stop)
     }
 }
 

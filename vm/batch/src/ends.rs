@@ -28,7 +28,7 @@ pub(crate) enum RequestedWord {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneEnd {
     /// The home of each output word, a value or a memory word; None for words that are written at the turning point.
-    pub found: Vec<Option<CellHome>>,
+    pub outputs: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
     /// Input reals with their adjoints. The sum of their products estimates the size of a loss to first order.
     pub terms: Vec<LossTerms>,
@@ -73,13 +73,14 @@ pub(crate) struct LaneGradient {
     /// Upper bound on the absolute initial values of all reals that are not inputs.
     pub largest: f64,
     /// Runs of input words that are reals: the first word, and their number.
-    pub given: Vec<(u32, u32)>,
+    pub inputs: Vec<(u32, u32)>,
 }
 
 impl LaneEnd {
-    /// Returns the SSA values that the arrival needs.
+    /// Returns the SSA values that the return needs.
     pub fn values(&self) -> Vec<SsaValue> {
-        let mut values: Vec<SsaValue> = self.found.iter().flatten().filter_map(|&home| value(home)).collect();
+        let mut values: Vec<SsaValue> =
+            self.outputs.iter().flatten().filter_map(|&home| value(home)).collect();
         for compared in &self.compared {
             if let Compared::Value { found, expected, .. } = compared {
                 values.extend([*found, *expected]);
@@ -136,7 +137,7 @@ impl Ends<'_> {
     pub fn of_run(
         &mut self,
         lane_run: &mut LaneRun,
-        asked: &[RequestedWord],
+        requested: &[RequestedWord],
         travel: Travel,
     ) -> Result<Vec<(u32, LaneEnd)>, NoShader> {
         self.no_stack_is_left(travel)?;
@@ -144,7 +145,7 @@ impl Ends<'_> {
         let blocks: Vec<u32> = lane_run.lane_ends.keys().copied().collect();
         let mut lane_ends = Vec::with_capacity(blocks.len());
         for block in blocks {
-            let mut lane_end = self.lane_end(lane_run, block, asked);
+            let mut lane_end = self.lane_end(lane_run, block, requested);
             for declared in &wanted {
                 self.used_up(lane_run, block, declared, &mut lane_end)?;
             }
@@ -153,17 +154,17 @@ impl Ends<'_> {
         Ok(lane_ends)
     }
 
-    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints if the
-    /// gradient is verified.
+    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints
+    /// if the gradient is verified.
     pub fn of_gradient(
         &mut self,
         lane_run: &mut LaneRun,
-        asked: &[RequestedWord],
+        requested: &[RequestedWord],
         is_verified: bool,
     ) -> Vec<(u32, LaneEnd)> {
         let blocks: Vec<u32> = lane_run.lane_ends.keys().copied().collect();
         let arrived = |block| {
-            let mut lane_end = self.lane_end(lane_run, block, asked);
+            let mut lane_end = self.lane_end(lane_run, block, requested);
             if is_verified {
                 lane_end.terms = self.terms(lane_run, block);
             }
@@ -173,7 +174,7 @@ impl Ends<'_> {
     }
 
     /// Returns the data for the losses of a gradient; None for a plain run.
-    pub fn gradient(&self, lane_run: &LaneRun, asked: &[RequestedWord]) -> Option<LaneGradient> {
+    pub fn gradient(&self, lane_run: &LaneRun, requested: &[RequestedWord]) -> Option<LaneGradient> {
         lane_run.adjoints.rows?;
         let losses = &lane_run.adjoints.losses;
         let results = results(losses).into_iter().map(|result| {
@@ -190,9 +191,9 @@ impl Ends<'_> {
         let mut given: Vec<(u32, u32)> = Vec::new();
         let reals = self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals);
         for (_, &word) in reals {
-            match given.last_mut() {
+            match inputs.last_mut() {
                 Some((first, count)) if *first + *count == word => *count += 1,
-                _ => given.push((word, 1)),
+                _ => inputs.push((word, 1)),
             }
         }
         let largest_seeds = losses
@@ -211,12 +212,12 @@ impl Ends<'_> {
         self.program.approximate(Value::Real(bits)).abs()
     }
 
-    fn lane_end(&self, lane_run: &mut LaneRun, block: u32, asked: &[RequestedWord]) -> LaneEnd {
-        let found = asked.iter().map(|&asked| match asked {
+    fn lane_end(&self, lane_run: &mut LaneRun, block: u32, requested: &[RequestedWord]) -> LaneEnd {
+        let outputs = requested.iter().map(|&requested| match requested {
             RequestedWord::Cell(cell) => Some(lane_run.at_end(block, cell, self.start, self.memory)),
             RequestedWord::Value(_) => None,
         });
-        LaneEnd { found: found.collect(), ..LaneEnd::default() }
+        LaneEnd { outputs: outputs.collect(), ..LaneEnd::default() }
     }
 
     /// Refuses programs with a non-empty stack. Lanes take nothing from stacks, so a stack that isn't empty at the
@@ -307,7 +308,7 @@ impl Ends<'_> {
         Ok(())
     }
 
-    /// Returns the homes of the adjoints of a real at an arrival block, one for each output row.
+    /// Returns the homes of the adjoints of a real at a return block, one for each output row.
     fn adjoints(&self, lane_run: &mut LaneRun, block: u32, real: u32) -> Vec<CellHome> {
         let rows = 0..lane_run.adjoints.count();
         let of_row = |row| {
@@ -323,7 +324,7 @@ impl Ends<'_> {
         let mut terms = Vec::new();
         let mut values = 0;
         for (&(space, address), &word) in
-            self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals)
+            self.start.inputs.iter().filter(|((space, _), _)| *space == Space::Reals)
         {
             let homes = self.adjoints(lane_run, block, address);
             let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();

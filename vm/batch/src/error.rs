@@ -78,7 +78,7 @@ mod tests {
     use super::BatchError;
 
     #[test]
-    fn errors_list_what_there_is() {
+    fn errors_list_available_devices() {
         let none = BatchError::NoDevice { asked: "h100".to_owned(), there_are: Vec::new() };
         assert!(none.to_string().contains("must be installed"));
         let some = BatchError::NoDevice { asked: "h100".to_owned(), there_are: vec!["a".into(), "b".into()] };

@@ -1,5 +1,5 @@
-//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of a gradient.
-//! Independent of shader text and of cell values.
+//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of
+//! a gradient. Independent of shader text and of cell values.
 
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
@@ -91,16 +91,16 @@ pub(crate) fn results(losses: &[Vec<(u32, u64)>]) -> Vec<u32> {
     found
 }
 
-/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps, so that the same number
-/// of calls may be open in both.
+/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps, so that the
+/// same number of calls may be open in both.
 fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
-    // A caller that sees a lane that hasn't arrived runs it again.
+    // A caller that sees a lane that has not finished runs it again.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
-    let room = (WORDS_OF_CALLS, LEAST_CALLS);
-    let calls = BoundedCalls::of(program, start.state(), function.demands, room, has_adjoints);
+    let limits = (WORDS_OF_CALLS, LEAST_CALLS);
+    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, has_adjoints);
     let calls = calls.ok_or(NoShader::Limits)?;
     let function = bounded(function, calls);
     check_exits(program, &function, plan.to)

@@ -1,5 +1,5 @@
-//! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to the
-//! arrival. Independent of shader text.
+//! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to
+//! the return. Independent of shader text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use reviver_isa::instruction::Class;
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal, own_space};
 
-/// The place of a cell's content at an arrival.
+/// The place of a cell's content at a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellHome {
     Value(SsaValue),
@@ -56,12 +56,12 @@ pub(crate) struct LaneRun {
     pub function: SsaFunction,
     /// The sweep of each block.
     regions: HashMap<u32, Region>,
-    /// The blocks of arrivals, each with the values that it stores to cells outside of memory.
+    /// The return blocks, each with the values that it stores to cells outside of memory.
     pub lane_ends: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
     /// Pairs of a value and its replacement, for loads from cells outside of memory.
     pub replacements: Vec<(SsaValue, SsaValue)>,
     /// The loads of input words, each with the number of the word.
-    pub given: BTreeMap<SsaValue, u32>,
+    pub inputs: BTreeMap<SsaValue, u32>,
     /// The losses, with the layout of their adjoints.
     pub adjoints: LossRows,
     /// Values of cells at the start.
@@ -81,7 +81,7 @@ impl LaneRun {
             function,
             lane_ends: BTreeMap::new(),
             replacements: Vec::new(),
-            given: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             adjoints,
             starts: HashMap::new(),
         };
@@ -105,7 +105,7 @@ impl LaneRun {
             StartWord::Given(word) => {
                 let address = self.function.define(OpKind::Int(cell.1.into()), &[]);
                 let value = self.function.define(OpKind::Load(cell.0), &[address]);
-                self.given.insert(value, word);
+                self.inputs.insert(value, word);
                 value
             }
         };
@@ -113,7 +113,7 @@ impl LaneRun {
         value
     }
 
-    /// Returns the place of a cell's content when a lane arrives in a block.
+    /// Returns the place of a cell's content when a lane returns in a block.
     pub fn at_end(
         &mut self,
         block: u32,
@@ -146,7 +146,7 @@ impl LaneRun {
         self.function.define(kind, &[])
     }
 
-    /// Replaces the loads and stores of cells outside of memory by values, and records the values that blocks of arrivals
+    /// Replaces the loads and stores of cells outside of memory by values, and records the values that return blocks
     /// store. Removes operations that only count.
     fn lower(&mut self, order: &[u32], start: &StartCells, memory: &LaneMemory) {
         for &number in order {
@@ -195,8 +195,8 @@ impl LaneRun {
         }
     }
 
-    /// Replaces a load at a computed address among cells outside of memory by a selection among their values, and returns the
-    /// operations of the selection. Returns any other operation unchanged.
+    /// Replaces a load at a computed address among cells outside of memory by a selection among their values, and
+    /// returns the operations of the selection. Returns any other operation unchanged.
     fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
         let load = self.function.op(value).and_then(|op| match (op.kind, op.operands.first()) {
             (OpKind::Load(space), Some(&address)) if literal(&self.function, op).is_none() => {

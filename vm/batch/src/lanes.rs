@@ -69,9 +69,9 @@ pub struct LanesRequest {
     /// The check level: unchecked lanes may omit checks that only find mistakes in a program.
     pub level: CheckLevel,
     /// The input cells, integers or reals. A lane's input words are their values, in this order.
-    pub given: Vec<ShaderCell>,
+    pub inputs: Vec<ShaderCell>,
     /// The output numbers. A lane's output words are these numbers, in this order.
-    pub asked: Vec<RequestedNumber>,
+    pub outputs: Vec<RequestedNumber>,
     /// True if the number of steps of each lane is requested, too.
     pub reports_steps: bool,
 }
@@ -110,17 +110,19 @@ pub(crate) fn lane_shader(
     let tables = StartTables::of(&function, &cells, counts, &mut constants);
     let mut lane_run = LaneRun::of(function, losses, &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
-    let gradient = ends.gradient(&lane_run, &asked);
+    let gradient = ends.gradient(&lane_run, &requested);
     let lane_ends = match &request.run_kind {
-        LaneRunKind::Whole(travel) => ends.of_run(&mut lane_run, &asked, *travel)?,
-        LaneRunKind::Gradient { .. } => ends.of_gradient(&mut lane_run, &asked, request.level.is_checked()),
+        LaneRunKind::Whole(travel) => ends.of_run(&mut lane_run, &requested, *travel)?,
+        LaneRunKind::Gradient { .. } => {
+            ends.of_gradient(&mut lane_run, &requested, request.level.is_checked())
+        }
     };
     let text = LaneText {
         first,
         tables,
         constants,
-        given: request.given.len() as u32,
-        found: request.asked.len() as u32,
+        inputs: request.inputs.len() as u32,
+        outputs: request.outputs.len() as u32,
         reports_steps: request.reports_steps,
         lane_ends: lane_ends.into_iter().collect(),
         gradient,
@@ -145,7 +147,11 @@ fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<Vec<(u32, u64
 }
 
 /// Resolves a requested number to a cell or a loss.
-fn asked(program: &Program, number: RequestedNumber, losses: &LossRows) -> Result<RequestedWord, NoShader> {
+fn requested_word(
+    program: &Program,
+    number: RequestedNumber,
+    losses: &LossRows,
+) -> Result<RequestedWord, NoShader> {
     let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < losses.count());
     match number {
         RequestedNumber::Cell(cell) => Ok(RequestedWord::Cell(known(program, cell)?)),
@@ -162,16 +168,16 @@ fn asked(program: &Program, number: RequestedNumber, losses: &LossRows) -> Resul
 }
 
 /// Maps each input cell to the number of its input word.
-fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
-    let mut given = BTreeMap::new();
-    for (word, &cell) in (0..).zip(&request.given) {
+fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
+    let mut inputs = BTreeMap::new();
+    for (word, &cell) in (0..).zip(&request.inputs) {
         let known = known(program, cell)?;
-        let is_given_again = given.insert(known, word).is_some();
+        let is_given_again = inputs.insert(known, word).is_some();
         if known.0 == Space::Adjoints || is_given_again || !is_global(program, known) {
             return Err(NoShader::NoCell { address: cell.address });
         }
     }
-    Ok(given)
+    Ok(inputs)
 }
 
 /// Returns a cell's space and address; fails if the program has no such cell.

@@ -18,8 +18,8 @@ pub(crate) enum KernelKind {
 ///
 /// 0. `Parameters`, read only: see [`Parameters`], as seven `u32`.
 /// 1. `array<u64>`, read only: [`LaneShader::constants`].
-/// 2. `array<u64>`, read only: the inputs, `given` words a lane.
-/// 3. `array<u64>`, read and write: the outputs, `found` words a lane. Undefined unless the lane has arrived.
+/// 2. `array<u64>`, read only: the inputs, `inputs` words a lane.
+/// 3. `array<u64>`, read and write: the outputs, `outputs` words a lane. Undefined unless the lane has finished.
 /// 4. `array<u64>`, read and write: `kept` words a lane, preserved from one dispatch to the next. They are
 ///    uninitialized before the first dispatch.
 /// 5. `array<u32>`, read and write: `status` of each lane, see [`status`] below; filled with [`status::BEGINS`] before
@@ -35,13 +35,13 @@ pub(crate) enum KernelKind {
 pub(crate) struct LaneShader {
     /// The WGSL of the resumable kernel, [`KernelKind::Resumable`].
     pub wgsl: String,
-    /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. Its bindings are the
-    /// same. It may use `kept` in another way, because none of its lanes is under way after a dispatch.
+    /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. Its bindings are
+    /// the same. It may use `kept` in another way, because none of its lanes is under way after a dispatch.
     pub non_resumable: Option<String>,
     /// Constants, never empty. Word 0 is 0, so that zeros in sums and products are loaded instead of literal.
     pub constants: Vec<u64>,
-    pub given: u32,
-    pub found: u32,
+    pub inputs: u32,
+    pub outputs: u32,
     pub kept: u32,
     /// True if lanes report their number of steps.
     pub reports_steps: bool,

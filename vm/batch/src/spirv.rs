@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_module_have_no_instructions() {
+    fn words_outside_a_module_have_no_instructions() {
         assert!(instructions(&[0; 4]).is_some_and(|all| all.is_empty()));
         assert!(decorated(&[0, 0, 0, 0, 0, 9 << 16 | 17, 1]).is_none());
         // A length of 0 would not advance.

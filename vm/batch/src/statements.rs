@@ -1,4 +1,4 @@
-//! Translates structured pieces to statements of a language with jumps that leave at most the innermost loop. A jump
+//! Translates structured nodes to statements of a language with jumps that leave at most the innermost loop. A jump
 //! that goes further stores its target in a variable, and the code in between is skipped. A resumed lane skips the code
 //! before its loop head in the same way. Independent of what blocks contain.
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::shader::KernelKind;
-use crate::structure::StructurePiece;
+use crate::structure::StructureNode;
 
 /// The number of a jump target in the variable `lead`; 0 means normal control flow.
 pub(crate) type StatementLabel = u32;
@@ -22,14 +22,14 @@ pub(crate) enum ShaderStatement {
         arm: usize,
     },
     If {
-        asked: FlowCondition,
+        test: FlowCondition,
         yes: Vec<ShaderStatement>,
         no: Vec<ShaderStatement>,
     },
     /// A loop without a condition, left by `Break`.
     Loop(Vec<ShaderStatement>),
     /// The start of an iteration of the loop with this head: a lane may be suspended here, or leave the loop for good.
-    Round {
+    Iteration {
         head: u32,
         label: StatementLabel,
     },
@@ -68,7 +68,7 @@ pub(crate) struct ShaderStatements {
 }
 
 impl ShaderStatements {
-    pub fn of(pieces: &[StructurePiece], pass: KernelKind) -> ShaderStatements {
+    pub fn of(nodes: &[StructureNode], pass: KernelKind) -> ShaderStatements {
         let mut lowering = StructureLowering {
             pass,
             heads: BTreeMap::new(),
@@ -76,15 +76,15 @@ impl ShaderStatements {
             around_loops: BTreeMap::new(),
             around_places: BTreeMap::new(),
         };
-        lowering.number_heads(pieces);
-        lowering.number_places(pieces, None);
+        lowering.number_heads(nodes);
+        lowering.number_places(nodes, None);
         let heads: BTreeMap<StatementLabel, u32> =
             lowering.heads.iter().map(|(&head, &label)| (label, head)).collect();
         let entering = match pass {
             KernelKind::NonResumable => BTreeSet::new(),
             KernelKind::Resumable => heads.keys().copied().collect(),
         };
-        let (all, ended) = lowering.sequence(pieces, StatementSequence::led(entering), Around::default());
+        let (all, ended) = lowering.sequence(nodes, StatementSequence::led(entering), Around::default());
         ShaderStatements { all, heads, is_open: ended.is_open }
     }
 }
@@ -114,7 +114,7 @@ struct Ended {
 #[derive(Debug)]
 struct StructureLowering {
     pass: KernelKind,
-    /// Labels by loop head. Labels of the loops in a piece are consecutive.
+    /// Labels by loop head. Labels of the loops in a node are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
     /// Labels by target block.
     places: BTreeMap<u32, StatementLabel>,
@@ -124,41 +124,41 @@ struct StructureLowering {
 }
 
 impl StructureLowering {
-    fn number_heads(&mut self, pieces: &[StructurePiece]) {
-        for piece in pieces {
-            match piece {
-                StructurePiece::Loop { head, body } => {
+    fn number_heads(&mut self, nodes: &[StructureNode]) {
+        for node in nodes {
+            match node {
+                StructureNode::Loop { head, body } => {
                     self.heads.insert(*head, self.heads.len() as StatementLabel + 1);
                     self.number_heads(body);
                 }
-                StructurePiece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_heads(arm)),
-                StructurePiece::Block(_) | StructurePiece::Jump { .. } | StructurePiece::Place(_) => {}
+                StructureNode::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_heads(arm)),
+                StructureNode::Block(_) | StructureNode::Jump { .. } | StructureNode::Place(_) => {}
             }
         }
     }
 
     /// Numbers the targets, after the loop heads.
-    fn number_places(&mut self, pieces: &[StructurePiece], inside: Option<u32>) {
-        for piece in pieces {
-            match piece {
-                StructurePiece::Place(block) => {
+    fn number_places(&mut self, nodes: &[StructureNode], inside: Option<u32>) {
+        for node in nodes {
+            match node {
+                StructureNode::Place(block) => {
                     self.places.insert(*block, (self.heads.len() + self.places.len()) as StatementLabel + 1);
                     self.around_places.insert(*block, inside);
                 }
-                StructurePiece::Loop { head, body } => {
+                StructureNode::Loop { head, body } => {
                     self.around_loops.insert(*head, inside);
                     self.number_places(body, Some(*head));
                 }
-                StructurePiece::Choice { arms, .. } => {
+                StructureNode::Choice { arms, .. } => {
                     arms.iter().for_each(|arm| self.number_places(arm, inside))
                 }
-                StructurePiece::Block(_) | StructurePiece::Jump { .. } => {}
+                StructureNode::Block(_) | StructureNode::Jump { .. } => {}
             }
         }
     }
 
-    /// Returns the range of labels of the loops among some pieces.
-    fn labels(&self, pieces: &[StructurePiece]) -> Option<RangeInclusive<StatementLabel>> {
+    /// Returns the range of labels of the loops among some nodes.
+    fn labels(&self, nodes: &[StructureNode]) -> Option<RangeInclusive<StatementLabel>> {
         let hull =
             |a: Option<RangeInclusive<StatementLabel>>, b: Option<RangeInclusive<StatementLabel>>| match (
                 a, b,
@@ -166,55 +166,55 @@ impl StructureLowering {
                 (Some(a), Some(b)) => Some(*a.start().min(b.start())..=*a.end().max(b.end())),
                 (a, b) => a.or(b),
             };
-        pieces.iter().fold(None, |all, piece| match piece {
-            StructurePiece::Loop { head, body } => {
+        nodes.iter().fold(None, |all, node| match node {
+            StructureNode::Loop { head, body } => {
                 let own = self.heads.get(head).map(|&label| label..=label);
                 hull(all, hull(own, self.labels(body)))
             }
-            StructurePiece::Choice { arms: [yes, no], .. } => {
+            StructureNode::Choice { arms: [yes, no], .. } => {
                 hull(all, hull(self.labels(yes), self.labels(no)))
             }
-            StructurePiece::Block(_) | StructurePiece::Jump { .. } | StructurePiece::Place(_) => all,
+            StructureNode::Block(_) | StructureNode::Jump { .. } | StructureNode::Place(_) => all,
         })
     }
 
     /// Emits the statements of a sequence; `written` holds the state of control flow on entry.
     fn sequence(
         &self,
-        pieces: &[StructurePiece],
+        nodes: &[StructureNode],
         mut written: StatementSequence,
         around: Around,
     ) -> (Vec<ShaderStatement>, Ended) {
-        for (n, piece) in pieces.iter().enumerate() {
-            let next = pieces.get(n + 1);
+        for (n, node) in nodes.iter().enumerate() {
+            let next = nodes.get(n + 1);
             let falls = match next {
                 None => around.falls,
-                Some(StructurePiece::Place(block)) => Some(*block),
+                Some(StructureNode::Place(block)) => Some(*block),
                 Some(
-                    StructurePiece::Block(_)
-                    | StructurePiece::Jump { .. }
-                    | StructurePiece::Choice { .. }
-                    | StructurePiece::Loop { .. },
+                    StructureNode::Block(_)
+                    | StructureNode::Jump { .. }
+                    | StructureNode::Choice { .. }
+                    | StructureNode::Loop { .. },
                 ) => None,
             };
-            match piece {
-                StructurePiece::Block(block) => {
+            match node {
+                StructureNode::Block(block) => {
                     written.flow(ShaderStatement::Block(*block));
-                    if !matches!(next, Some(StructurePiece::Jump { .. } | StructurePiece::Choice { .. })) {
+                    if !matches!(next, Some(StructureNode::Jump { .. } | StructureNode::Choice { .. })) {
                         written.end();
                     }
                 }
-                StructurePiece::Jump { from, arm, leaves } => {
+                StructureNode::Jump { from, arm, leaves } => {
                     written.flow(ShaderStatement::Pass { from: *from, arm: *arm });
                     if let Some(to) = leaves {
                         self.leave(*to, &mut written, Around { falls, ..around });
                     }
                 }
-                StructurePiece::Choice { of, arms } => {
+                StructureNode::Choice { of, arms } => {
                     self.choice(*of, arms, &mut written, Around { falls, ..around });
                 }
-                StructurePiece::Loop { head, body } => self.repeated(*head, body, &mut written, falls),
-                StructurePiece::Place(block) => written.arrive(self.places.get(block).copied()),
+                StructureNode::Loop { head, body } => self.repeated(*head, body, &mut written, falls),
+                StructureNode::Place(block) => written.arrive(self.places.get(block).copied()),
             }
         }
         written.ended()
@@ -255,7 +255,7 @@ impl StructureLowering {
     fn choice(
         &self,
         of: u32,
-        arms: &[Vec<StructurePiece>; 2],
+        arms: &[Vec<StructureNode>; 2],
         written: &mut StatementSequence,
         around: Around,
     ) {
@@ -270,16 +270,16 @@ impl StructureLowering {
         let is_passed_by = !led.is_empty();
         written.led = before;
         let statement = match written.led.is_empty() {
-            true => ShaderStatement::If { asked: FlowCondition::Condition(of), yes: yes.0, no: no.0 },
+            true => ShaderStatement::If { test: FlowCondition::Condition(of), yes: yes.0, no: no.0 },
             false => {
                 let [of_yes, of_no] = entered;
-                let asked = of_no.map_or(FlowCondition::Flows, FlowCondition::Enters);
+                let test = of_no.map_or(FlowCondition::Flows, FlowCondition::Enters);
                 let no = if no.0.is_empty() {
                     Vec::new()
                 } else {
-                    vec![ShaderStatement::If { asked, yes: no.0, no: Vec::new() }]
+                    vec![ShaderStatement::If { test, yes: no.0, no: Vec::new() }]
                 };
-                ShaderStatement::If { asked: FlowCondition::Branches { of, entered: of_yes }, yes: yes.0, no }
+                ShaderStatement::If { test: FlowCondition::Branches { of, entered: of_yes }, yes: yes.0, no }
             }
         };
         written.put(statement);
@@ -295,7 +295,7 @@ impl StructureLowering {
     fn repeated(
         &self,
         head: u32,
-        body: &[StructurePiece],
+        body: &[StructureNode],
         written: &mut StatementSequence,
         falls: Option<u32>,
     ) {
@@ -312,14 +312,14 @@ impl StructureLowering {
             inner.led.insert(label);
         }
         inner.arrive(Some(label));
-        inner.flow(ShaderStatement::Round { head, label });
+        inner.flow(ShaderStatement::Iteration { head, label });
         let around = Around { falls: Some(head), inside: Some((head, falls)) };
         let (mut statements, mut ended) = self.sequence(body, inner, around);
         ended.led.remove(&label);
         if ended.is_open && !ended.led.is_empty() {
             let yes = vec![ShaderStatement::Break];
             statements.push(ShaderStatement::If {
-                asked: FlowCondition::LeadsPast(label),
+                test: FlowCondition::LeadsPast(label),
                 yes,
                 no: Vec::new(),
             });
@@ -330,8 +330,8 @@ impl StructureLowering {
         match others.is_empty() {
             true => written.put(statement),
             false => {
-                let asked = FlowCondition::Enters(labels);
-                written.put(ShaderStatement::If { asked, yes: vec![statement], no: Vec::new() });
+                let test = FlowCondition::Enters(labels);
+                written.put(ShaderStatement::If { test, yes: vec![statement], no: Vec::new() });
             }
         }
         let is_left = ended.breaks || self.pass == KernelKind::NonResumable;
@@ -387,7 +387,7 @@ impl StatementSequence {
     fn close(&mut self) {
         if !self.guarded.is_empty() {
             let yes = std::mem::take(&mut self.guarded);
-            self.statements.push(ShaderStatement::If { asked: FlowCondition::Flows, yes, no: Vec::new() });
+            self.statements.push(ShaderStatement::If { test: FlowCondition::Flows, yes, no: Vec::new() });
         }
     }
 
@@ -422,7 +422,7 @@ impl StatementSequence {
         self.statements.push(match self.led.is_empty() {
             true => lead,
             false => {
-                ShaderStatement::If { asked: FlowCondition::LeadsTo(label), yes: vec![lead], no: Vec::new() }
+                ShaderStatement::If { test: FlowCondition::LeadsTo(label), yes: vec![lead], no: Vec::new() }
             }
         });
     }

@@ -13,23 +13,23 @@ use crate::irreducible_loops::ReducibleGraph;
 
 /// An element of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StructurePiece {
+pub(crate) enum StructureNode {
     /// The content of a block. A block without successors ends the lane.
     Block(u32),
-    /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next piece. Otherwise
+    /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next node. Otherwise
     /// `leaves` is the target: a label, or the head of an enclosing loop.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
     /// The two sequences after a block with two successors.
-    Choice { of: u32, arms: [Vec<StructurePiece>; 2] },
+    Choice { of: u32, arms: [Vec<StructureNode>; 2] },
     /// A loop, repeated by jumps that leave for its head, which is its first block. Control never reaches the end of
     /// the body.
-    Loop { head: u32, body: Vec<StructurePiece> },
+    Loop { head: u32, body: Vec<StructureNode> },
     /// A label: jumps to this block that leave earlier parts of the sequence continue here.
     Place(u32),
 }
 
-/// Returns the pieces of a graph, in program order.
-pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructurePiece> {
+/// Returns the nodes of a graph, in program order.
+pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructureNode> {
     let graph = &reducible.graph;
     StructureShape::of(graph).sequence(graph, 0, false)
 }
@@ -158,35 +158,35 @@ impl StructureShape {
         }
     }
 
-    /// Emits the pieces of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, only the
+    /// Emits the nodes of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, only the
     /// loop's body is emitted, and blocks after the loop are left out.
-    fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructurePiece> {
-        let mut pieces = Vec::new();
+    fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructureNode> {
+        let mut nodes = Vec::new();
         // A stack: followers of a block are emitted before followers of the blocks above it.
         let mut open = Vec::new();
         if is_body {
-            open.extend(self.behind(first, false));
-            self.block(graph, first, &mut pieces, &mut open);
+            open.extend(self.followers_after(first, false));
+            self.block(graph, first, &mut nodes, &mut open);
         } else {
             open.push((first, false));
         }
         while let Some((block, is_led_to)) = open.pop() {
             if is_led_to {
-                pieces.push(StructurePiece::Place(block));
+                nodes.push(StructureNode::Place(block));
             }
             if self.around.contains_key(&block) {
-                open.extend(self.behind(block, true));
-                pieces.push(StructurePiece::Loop { head: block, body: self.sequence(graph, block, true) });
+                open.extend(self.followers_after(block, true));
+                nodes.push(StructureNode::Loop { head: block, body: self.sequence(graph, block, true) });
             } else {
-                open.extend(self.behind(block, false));
-                self.block(graph, block, &mut pieces, &mut open);
+                open.extend(self.followers_after(block, false));
+                self.block(graph, block, &mut nodes, &mut open);
             }
         }
-        pieces
+        nodes
     }
 
     /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order.
-    fn behind(&self, block: u32, is_loop: bool) -> impl Iterator<Item = (u32, bool)> {
+    fn followers_after(&self, block: u32, is_loop: bool) -> impl Iterator<Item = (u32, bool)> {
         let own = get(&self.inside, block);
         let followers = list(&self.followers, block).iter().rev().copied();
         let found: Vec<(u32, bool)> = followers
@@ -208,15 +208,15 @@ impl StructureShape {
         &self,
         graph: &BlockGraph,
         block: u32,
-        pieces: &mut Vec<StructurePiece>,
+        nodes: &mut Vec<StructureNode>,
         open: &mut Vec<(u32, bool)>,
     ) {
-        pieces.push(StructurePiece::Block(block));
+        nodes.push(StructureNode::Block(block));
         match *list(&graph.successors, block) {
             [] => {}
             [only] => {
                 let leaves = self.leaves(block, only);
-                pieces.push(StructurePiece::Jump { from: block, arm: 0, leaves });
+                nodes.push(StructureNode::Jump { from: block, arm: 0, leaves });
                 if leaves.is_none() {
                     open.push((only, false));
                 }
@@ -224,13 +224,13 @@ impl StructureShape {
             [yes, no, ..] => {
                 let arms = [(0, yes), (1, no)].map(|(arm, to)| {
                     let leaves = self.leaves(block, to);
-                    let mut pieces = vec![StructurePiece::Jump { from: block, arm, leaves }];
+                    let mut nodes = vec![StructureNode::Jump { from: block, arm, leaves }];
                     if leaves.is_none() {
-                        pieces.extend(self.sequence(graph, to, false));
+                        nodes.extend(self.sequence(graph, to, false));
                     }
-                    pieces
+                    nodes
                 });
-                pieces.push(StructurePiece::Choice { of: block, arms });
+                nodes.push(StructureNode::Choice { of: block, arms });
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a lane's memory: a helper
-//! function of the shader finds the input word or the constant. Independent of shader text.
+//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a
+//! lane's memory: a helper function of the shader finds the input word or the constant. Independent of shader text.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ pub(crate) struct StartTables {
 impl StartTables {
     /// Collects the ranges of all computed addresses of an SSA function. Constants are appended to `constants`.
     pub fn of(
-        form: &SsaFunction,
+        function: &SsaFunction,
         start: &StartCells,
         counts: CellCounts,
         constants: &mut Vec<u64>,
     ) -> StartTables {
         let mut tables = StartTables { counts, ranges: BTreeMap::new() };
-        for &number in &EmitPlan::of(form).order {
-            let ops = form.blocks.get(number as usize).map_or(&[][..], |block| &block.ops);
-            for op in ops.iter().filter_map(|&value| form.op(value)) {
+        for &number in &EmitPlan::of(function).order {
+            let ops = function.blocks.get(number as usize).map_or(&[][..], |block| &block.ops);
+            for op in ops.iter().filter_map(|&value| function.op(value)) {
                 let OpKind::Load(space @ (Space::StartInts | Space::StartReals)) = op.kind else { continue };
-                let (None, Some(&address)) = (literal(form, op), op.operands.first()) else { continue };
-                let range = range_at_uses(form, address);
+                let (None, Some(&address)) = (literal(function, op), op.operands.first()) else { continue };
+                let range = range_at_uses(function, address);
                 let Some((first, end)) = counts.clipped(space, range) else { continue };
                 tables.ranges.entry((space, first, end)).or_insert_with(|| {
                     let words = (first..end).map(|address| start.word((own_space(space), address)));
@@ -47,8 +47,8 @@ impl StartTables {
     }
 
     /// Returns the cells that an address may refer to, if it is one of those that were collected.
-    pub fn range(&self, form: &SsaFunction, space: Space, address: SsaValue) -> Option<CellRange> {
-        let (first, end) = self.counts.clipped(space, range_at_uses(form, address))?;
+    pub fn range(&self, function: &SsaFunction, space: Space, address: SsaValue) -> Option<CellRange> {
+        let (first, end) = self.counts.clipped(space, range_at_uses(function, address))?;
         Some((space, first, end)).filter(|range| self.ranges.contains_key(range))
     }
 }

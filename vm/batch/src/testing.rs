@@ -119,6 +119,6 @@ pub(crate) fn device_with(lowering: Lowering) -> Option<BatchDevice> {
 }
 
 /// Returns a device that a test may destroy.
-pub(crate) fn device_of_its_own() -> Option<BatchDevice> {
+pub(crate) fn separate_device() -> Option<BatchDevice> {
     device().as_ref().map(another)
 }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_say_the_line() {
+    fn errors_name_the_line() {
         let wide = WideTypes { floats: true, integers: true };
         let Err(BatchError::Shader(text)) = ValidShader::of("fn main() {\n    let x = nothing;\n}", wide)
         else {

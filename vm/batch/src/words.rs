@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_one_source_are_one_run() {
+    fn adjacent_words_of_one_source_are_one_run() {
         let (same, given) = (StartWord::Same, StartWord::Given);
         let zeros = [same(0); 9].into_iter();
         let words = zeros.chain([given(4), given(5), same(1), same(2), same(3), given(9)]);

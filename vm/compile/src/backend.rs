@@ -43,7 +43,7 @@ pub enum GroupOutcome {
     Finished {
         /// False if branches are watched and the reverse sweep took other branches, or another number of
         /// steps, than the primal sweep.
-        is_same_way: bool,
+        has_same_path: bool,
     },
     /// Lanes diverged. The number of lanes before the first one that branches differently from lane 0.
     Diverged(usize),

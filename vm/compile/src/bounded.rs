@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_fails_without_memory_and_no_exit_remains() {
+    fn the_check_for_call_memory_replaces_exits() {
         let program = program(RECURSION);
         let plain = function(&program);
         assert!(plain.inputs().next().is_some() && plain.exits.iter().any(|exit| exit.is_full));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn few_calls_have_memory_of_any_size_and_forbidden_calls_have_none() {
+    fn reserved_calls_are_limited_by_the_program() {
         let plain = program(RECURSION);
         assert_eq!(calls(&plain, &function(&plain), 1).map(|calls| calls.functions), Some(2));
         let limited = program(&format!(".limit depth 1\n{RECURSION}"));

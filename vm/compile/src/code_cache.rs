@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use reviver_vm::Program;
-use reviver_vm::workers::apart;
+use reviver_vm::workers::detached;
 
 use crate::backend::Backend;
 use crate::build::build_within;
@@ -72,7 +72,7 @@ struct Common<B> {
     program: Program,
     backend: B,
     known: RwLock<HashMap<Specialization, Option<Arc<Compiled>>>>,
-    /// Counter that increases when a specialization gets code or is given up.
+    /// Counter that increases when a specialization gets code or is abandoned.
     changes: AtomicU64,
     /// Number of operations that were compiled.
     operations: AtomicU64,
@@ -156,7 +156,7 @@ impl<B: Backend> CodeCache<B> {
             return true;
         }
         let (common, parameters, own) = (Arc::clone(&self.common), self.parameters, specialization.clone());
-        apart("compiler", Some(STACK), move || common.compile_alone(&own, parameters))
+        detached("compiler", Some(STACK), move || common.compile_alone(&own, parameters))
     }
 
     /// Returns a counter that changes whenever the result of [`CodeCache::entries`] may change.
@@ -171,7 +171,7 @@ impl<B: Backend> CodeCache<B> {
         with_code.filter_map(|(specialization, _)| of(specialization)).collect()
     }
 
-    /// Counts a change, after the code of a specialization was given up.
+    /// Counts a change, after the code of a specialization was abandoned.
     pub fn changed(&self) {
         self.common.changes.fetch_add(1, Ordering::Relaxed);
     }

@@ -155,7 +155,7 @@ impl Compiled {
     ) -> Option<(u64, Counts)> {
         let fits = frames::levels(machine.program(), machine.state(), self.demands, 0).is_some();
         let (state, mut watcher) = machine.state_and_watcher(segment);
-        let room = InlinedCalls::new(self.demands, state, references).ok().filter(|_| fits)?;
+        let inlined_calls = InlinedCalls::new(self.demands, state, references).ok().filter(|_| fits)?;
         let cells = cells(state, references);
         let outcome = self.code.run(Job {
             inputs: &[],
@@ -165,7 +165,7 @@ impl Compiled {
             evidence: None,
         });
         let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
-        room.leave(state, self.exits.get(exit as usize)?, references);
+        inlined_calls.leave(state, self.exits.get(exit as usize)?, references);
         Some((steps, counts))
     }
 

@@ -49,9 +49,9 @@ impl RunPlan {
     /// they are checked.
     pub fn gradient(program: &Program, turn: u32, level: CheckLevel) -> [RunPlan; 2] {
         let is_watched = level.is_checked() && !program.module().real.is_exact();
-        let there = RunPlan { to: turn, is_watched, ..RunPlan::whole(program, Travel::Forward, level) };
+        let primal_plan = RunPlan { to: turn, is_watched, ..RunPlan::whole(program, Travel::Forward, level) };
         let back = RunPlan::whole(program, Travel::Backward, level);
-        [there, RunPlan { from: turn, gradient: true, is_watched, ..back }]
+        [primal_plan, RunPlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
     /// Returns the specialization of the plan's code.
@@ -170,7 +170,8 @@ impl CompiledRun {
     /// for a start or a machine of another program.
     ///
     /// # Errors
-    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start again.
+    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start
+    /// again.
     pub fn run_from(
         &self,
         start: &RunStart,

@@ -20,15 +20,15 @@ use crate::function::{
 /// leave no space for the inlined calls.
 pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted: u32) -> Option<u32> {
     let calls = u64::from(program.module().limits.depth).checked_sub(state.calls.len() as u64)?;
-    let rooms = [
+    let budgets = [
         (calls, demands.depth, demands.level.depth),
         (MAX_CELLS.checked_sub(state.ints.len() as u64)?, demands.frame_ints, demands.level.ints),
         (MAX_CELLS.checked_sub(state.reals.len() as u64)?, demands.frame_reals, demands.level.reals),
     ];
     let mut levels = u64::from(wanted);
-    for (room, in_place, level) in rooms {
-        let room = room.checked_sub(in_place.into())?;
-        levels = levels.min(room.checked_div(level.into()).unwrap_or(levels));
+    for (budget, in_place, level) in budgets {
+        let budget = budget.checked_sub(in_place.into())?;
+        levels = levels.min(budget.checked_div(level.into()).unwrap_or(levels));
     }
     Some(levels as u32)
 }
@@ -233,7 +233,7 @@ impl<'f> OpenFrames<'f> {
         // Each record follows the record of its caller.
         if !known.is_empty() {
             let records = words[FIRST_RECORD as usize..].chunks_exact_mut(record.max(1) as usize);
-            records.zip(known.iter().rev()).for_each(|(words, known)| known.tell(state, words));
+            records.zip(known.iter().rev()).for_each(|(words, known)| known.write(state, words));
         }
         if let Some(sizes) = sizes {
             extend(state, sizes, words.len())?;
@@ -321,7 +321,7 @@ struct KnownCall {
 
 impl KnownCall {
     /// Writes the record into `words`.
-    fn tell(&self, state: &State, words: &mut [i64]) {
+    fn write(&self, state: &State, words: &mut [i64]) {
         let Some((number, others)) = words.split_first_mut() else { return };
         *number = self.number;
         let mut end = self.frame.references;

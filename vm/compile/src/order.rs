@@ -148,14 +148,14 @@ pub fn loop_depths(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<u3
             predecessors[jump.to as usize].push(from);
         }
     }
-    let mut rounds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut latches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (from, head) in back_edges(function, dominators) {
-        rounds.entry(head).or_default().push(from);
+        latches.entry(head).or_default().push(from);
     }
     let mut depths = vec![0; function.blocks.len()];
     // Loops share blocks. For each block this is the header of the last loop that was found to contain it.
     let mut seen_in = vec![None; function.blocks.len()];
-    for (head, mut open) in rounds {
+    for (head, mut open) in latches {
         seen_in[head as usize] = Some(head);
         depths[head as usize] += 1;
         while let Some(block) = open.pop() {

@@ -107,8 +107,8 @@ impl CheckStatus {
     }
 }
 
-/// Emits the C function of an SSA function. It takes the memory and returns a status. `sweeps` has the calls of its sweep, or those of
-/// both sweeps of a gradient.
+/// Emits the C function of an SSA function. It takes the memory and returns a status. `sweeps` has the calls of its
+/// sweep, or those of both sweeps of a gradient.
 pub(crate) fn function_text(
     (ssa, sweeps): (&SsaFunction, &[SweepCalls]),
     cells: &CellNames,

@@ -47,13 +47,13 @@ impl CallMemory {
             return None;
         }
         let cells = |others: usize| MAX_CELLS.saturating_sub(others as u64);
-        let rooms = [
+        let spaces = [
             (u64::from(limits.depth.saturating_sub(depth)), level.depth),
             (cells(others[0]), level.ints),
             (cells(others[1]), level.reals),
         ];
-        let rooms = rooms.into_iter().filter(|(_, each)| *each > 0);
-        let most = rooms.map(|(room, each)| room / u64::from(each)).min().unwrap_or(0);
+        let spaces = spaces.into_iter().filter(|(_, each)| *each > 0);
+        let most = spaces.map(|(space, each)| space / u64::from(each)).min().unwrap_or(0);
         let real = u64::from(system.width() / 8);
         let bytes = 8 * u64::from(record + level.ints) + 2 * real * u64::from(level.reals);
         let usual = rounded(USUAL_BYTES / bytes.max(1)).clamp(1, most.max(1));
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_numbers_have_two_digits() {
+    fn sizes_are_rounded_to_two_digits() {
         assert_eq!([0, 7, 42, 119, 3276, 99_999].map(rounded), [0, 7, 42, 110, 3200, 99_000]);
     }
 }

@@ -83,7 +83,8 @@ pub(crate) fn gradient_function(
     )
 }
 
-/// Returns the lines that set the adjoints of the seeded cells, and the lines that compute the size of the seeded sum from the results.
+/// Returns the lines that set the adjoints of the seeded cells, and the lines that compute the size of the seeded sum
+/// from the results.
 fn seeds(
     cells: &ProgramCells,
     interface: &Interface,

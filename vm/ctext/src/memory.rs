@@ -188,7 +188,8 @@ impl<'p> ProgramCells<'p> {
         lines
     }
 
-    /// Returns lines that clear the memory of a run. Cells of calls that are not inlined are cleared before their first use.
+    /// Returns lines that clear the memory of a run. Cells of calls that are not inlined are cleared before their first
+    /// use.
     fn zeros(&self, has_gradient: bool) -> String {
         if self.calls.is_none() && !has_gradient {
             return "    memset(memory, 0, sizeof *memory);\n".to_owned();
@@ -204,7 +205,8 @@ impl<'p> ProgramCells<'p> {
         format!("    memset(memory, 0, offsetof(struct {}_memory, {first}));\n", self.prefix)
     }
 
-    /// Returns lines that prepare the cells of a gradient that computed addresses reach: copies of the start, and zeros for inlined calls.
+    /// Returns lines that prepare the cells of a gradient that computed addresses reach: copies of the start, and zeros
+    /// for inlined calls.
     pub fn working(&self, working: &[(Class, Range<u32>)]) -> String {
         let mut lines = String::new();
         for (class, cells) in working {

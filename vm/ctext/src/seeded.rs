@@ -1,4 +1,5 @@
-//! The cells of a gradient that have seeds: one loss, or the results whose seeds the caller passes. Independent of SSA functions.
+//! The cells of a gradient that have seeds: one loss, or the results whose seeds the caller passes. Independent of SSA
+//! functions.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -11,7 +12,8 @@ use crate::error::NoText;
 pub enum CGradient<'n> {
     /// The gradient of a real cell, such as `y`, `A[3]` or `M[1,2]`.
     Loss(&'n str),
-    /// The gradient of Σ seed·value over all cells of these real variables (a vector–Jacobian product). The caller passes the seeds.
+    /// The gradient of Σ seed·value over all cells of these real variables (a vector–Jacobian product). The caller
+    /// passes the seeds.
     Seeds(&'n [String]),
 }
 

@@ -4,7 +4,7 @@
 use reviver_compile::foreign::place;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::structure::{Block, BlockKind, TextPlace};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
 
@@ -36,24 +36,24 @@ impl Statements<'_> {
         let Some(procedure) = self.0.module().procedures.get(self.0.procedure_of(at)) else {
             return String::new();
         };
-        let speller = Speller { module: self.0.module(), procedure };
+        let renderer = TextRenderer { module: self.0.module(), procedure };
         match (instruction.update, self.0.seam(at)) {
             (Update::Enter, _) => format!(".proc {}", procedure.name),
             (Update::Exit, _) => ".end".to_owned(),
             (_, Some((block, seam))) => match computed_for(block) {
                 Some(whole) => self.words(whole),
-                None => speller.words_at(block, seam, instruction),
+                None => renderer.words_at(block, seam, instruction),
             },
-            (_, None) => self.whole(speller, at, instruction),
+            (_, None) => self.whole(renderer, at, instruction),
         }
     }
 
     /// Returns an instruction outside of a block's words, with its source expressions if it was written with them.
-    fn whole(self, speller: Speller, at: u32, instruction: &Instruction) -> String {
+    fn whole(self, renderer: TextRenderer, at: u32, instruction: &Instruction) -> String {
         let innermost = self.0.blocks_around(at).next();
         let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
-        let with_expressions = takes.then(|| speller.with_expressions(instruction)).flatten();
-        with_expressions.unwrap_or_else(|| speller.instruction(instruction, |other| self.label(other)))
+        let with_expressions = takes.then(|| renderer.with_expressions(instruction)).flatten();
+        with_expressions.unwrap_or_else(|| renderer.instruction(instruction, |other| self.label(other)))
     }
 
     fn label(self, at: u32) -> String {

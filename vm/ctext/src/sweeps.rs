@@ -49,8 +49,8 @@ pub(crate) fn gradient(
 
 /// Builds the SSA function of a plan, which must reach the plan's end.
 fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
-    // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and these are none
-    // of them.
+    // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and
+    // these are none of them.
     let gradient = plan.gradient;
     let zeros = ZerosAtEntry { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
     let specialization = plan.specialization(program);

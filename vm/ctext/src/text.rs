@@ -88,7 +88,8 @@ const CHECKS: [CheckStatus; 11] = [
 ];
 
 impl CText {
-    /// Generates the text of a program, with a gradient if one is given. All its names begin with a prefix derived from `name`. The level selects which checks the text contains.
+    /// Generates the text of a program, with a gradient if one is given. All its names begin with a prefix derived from
+    /// `name`. The level selects which checks the text contains.
     ///
     /// # Errors
     /// Fails if the program does something that has no C text, or if a seeded cell isn't real.

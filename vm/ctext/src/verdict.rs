@@ -1,5 +1,5 @@
-//! C text that gives the verdict on a gradient's reverse sweep. The bounds are those of `reviver_vm::differentiate::evidence` and
-//! `reviver_vm::watch`, which define them.
+//! C text that gives the verdict on a gradient's reverse sweep. The bounds are those of
+//! `reviver_vm::differentiate::evidence` and `reviver_vm::watch`, which define them.
 
 use reviver_vm::watch::Rounding;
 
@@ -78,7 +78,8 @@ static inline void {prefix}_missed(struct {prefix}_memory *m, double from, doubl
     )
 }
 
-/// Returns the C function that gives the status of a gradient whose call function has arrived, with those that it calls.
+/// Returns the C function that gives the status of a gradient whose call function has returned, with those that it
+/// calls.
 pub(crate) fn functions(cells: &ProgramCells) -> String {
     if cells.numbers.is_fixed() { exact(cells) } else { largest(cells) + &watched(cells) }
 }

@@ -13,7 +13,7 @@ use reviver_isa::step::Operation;
 use crate::call::{Array, CallSite, Passed};
 use crate::layout::{Layout, MODE, Pool};
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Matrix, Slot};
-use crate::step::{Guards, Step, StepLink, form};
+use crate::step::{Guards, Step, StepLink, signature};
 
 /// The parts of a flow that are being built while its module is read.
 pub(crate) struct Builder<'m> {
@@ -42,8 +42,8 @@ impl<'m> Builder<'m> {
         let operands = instruction.operands.iter();
         let slots: ArrayVec<Slot, 3> = operands.map(|operand| self.slot(procedure, operand)).collect();
         let classes: ArrayVec<Class, 3> = slots.iter().map(|slot| slot.class).collect();
-        let form = form(update, function, &classes);
-        let operation = Operation { update, function, form, undoes: false };
+        let signature = signature(update, function, &classes);
+        let operation = Operation { update, function, signature, undoes: false };
         let link = match &instruction.link {
             Link::None => StepLink::None,
             Link::Partner(partner) => StepLink::Partner(*partner),

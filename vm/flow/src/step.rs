@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use arrayvec::ArrayVec;
 use reviver_isa::formula;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
@@ -97,12 +97,13 @@ impl Guards {
 
     /// Returns the guards of an operation with these slots.
     pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[ArrayElement]) -> Guards {
-        let Operation { update, function, form, .. } = operation;
+        let Operation { update, function, signature, .. } = operation;
         let found = Found { slots, aliases: Aliases { elements } };
         let is_apart = !update.action().may_read_target();
-        let like_target =
-            |source: usize| is_apart && function.arity() > source && form.source(source) == form.result();
-        let is_int = form.result() == Class::Int;
+        let like_target = |source: usize| {
+            is_apart && function.arity() > source && signature.source(source) == signature.result()
+        };
+        let is_int = signature.result() == Class::Int;
         let none = Guards::default();
         match update.shape() {
             OperandShape::Accumulate => none
@@ -176,15 +177,15 @@ impl Orderings {
     }
 }
 
-/// Returns the form in which a verified instruction applies its function. Without a function, it is the form
+/// Returns the signature in which a verified instruction applies its function. Without a function, it is the signature
 /// of the operands, which all have one class.
-pub(crate) fn form(update: Update, function: Function, classes: &[Class]) -> Form {
+pub(crate) fn signature(update: Update, function: Function, classes: &[Class]) -> Signature {
     let first = classes.first().copied().unwrap_or(Class::Int);
-    let plain = if first == Class::Int { Form::Int } else { Form::Real };
+    let plain = if first == Class::Int { Signature::Int } else { Signature::Real };
     if !update.takes_function() {
         return plain;
     }
     let targets = update.shape().targets();
     let result = if targets == 0 { Class::Int } else { first };
-    formula::form(function, result, classes.get(targets..).unwrap_or_default()).unwrap_or(plain)
+    formula::signature(function, result, classes.get(targets..).unwrap_or_default()).unwrap_or(plain)
 }

@@ -116,7 +116,7 @@ fn fork(
     let tasks = TaskArguments { module, flow, named, call_inputs: &call_inputs };
     let is_apart = match (is_straight, calls.as_slice()) {
         (true, _) => tasks.are_apart(&calls),
-        (false, &[call]) => tasks.rounds_are_apart(region, call),
+        (false, &[call]) => tasks.iterations_are_independent(region, call),
         (false, _) => false,
     };
     TaskFork { region, calls, is_apart, shows, call_inputs }
@@ -168,7 +168,7 @@ impl<'f> TaskArguments<'f> {
     }
 
     /// Returns true if a call may change an integer that determines the callees or arguments of the region.
-    fn may_change_looked_at(self, touched: &[Touched]) -> bool {
+    fn may_change_call_inputs(self, touched: &[Touched]) -> bool {
         let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
         touched.iter().filter(changes).any(|touched| {
             self.call_inputs
@@ -190,27 +190,27 @@ impl<'f> TaskArguments<'f> {
             .iter()
             .enumerate()
             .any(|(n, task)| tasks.iter().take(n).any(|earlier| share(earlier, task)));
-        !pairs_share && !tasks.iter().any(|task| self.may_change_looked_at(task))
+        !pairs_share && !tasks.iter().any(|task| self.may_change_call_inputs(task))
     }
 
     /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if each
     /// changed argument is an element, row or column selected by the loop counter, which differs in every
     /// iteration. In addition, no other argument may overlap that array.
-    fn rounds_are_apart(self, region: TaskRegion, at: u32) -> bool {
+    fn iterations_are_independent(self, region: TaskRegion, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;
         };
         let touched = self.touched(call);
         let are_apart = touched.iter().enumerate().filter(|(_, one)| one.may_change).all(|(n, one)| {
             let others = touched.iter().enumerate().filter(|&(m, _)| m != n);
-            self.is_of_round(&one.passed, counter)
+            self.differs_by_iteration(&one.passed, counter)
                 && !others.into_iter().any(|(_, other)| self.may_share(one, other))
         });
-        are_apart && !self.may_change_looked_at(&touched)
+        are_apart && !self.may_change_call_inputs(&touched)
     }
 
     /// Returns true if the argument selects a different part of its array in each iteration.
-    fn is_of_round(self, passed: &Passed, counter: Anchor) -> bool {
+    fn differs_by_iteration(self, passed: &Passed, counter: Anchor) -> bool {
         let counts = |index: ArrayIndex| index.cell == Some(counter);
         match *passed {
             Passed::Cell(Slot { location: Location::Element(number), .. }) => match self.flow.element(number)
@@ -237,9 +237,9 @@ impl<'f> TaskArguments<'f> {
             _ => None,
         });
         let (top, back) = around?;
-        let round = || (top + 1..back).filter(|&at| at != call).filter_map(|at| self.flow.step(at));
+        let body = || (top + 1..back).filter(|&at| at != call).filter_map(|at| self.flow.step(at));
         let is_branch = |action| matches!(action, Action::Jump | Action::Join | Action::Call(_));
-        if round().any(|step| is_branch(step.operation.update.action())) {
+        if body().any(|step| is_branch(step.operation.update.action())) {
             return None;
         }
         let advances = |step: &&Step| {
@@ -252,7 +252,7 @@ impl<'f> TaskArguments<'f> {
             Some(Location::Cell(anchor)) => Some(anchor),
             _ => None,
         };
-        let counter = target(round().find(advances)?)?;
+        let counter = target(body().find(advances)?)?;
         let changes = |step: &Step, cell: &Slot| {
             let targets = step.operation.update.shape().targets();
             step.slots.iter().take(targets).any(|slot| self.aliases().of(slot, cell) != Alias::Never)
@@ -263,10 +263,10 @@ impl<'f> TaskArguments<'f> {
         let stays = |slot: &&Slot| {
             matches!(slot.location, Location::Cell(_))
                 && **slot != own
-                && !round().any(|step| changes(step, slot))
+                && !body().any(|step| changes(step, slot))
         };
         let is_compared = compared.contains(&own) && compared.iter().filter(stays).count() == 1;
-        (is_compared && round().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
+        (is_compared && body().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
     }
 
     /// Returns the value of an integer immediate.

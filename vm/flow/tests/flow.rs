@@ -166,7 +166,7 @@ fn only_operands_that_may_alias_are_guarded() {
 }
 
 #[test]
-fn adjoints_of_what_is_only_read_may_be_one() {
+fn read_only_parameters_may_share_an_adjoint() {
     let text = ".inout a: real\ncall p(a, a)\n.proc p(in x: real, in y: real)\nadd x', y'\n.end\n";
     let module = module(text);
     let last = module.procedures[1].exit - 1;
@@ -207,7 +207,7 @@ fn steps_say_what_they_read_and_write() {
 }
 
 #[test]
-fn calls_pass_on_what_their_callees_may_do() {
+fn calls_have_the_effects_of_their_callees() {
     let text = ".inout a\n.inout b\n.inout c\ncall outer()\ncall takes(c)\n\
         .proc outer()\ncall inner()\n.end\n.proc inner()\nadd a, 1\n.end\n.proc takes(inout x)\nadd x, b\n.end\n";
     let module = module(text);

@@ -22,8 +22,8 @@ pub struct CodeContext<'c, 'w> {
     pub results: *mut u64,
     /// Inputs of the function, in the order of [`reviver_compile::function::SsaFunction::inputs`].
     pub inputs: *const u32,
-    // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and the
-    // processor would stall because code has just written them one by one.
+    // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and
+    // the processor would stall because code has just written them one by one.
     pub erased_bits: u64,
     /// Number of the interval between two steps of the program that the last step of the budget would cross.
     /// Both directions give an interval the same number. A jump is marked by the number of its interval,
@@ -60,8 +60,8 @@ pub struct CodeContext<'c, 'w> {
 }
 
 impl CodeContext<'_, '_> {
-    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of its jumps, if there is one. The
-    /// context has null pointers, zero counts, and no receiver of freed cells.
+    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of its jumps, if there is
+    /// one. The context has null pointers, zero counts, and no receiver of freed cells.
     pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
         let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         CodeContext {
@@ -145,7 +145,7 @@ pub struct GroupContext<'c, 'w> {
     pub evidence: GroupEvidence,
     /// Directions at the branch on which lanes diverged: bit n is 1 if the condition holds in lane n. 0 if lanes didn't
     /// diverge.
-    pub ways: u64,
+    pub conditions: u64,
 }
 
 /// Fields of [`GroupContext`] that code for one lane doesn't have.
@@ -160,5 +160,5 @@ impl GroupField {
         ContextField(offset_of!(GroupContext, evidence.freed_errors) as i32);
     pub const MISSED_ERRORS: ContextField =
         ContextField(offset_of!(GroupContext, evidence.missed_errors) as i32);
-    pub const WAYS: ContextField = ContextField(offset_of!(GroupContext, ways) as i32);
+    pub const CONDITIONS: ContextField = ContextField(offset_of!(GroupContext, conditions) as i32);
 }

@@ -181,8 +181,8 @@ pub fn int_pow() -> Address {
     address!(call as extern "C" fn(i64, i64) -> i64)
 }
 
-/// Returns the address of the function that reports a freed real to the watcher. Code calls it for reals that are neither 0
-/// nor small. It takes the context, the index of the instruction, the real, and its adjoint, in binary64.
+/// Returns the address of the function that reports a freed real to the watcher. Code calls it for reals that are
+/// neither 0 nor small. It takes the context, the index of the instruction, the real, and its adjoint, in binary64.
 pub fn freed() -> Address {
     extern "C" fn call(context: &mut CodeContext, at: u64, value: f64, adjoint: f64) {
         let at = at as u32;

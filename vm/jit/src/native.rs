@@ -1,5 +1,5 @@
-//! Native code, and the only place where it is executed. A comment states why each property holds that the Rust compiler
-//! can't check.
+//! Native code, and the only place where it is executed. A comment states why each property holds that the Rust
+//! compiler can't check.
 //!
 //! Cranelift's JIT library owns the memory of code. It first writes the code, and then makes the memory executable and
 //! read-only.
@@ -35,15 +35,15 @@ impl std::fmt::Debug for OwnedCode {
     }
 }
 
-// SAFETY: once the code is finished, nothing changes or reads the module until it is dropped, which happens once. No method
-// takes the module by reference, and the code itself is only read.
+// SAFETY: once the code is finished, nothing changes or reads the module until it is dropped, which happens once. No
+// method takes the module by reference, and the code itself is only read.
 unsafe impl Sync for OwnedCode {}
 
 impl Drop for OwnedCode {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it. No call of the
-            // entry is in progress, because a call borrows the `Native` or `NativeGroup` that owns both.
+            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it. No
+            // call of the entry is in progress, because a call borrows the `Native` or `NativeGroup` that owns both.
             unsafe { module.free_memory() }
         }
     }
@@ -58,23 +58,23 @@ impl Native {
     /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, fraction_bits: u32) -> Native {
         let address = module.get_finalized_function(function);
-        // SAFETY: the function was translated with the signature of `NativeFunction`: it takes one pointer and returns a 64-bit
-        // integer, in the calling convention of the host, which is that of `extern "C"`.
+        // SAFETY: the function was translated with the signature of `NativeFunction`: it takes one pointer and returns
+        // a 64-bit integer, in the calling convention of the host, which is that of `extern "C"`.
         let entry = unsafe { transmute::<*const u8, NativeFunction>(address) };
         Native { entry, fraction_bits, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl Code for Native {
-    /// Runs the code once. The code accesses memory without bounds checks, at addresses that the function computes. As in the
-    /// interpreter, these are addresses of cells that a verified program has:
+    /// Runs the code once. The code accesses memory without bounds checks, at addresses that the function computes. As
+    /// in the interpreter, these are addresses of cells that a verified program has:
     ///
     /// - Literal addresses are within the static cells, or within the frames of callees, for which space was allocated.
     /// - Indices are checked.
     /// - Inputs come from a state that was found to be the program's.
     /// - Each real has an adjoint if the function has a step that accesses one.
-    /// - Without a machine, there are as many cells as such a state has, and those that the function demands in addition.
-    ///   Their number is checked before each run.
+    /// - Without a machine, there are as many cells as such a state has, and those that the function demands in
+    ///   addition. Their number is checked before each run.
     /// - The cells of the start are those of such a state.
     /// - A call function has a word for each of its results.
     fn run(&self, Job { inputs, cells, left, watcher, evidence }: Job) -> CodeOutcome {
@@ -126,16 +126,17 @@ impl NativeGroup {
     /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
-        // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`, which the function was translated for.
+        // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`, which the function was translated
+        // for.
         let entry = unsafe { transmute::<*const u8, NativeGroupFunction>(address) };
         NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl GroupCode for NativeGroup {
-    /// Runs the code once. Its addresses are those of cells, as for one lane ([`Native::run`]): a room has as many cells as
-    /// the function demands, which is checked before each run. Each cell has a number for every lane. There are adjoints for
-    /// every row, and errors in the evidence, too.
+    /// Runs the code once. Its addresses are those of cells, as for one lane ([`Native::run`]): the memory has as many
+    /// cells as the function demands, which is checked before each run. Each cell has a number for every lane. There
+    /// are adjoints for every row, and errors in the evidence, too.
     fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {
@@ -145,31 +146,31 @@ impl GroupCode for NativeGroup {
                 start_ints: job.start_ints.as_ptr().cast(),
                 start_reals: job.start_reals.as_ptr().cast(),
                 results: job.results.as_mut_ptr().cast(),
-                // The number of the last interval, if the first one is 0. Any first number serves: only differences of marks
-                // count.
+                // The number of the last interval, if the first one is 0. Any first number serves: only differences of
+                // marks count.
                 last_interval: job.left as i64 - 1,
                 per_step_left: -1,
                 ..CodeContext::begun(job.left, None)
             },
             evidence: GroupEvidence::default(),
-            ways: 0,
+            conditions: 0,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
-            return failure(context.ways);
+            return failure(context.conditions);
         }
         *job.evidence = context.evidence;
         let CodeContext { marks, budget, left, primal_steps, .. } = context.lane;
         GroupOutcome::Finished {
-            is_same_way: !self.is_watched || marks == 0 && budget - left == primal_steps,
+            has_same_path: !self.is_watched || marks == 0 && budget - left == primal_steps,
         }
     }
 }
 
-/// Returns the outcome of a group that was given up, from [`GroupContext::ways`].
-fn failure(ways: u64) -> GroupOutcome {
-    let of_first = if ways & 1 == 0 { 0 } else { u64::MAX };
-    match (ways ^ of_first).trailing_zeros() as usize {
-        first @ 1..GROUP if ways != 0 => GroupOutcome::Diverged(first),
+/// Returns the outcome of a group that was abandoned, from [`GroupContext::conditions`].
+fn failure(conditions: u64) -> GroupOutcome {
+    let of_first = if conditions & 1 == 0 { 0 } else { u64::MAX };
+    match (conditions ^ of_first).trailing_zeros() as usize {
+        first @ 1..GROUP if conditions != 0 => GroupOutcome::Diverged(first),
         _ => GroupOutcome::Failed,
     }
 }

@@ -9,7 +9,7 @@ use reviver_assembler::files::FilesInMemory;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::tiered::TieredRuntime;
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Reals, Wide};
 use reviver_jit::Jit;
@@ -119,8 +119,10 @@ fn agree<R: Reals<Bits = u64>>(reals: R, function: Function, count: usize) {
 fn functions_have_the_same_bits_on_every_engine() {
     let count =
         std::env::var("REVIVER_CAMPAIGN").ok().and_then(|count| count.parse().ok()).unwrap_or(AT_ONCE);
-    let of_reals =
-        Function::ALL.iter().copied().filter(|function| function.forms().any(|form| form == Form::Real));
+    let of_reals = Function::ALL
+        .iter()
+        .copied()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Real));
     for function in of_reals {
         agree(F64, function, count);
         agree(F32, function, count);

@@ -23,7 +23,7 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 const MOST_STEPS: u64 = 2_000_000;
 
-/// The evaluator, for well-made forms.
+/// The evaluator, for valid SSA functions.
 #[derive(Debug)]
 struct Checked;
 
@@ -102,8 +102,8 @@ impl Trial {
         Some((self.found(steps, &found.values, &found.adjoints.cells), error))
     }
 
-    fn call(&self, call: &GradientCall, room: &mut CallMemory) -> Option<(Found, Option<f64>)> {
-        Some(self.rows(call, &[&self.seeds()], room)?.swap_remove(0))
+    fn call(&self, call: &GradientCall, memory: &mut CallMemory) -> Option<(Found, Option<f64>)> {
+        Some(self.rows(call, &[&self.seeds()], memory)?.swap_remove(0))
     }
 
     /// Several sums at once.
@@ -111,19 +111,20 @@ impl Trial {
         &self,
         call: &GradientCall,
         seeds: &[&[SeededCell]],
-        room: &mut CallMemory,
+        memory: &mut CallMemory,
     ) -> Option<Vec<(Found, Option<f64>)>> {
-        let found = call.run(&self.start, seeds, room, MOST_STEPS)?;
+        let found = call.run(&self.start, seeds, memory, MOST_STEPS)?;
         let steps = [found.steps, found.steps_back];
         let row = |(row, &error): (usize, &Option<f64>)| {
-            (self.found(steps, room.values(row), room.adjoints(row)), error)
+            (self.found(steps, memory.values(row), memory.adjoints(row)), error)
         };
         Some(found.loss_errors.iter().enumerate().map(row).collect())
     }
 }
 
 impl Trial {
-    /// Holds two gradients against each other: to the last bit, unless code without checks puts cells back instead of uncomputing them.
+    /// Holds two gradients against each other: to the last bit, unless code without checks puts cells back instead of
+    /// uncomputing them.
     fn same(&self, name: &str, level: CheckLevel, interpreted: &Found, called: &Found) {
         if level == CheckLevel::Checked || self.program.module().real.is_exact() {
             return assert_eq!(interpreted, called, "{name}");
@@ -145,9 +146,9 @@ impl Trial {
         let rows = (&self.losses[..], lists.len() as u32);
         let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
         let native = GradientCall::new(&self.program, jit, plan, rows).unwrap();
-        let mut room = CallMemory::default();
-        let found = self.rows(&native, &lists, &mut room);
-        assert_eq!(self.rows(&evaluated, &lists, &mut room), found, "{name} {level:?}");
+        let mut memory = CallMemory::default();
+        let found = self.rows(&native, &lists, &mut memory);
+        assert_eq!(self.rows(&evaluated, &lists, &mut memory), found, "{name} {level:?}");
         let Some(found) = found else { return false };
         for (n, (row, error)) in found.iter().enumerate() {
             // Code that checks nothing finds gradients that the interpreter mends.
@@ -169,7 +170,7 @@ fn agree(name: &str, interpreted: Option<f64>, called: Option<f64>) {
 }
 
 #[test]
-fn gradients_of_shipped_programs_are_the_interpreters() {
+fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -187,10 +188,10 @@ fn gradients_of_shipped_programs_are_the_interpreters() {
             let native = GradientCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
             assert_eq!(evaluated.is_some(), native.is_some(), "{name}");
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
-            let mut room = CallMemory::default();
-            let by_evaluator = trial.call(&evaluated, &mut room);
-            // The room of one call serves another.
-            let by_code = [trial.call(&native, &mut room), trial.call(&native, &mut room)];
+            let mut memory = CallMemory::default();
+            let by_evaluator = trial.call(&evaluated, &mut memory);
+            // The memory of one call serves another.
+            let by_code = [trial.call(&native, &mut memory), trial.call(&native, &mut memory)];
             assert_eq!(by_code[0], by_code[1], "{name} {level:?}");
             assert_eq!(by_evaluator, by_code[0], "{name} {level:?}");
             several += usize::from(trial.holds_for_rows(&name, &jit, level));
@@ -218,9 +219,10 @@ fn trial(text: &str) -> Trial {
     Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap()
 }
 
-/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would keep a loop going.
+/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would
+/// keep a loop going.
 #[test]
-fn numbers_that_are_not_finite_are_found_without_checks() {
+fn nonfinite_numbers_are_detected_without_checks() {
     let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
     let adjoint = ".in x: real default 1e-200\n.out y: real\nadd y, log(x * 1e-120)\n";
     let array = ".in x: real default 1e200\n.out y[20]: real\nfor i in 0..20\n add y[i], x * x\nrof\n";
@@ -243,7 +245,7 @@ fn numbers_that_are_not_finite_are_found_without_checks() {
 
 /// An array of results is copied at the turning point by a loop, whatever its length.
 #[test]
-fn an_array_of_losses_has_one_short_function() {
+fn an_array_of_losses_has_a_function_of_constant_length() {
     let length = |n: usize| {
         let text = format!(
             ".in x: real default 0.5\n.out y[{n}]: real\nfor i in 0..{n}\n add y[i], x * toreal(i)\nrof\n"
@@ -259,9 +261,9 @@ fn an_array_of_losses_has_one_short_function() {
         );
         let call = call.unwrap();
         let last = [SeededCell::loss(&trial.program, trial.losses[n - 1])];
-        let mut room = CallMemory::default();
-        call.run(&trial.start, &[&last], &mut room, MOST_STEPS).unwrap();
-        let [value, slope] = [room.values(0)[0], room.adjoints(0)[trial.named[0]]].map(f64::from_bits);
+        let mut memory = CallMemory::default();
+        call.run(&trial.start, &[&last], &mut memory, MOST_STEPS).unwrap();
+        let [value, slope] = [memory.values(0)[0], memory.adjoints(0)[trial.named[0]]].map(f64::from_bits);
         assert_eq!((value, slope), (0.5 * (n as f64 - 1.0), n as f64 - 1.0));
         longest.0.load(Ordering::Relaxed)
     };
@@ -279,7 +281,8 @@ impl Backend for Longest {
     }
 }
 
-/// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
+/// Recursions are calls of the function, for which the memory grows: x^n by n calls, which need more memory than there
+/// is at first.
 #[test]
 fn recursions_have_gradients() {
     let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
@@ -292,9 +295,9 @@ fn recursions_have_gradients() {
         let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
         let native =
             GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
-        let mut room = CallMemory::default();
-        let found = trial.call(&evaluated, &mut room).unwrap();
-        assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");
+        let mut memory = CallMemory::default();
+        let found = trial.call(&evaluated, &mut memory).unwrap();
+        assert_eq!(found, trial.call(&native, &mut memory).unwrap(), "{level:?}");
         let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
         assert!((value - 1.01_f64.powi(100)).abs() < 1e-13, "{value}");
         assert!((slope - 100.0 * 1.01_f64.powi(99)).abs() < 1e-11, "{slope}");
@@ -304,7 +307,7 @@ fn recursions_have_gradients() {
             GradientCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
             GradientCall::new(&limited.program, &Jit::new().unwrap(), plan, (&limited.losses, 1)),
         ] {
-            assert_eq!(limited.call(&call.unwrap(), &mut room), None);
+            assert_eq!(limited.call(&call.unwrap(), &mut memory), None);
         }
     }
 }
@@ -329,15 +332,16 @@ impl Backend for Accesses {
 }
 
 impl Trial {
-    /// Compares the evaluator and native code with the interpreter. Returns the accesses to reals and the stores of adjoints in the function.
+    /// Compares the evaluator and native code with the interpreter. Returns the accesses to reals and the stores of
+    /// adjoints in the function.
     fn compare(&self, name: &str, level: CheckLevel) -> [usize; 2] {
         let (plan, losses) = ((self.turn, level), (&self.losses[..], 1));
         let accesses = Accesses::default();
         let evaluated = GradientCall::new(&self.program, &accesses, plan, losses).unwrap();
         let native = GradientCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
-        let mut room = CallMemory::default();
-        let (found, _) = self.call(&evaluated, &mut room).unwrap();
-        assert_eq!(self.call(&native, &mut room).unwrap().0, found, "{name} {level:?}");
+        let mut memory = CallMemory::default();
+        let (found, _) = self.call(&evaluated, &mut memory).unwrap();
+        assert_eq!(self.call(&native, &mut memory).unwrap().0, found, "{name} {level:?}");
         let (interpreted, _) = self.interpreted(&self.seeds()).unwrap();
         self.same(name, level, &interpreted, &found);
         accesses.0.each_ref().map(|count| count.load(Ordering::Relaxed))
@@ -362,9 +366,10 @@ fn ancillas_without_adjoints_propagate_none() {
     }
 }
 
-/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks doesn't restore them.
+/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks
+/// doesn't restore them.
 #[test]
-fn unrolled_reals_are_values_without_checks() {
+fn unrolled_reals_are_not_restored_without_checks() {
     for n in [0, 1, 9] {
         let text = format!(
             ".in n default {n}\n.inout x[2]: real default 0.5, v[2]: real default 0.25\n.out y: real\n.ancilla half: real\ncompute\n \

@@ -68,20 +68,23 @@ fn to_the_end(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
 
 /// Runs forward and backward, watched; all adjoints are 1 at the start of the reverse run. Returns both outcomes, the
 /// machine, and the number of the step in between.
-fn journey(program: &Arc<Program>, runner: Option<Arc<dyn Runner>>) -> ([Result<(), Trap>; 2], Machine, u64) {
+fn round_trip(
+    program: &Arc<Program>,
+    runner: Option<Arc<dyn Runner>>,
+) -> ([Result<(), Trap>; 2], Machine, u64) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     if let Some(runner) = runner {
         machine.run_by(runner);
     }
     machine.watch();
-    let there = to_the_end(&mut machine, Travel::Forward);
+    let forward = to_the_end(&mut machine, Travel::Forward);
     let steps = machine.state().step.unsigned_abs();
     if !program.reads_mode() && !program.switches_mode() {
         machine.state_mut().set_mode(true);
         machine.state_mut().adjoints_mut().cells.fill(1.0_f64.to_bits());
     }
-    let back = to_the_end(&mut machine, Travel::Backward);
-    ([there, back], machine, steps)
+    let backward = to_the_end(&mut machine, Travel::Backward);
+    ([forward, backward], machine, steps)
 }
 
 /// Returns the fraction of all steps that a backend's code executes.
@@ -89,9 +92,9 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
     let counting = Counting { backend, steps: Arc::default() };
     let mut all = 0;
     for (name, program) in programs() {
-        let (expected, plain, steps) = journey(&program, None);
+        let (expected, plain, steps) = round_trip(&program, None);
         let runner = Arc::new(TieredRuntime::new(&program, counting.clone()));
-        let (found, driven, _) = journey(&program, Some(runner));
+        let (found, driven, _) = round_trip(&program, Some(runner));
         assert_eq!(found, expected, "{name}");
         assert!(driven.state() == plain.state(), "{name}: {:#?}", driven.state());
         assert_eq!(driven.reports(), plain.reports(), "{name}");

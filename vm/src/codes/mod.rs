@@ -82,8 +82,8 @@ impl From<Fault> for TrapCode {
         match fault {
             Fault::DivisionByZero => TrapCode::DivisionByZero,
             Fault::NegativeExponent => TrapCode::NegativeExponent,
-            // No verified program applies a function in a form that doesn't exist.
-            Fault::Domain | Fault::NoForm => TrapCode::OutsideDomain,
+            // No verified program applies a function in a signature that doesn't exist.
+            Fault::Domain | Fault::NoSignature => TrapCode::OutsideDomain,
             Fault::Overflow => TrapCode::Overflow,
             Fault::NonFinite => TrapCode::NotFinite,
             Fault::OutOfRange => TrapCode::NoInteger,

@@ -212,7 +212,7 @@ pub fn check_jacobian_product(
     (inputs, direction): (&[Variable], &[f64]),
     found: &JacobianProduct,
 ) -> Result<Check, DifferentiateError> {
-    let subject = &subject.silent();
+    let subject = &subject.without_shows();
     let origins = origins(subject, inputs, false)?;
     let (start, results) = (subject.numbers(&origins)?, results_of(subject, outputs)?);
     let mut check = Check::default();
@@ -257,7 +257,7 @@ pub fn check_hessian(
     hessian: &Hessian,
     along: Option<&[f64]>,
 ) -> Result<Check, DifferentiateError> {
-    let subject = &subject.silent();
+    let subject = &subject.without_shows();
     let origins = origins(subject, inputs, false)?;
     let start = subject.numbers(&origins)?;
     let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
@@ -316,7 +316,7 @@ pub fn check_rows(
     origins: &[Origin],
     rows: &[Vec<f64>],
 ) -> Result<Check, DifferentiateError> {
-    let subject = &subject.silent();
+    let subject = &subject.without_shows();
     let start = subject.numbers(origins)?;
     let mut check = Check::default();
     for (input, parts) in directions(&start)? {
@@ -585,12 +585,12 @@ impl Probe<'_> {
                     _ => differences.central.clear(),
                 }
                 let value = differences.here;
-                for (((side, near), there), distance) in
+                for (((side, near), shifted), distance) in
                     differences.sides.iter_mut().zip(&near).zip(values).zip([-step, step])
                 {
-                    match (near, there) {
-                        (Some(near), Some(there)) => {
-                            side.add(Some(near.path), quotient(there, value, distance))
+                    match (near, shifted) {
+                        (Some(near), Some(shifted)) => {
+                            side.add(Some(near.path), quotient(shifted, value, distance))
                         }
                         _ => side.clear(),
                     }

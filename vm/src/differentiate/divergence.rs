@@ -1,6 +1,6 @@
 //! Verification of reverse sweeps without a history. A sweep has *diverged* if it took other branches than the primal
-//! sweep, or returned to other numbers than rounding explains. This module knows the start and the arrival of a run,
-//! and no adjoint but those of the arrival.
+//! sweep, or returned to other numbers than rounding explains. This module knows the start and the end of a run, and
+//! no adjoint but those at the end.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub(crate) struct TurnFacts {
     pub sum: SumSize,
 }
 
-/// Verifies a reverse sweep that has arrived. Returns the error bound of the loss to first order, or how the sweep
+/// Verifies a reverse sweep that has ended. Returns the error bound of the loss to first order, or how the sweep
 /// diverged.
 pub(super) fn verify<B: Interpreted>(
     machine: &Machine<B>,
@@ -108,7 +108,7 @@ pub(super) fn verify<B: Interpreted>(
     let Some(watch) = machine.reports().watch() else {
         return if same_values(start, end) { Ok(0.0) } else { Err(difference(program, start, end)) };
     };
-    if !watch.is_same_way() || end.own_steps() != start.own_steps() {
+    if !watch.has_same_path() || end.own_steps() != start.own_steps() {
         return Err(Divergence::Path);
     }
     if !same_integers(start, end) {
@@ -117,7 +117,7 @@ pub(super) fn verify<B: Interpreted>(
     let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
     let adjoints = end.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.cells);
     let misses = Misses { program, start: &start.reals, end: &end.reals, adjoints, rounding, ulp };
-    misses.judged(watch, moved(start, end), sum).map_err(|unlike| match unlike {
+    misses.verified(watch, moved(start, end), sum).map_err(|unlike| match unlike {
         Unlike::Freed(freed) => Divergence::Freed(freed),
         Unlike::Cell(cell, by) => Divergence::Missed { name: name_of(program, start, Class::Real, cell), by },
         Unlike::Moved(by) => Divergence::Missed { name: "a stack or a tape".into(), by },
@@ -235,7 +235,7 @@ enum Unlike {
 }
 
 impl<B: Interpreted> Misses<'_, B> {
-    fn judged(
+    fn verified(
         &self,
         watch: &Watch,
         mut moved: impl Iterator<Item = [B; 2]>,

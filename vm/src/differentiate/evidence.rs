@@ -1,5 +1,5 @@
-//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of [`super::divergence`], which
-//! verifies the sweeps of machines.
+//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of
+//! [`super::divergence`], which verifies the sweeps of machines.
 
 use crate::program::Program;
 use crate::state::values::Value;
@@ -34,8 +34,8 @@ pub struct RowErrors {
 pub const MOST_ROWS: usize = 4;
 
 impl SweepEvidence {
-    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if the real lost more
-    /// digits than rounding explains; the reverse sweep has diverged then.
+    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if
+    /// the real lost more digits than rounding explains; the reverse sweep has diverged then.
     pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: Rounding) -> bool {
         let by = (to - from).abs();
         self.missed = if by > self.missed { by } else { self.missed };
@@ -55,9 +55,9 @@ impl SweepEvidence {
         }
     }
 
-    /// Returns the error bound of a row's seeded sum, if the reverse sweep is verified. `None` doesn't mean that the sweep has diverged: the
-    /// largest number may be in memory, where code doesn't look for it. A machine decides then. `start` has the reals at the start, and
-    /// `adjoints` their adjoints after the sweep.
+    /// Returns the error bound of a row's seeded sum, if the reverse sweep is verified. `None` doesn't mean that the
+    /// sweep has diverged: the largest number may be in memory, where code doesn't look for it. A machine decides then.
+    /// `start` has the reals at the start, and `adjoints` their adjoints after the sweep.
     pub fn verified(
         &self,
         program: &Program,
@@ -65,7 +65,7 @@ impl SweepEvidence {
         (start, adjoints): (&[u64], &[u64]),
         (row, sum): (usize, SumSize),
     ) -> Option<f64> {
-        if !watch.is_same_way() {
+        if !watch.has_same_path() {
             return None;
         }
         let errors = self.errors.get(row).copied()?;
@@ -96,8 +96,8 @@ pub(super) struct SweepErrors {
 }
 
 impl SweepErrors {
-    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and `terms` computes the loss's
-    /// size to first order.
+    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and
+    /// `terms` computes the loss's size to first order.
     pub fn are_rounding(
         &self,
         (rounding, ulp): (Rounding, f64),

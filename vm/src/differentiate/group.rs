@@ -1,5 +1,5 @@
-//! Evidence about the reverse sweeps of a SIMD group, and the verdict on each lane, by the bounds of [`super::evidence`]. Numbers are in
-//! binary64.
+//! Evidence about the reverse sweeps of a SIMD group, and the verdict on each lane, by the bounds of
+//! [`super::evidence`]. Numbers are in binary64.
 
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{F64, Reals};
@@ -32,8 +32,8 @@ pub struct GroupEvidence {
 }
 
 impl GroupEvidence {
-    /// Returns true if all lanes of a row are verified. `start` has the reals at the start, `largest` their greatest magnitude in each lane, and
-    /// `adjoints` their adjoints after the sweep.
+    /// Returns true if all lanes of a row are verified. `start` has the reals at the start, `largest` their greatest
+    /// magnitude in each lane, and `adjoints` their adjoints after the sweep.
     pub fn is_verified(
         &self,
         largest: InGroup<f64>,

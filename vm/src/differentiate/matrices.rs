@@ -13,7 +13,7 @@ use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 use super::pass::{PassHistory, forward, forward_until, sweeps};
 use super::seeds::{SeededCell, cells_of};
 use super::series_state::series_state;
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable, VerificationReport};
 
 /// Highest order of a Taylor series.
@@ -101,11 +101,11 @@ pub struct ReverseSweeps {
 
 impl ReverseSweeps {
     /// Adds one more sweep, if a strategy was requested.
-    fn add(all: &mut Option<ReverseSweeps>, taken: Option<UsedStrategy>, there: u64, cost: RunCost) {
+    fn add(all: &mut Option<ReverseSweeps>, taken: Option<UsedStrategy>, primal_steps: u64, cost: RunCost) {
         let Some(taken) = taken else { return };
         let (steps, progress) =
             all.map_or_else(Default::default, |reverse_sweeps| (reverse_sweeps.steps, reverse_sweeps.cost));
-        *all = Some(ReverseSweeps { taken, steps: steps + there, cost: progress.and(cost) });
+        *all = Some(ReverseSweeps { taken, steps: steps + primal_steps, cost: progress.and(cost) });
     }
 }
 
@@ -244,21 +244,21 @@ fn by_output(
     for output in outputs {
         losses.push(subject.seeds_of(output)?);
     }
-    let sweeps = sweeps(subject, PassHistory::of(subject), &subject.start, &losses, |arrival| {
-        let adjoints = arrival.state.adjoints.unwrap_or_default();
-        let there = arrival.turn.at.step.abs_diff(subject.start.step);
-        let journey = (arrival.taken, there, arrival.cost);
-        let row = (arrival.turn.values, subject.components(&adjoints, 0, inputs)?);
-        Ok((row, arrival.reports, arrival.loss_error, journey))
+    let sweeps = sweeps(subject, PassHistory::of(subject), &subject.start, &losses, |sweep_end| {
+        let adjoints = sweep_end.state.adjoints.unwrap_or_default();
+        let primal_steps = sweep_end.turn.at.step.abs_diff(subject.start.step);
+        let totals = (sweep_end.taken, primal_steps, sweep_end.cost);
+        let row = (sweep_end.turn.values, subject.components(&adjoints, 0, inputs)?);
+        Ok((row, sweep_end.reports, sweep_end.loss_error, totals))
     })?;
     let mut verification_report =
         VerificationReport { recomputed: sweeps.recomputed, ..VerificationReport::default() };
     let (mut values, mut rows) =
         (allocation::with_capacity(outputs.len())?, allocation::with_capacity(outputs.len())?);
     let mut reverse_sweeps = None;
-    for ((value, row), reports, error, (taken, there, cost)) in sweeps.arrivals {
+    for ((value, row), reports, error, (taken, primal_steps, cost)) in sweeps.sweep_ends {
         verification_report.add(&reports, error);
-        ReverseSweeps::add(&mut reverse_sweeps, taken, there, cost);
+        ReverseSweeps::add(&mut reverse_sweeps, taken, primal_steps, cost);
         values.extend(value);
         rows.push(row);
     }
@@ -448,14 +448,14 @@ fn products<D: Iterator<Item = f64>>(
         components.extend(origins.zip(direction));
         let start = subject.series_start::<[u64; 2]>(&components)?;
         let sweeps = sweeps(subject, history, &start, &outputs, Ok)?;
-        for arrival in sweeps.arrivals {
-            hessian.values = arrival.turn.values;
-            hessian.verification_report.add(&arrival.reports, arrival.loss_error);
-            let there = arrival.turn.at.step.abs_diff(start.step);
-            ReverseSweeps::add(&mut hessian.reverse_sweeps, arrival.taken, there, arrival.cost);
+        for sweep_end in sweeps.sweep_ends {
+            hessian.values = sweep_end.turn.values;
+            hessian.verification_report.add(&sweep_end.reports, sweep_end.loss_error);
+            let primal_steps = sweep_end.turn.at.step.abs_diff(start.step);
+            ReverseSweeps::add(&mut hessian.reverse_sweeps, sweep_end.taken, primal_steps, sweep_end.cost);
             // The primal sweep has the same length for all directions; it is known from here on.
-            history = history.of_length(there);
-            let adjoints = arrival.state.adjoints.unwrap_or_default();
+            history = history.of_length(primal_steps);
+            let adjoints = sweep_end.state.adjoints.unwrap_or_default();
             hessian.gradient = subject.components(&adjoints, 0, inputs)?;
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
@@ -479,7 +479,7 @@ fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
     let mut machine = subject.machine(subject.series_start::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
-    let turning = Turning::of(subject, &cells_of(outputs).ok()?);
+    let turning = TurningPoint::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
 

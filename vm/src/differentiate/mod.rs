@@ -267,7 +267,7 @@ impl Subject {
 
     /// Returns the subject without a receiver of shown values.
     #[must_use]
-    pub fn silent(&self) -> Subject {
+    pub fn without_shows(&self) -> Subject {
         Subject { shows: None, ..self.clone() }
     }
 

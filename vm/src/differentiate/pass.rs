@@ -25,7 +25,7 @@ use crate::travel::{Stop, Travel};
 
 use super::divergence::{Divergence, TurnFacts, largest, verify};
 use super::seeds::{SeededCell, SumSize, cells_of};
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, VerificationReport};
 
 /// Value and gradient of a loss or seeded sum.
@@ -58,8 +58,8 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    pub(super) fn new(subject: &Subject, arrival: Arrival, recomputed: Option<Divergence>) -> Gradient {
-        let Arrival { state, reports, turn, taken, cost, loss_error, thread_bytes } = arrival;
+    pub(super) fn new(subject: &Subject, sweep_end: SweepEnd, recomputed: Option<Divergence>) -> Gradient {
+        let SweepEnd { state, reports, turn, taken, cost, loss_error, thread_bytes } = sweep_end;
         let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
         Gradient {
             taken,
@@ -81,13 +81,13 @@ impl Gradient {
 /// Results of a primal sweep and of a reverse sweep for each list of seeds.
 pub(super) struct SweepResults<T> {
     /// Results of the reverse sweeps, in the order of the lists.
-    pub arrivals: Vec<T>,
+    pub sweep_ends: Vec<T>,
     /// Reason why reverse sweeps were repeated with a history, if they were.
     pub recomputed: Option<Divergence>,
 }
 
 /// State and reports at the end of a reverse sweep.
-pub(super) struct Arrival<B = u64> {
+pub(super) struct SweepEnd<B = u64> {
     pub state: State<B>,
     pub reports: Reports,
     /// Turning point of the sweep.
@@ -108,7 +108,7 @@ pub(super) fn sweeps<B: Interpreted, T>(
     history: PassHistory,
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
-    keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
+    keep: impl Fn(SweepEnd<B>) -> Result<T, OutOfMemory>,
 ) -> Result<SweepResults<T>, DifferentiateError> {
     match attempt(subject, Pass::new(subject, start, history)?, start, outputs, &keep) {
         Err(Stopped::Divergence(reason)) if history.is_recomputed(subject) => {
@@ -190,7 +190,7 @@ impl PassHistory {
     pub fn is_recomputed(self, subject: &Subject) -> bool {
         self == PassHistory::Nothing
             && !subject.program.module().real.is_exact()
-            && keeps(Rule::LostWaysAreMended)
+            && keeps(Rule::DivergedSweepsAreRecomputed)
     }
 }
 
@@ -225,11 +225,11 @@ fn attempt<B: Interpreted, T>(
     mut pass: Pass<B>,
     start: &State<B>,
     outputs: &[Vec<SeededCell>],
-    keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
+    keep: &impl Fn(SweepEnd<B>) -> Result<T, OutOfMemory>,
 ) -> Result<SweepResults<T>, Stopped> {
-    let turning = Turning::of(subject, &cells_of(outputs)?);
-    pass.there(subject, &turning)?;
-    let mut arrivals = allocation::with_capacity(outputs.len())?;
+    let turning = TurningPoint::of(subject, &cells_of(outputs)?);
+    pass.forward_sweep(subject, &turning)?;
+    let mut sweep_ends = allocation::with_capacity(outputs.len())?;
     let mut end = Some(pass);
     for (n, seeds) in outputs.iter().enumerate() {
         let pass = if n + 1 == outputs.len() {
@@ -239,15 +239,15 @@ fn attempt<B: Interpreted, T>(
         };
         let Some(mut pass) = pass else { break };
         let loss_error = pass.whole(subject, start, (n, seeds), &turning)?;
-        arrivals.push(keep(pass.arrival(loss_error))?);
+        sweep_ends.push(keep(pass.sweep_end(loss_error))?);
     }
-    Ok(SweepResults { arrivals, recomputed: None })
+    Ok(SweepResults { sweep_ends, recomputed: None })
 }
 
 /// Primal and reverse sweep in progress.
 #[derive(Debug)]
 pub(super) struct Pass<B = u64> {
-    pub course: CheckpointedRun<B>,
+    pub checkpointed_run: CheckpointedRun<B>,
     pub history: PassHistory,
     /// End of the primal sweep, once it was passed.
     pub turn: Option<Turn>,
@@ -293,8 +293,8 @@ impl<B: Interpreted> Pass<B> {
         {
             machine.watch();
         }
-        let course = CheckpointedRun::begin(machine, history.retention(), Travel::Forward)?;
-        Ok(Pass { course: course.of_length(history.length()), history, turn: None })
+        let checkpointed_run = CheckpointedRun::begin(machine, history.retention(), Travel::Forward)?;
+        Ok(Pass { checkpointed_run: checkpointed_run.of_length(history.length()), history, turn: None })
     }
 
     /// Creates a pass with a history that repeats a diverged one. A loss of derivative information found by the
@@ -302,25 +302,25 @@ impl<B: Interpreted> Pass<B> {
     pub fn again(subject: &Subject, start: &State<B>, reason: &Divergence) -> Result<Pass<B>, OutOfMemory> {
         let mut pass = Pass::new(subject, start, PassHistory::recomputing(subject))?;
         if let Divergence::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
-            pass.course.machine_mut().note(at, Loss::IllConditioned, loss_error);
+            pass.checkpointed_run.machine_mut().note(at, Loss::IllConditioned, loss_error);
         }
         Ok(pass)
     }
 
     /// Copies a pass that is before its turning point.
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
-        Ok(Pass { course: self.course.try_clone()?, history: self.history, turn: None })
+        Ok(Pass { checkpointed_run: self.checkpointed_run.try_clone()?, history: self.history, turn: None })
     }
 
     /// Runs the primal sweep to the turning point.
-    pub fn there(&mut self, subject: &Subject, turning: &Turning) -> Result<(), Stopped> {
-        Ok(forward_to(subject, self.history, &mut self.course, turning.stops())?)
+    pub fn forward_sweep(&mut self, subject: &Subject, turning: &TurningPoint) -> Result<(), Stopped> {
+        Ok(forward_to(subject, self.history, &mut self.checkpointed_run, turning.stops())?)
     }
 
     /// Switches gradient mode on and seeds the adjoints.
     fn start_reverse(&mut self, start: &State<B>, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
         let (seeds, mut values) = (allocation::copied(seeds)?, Vec::new());
-        let at = start_reverse(self.course.machine_mut(), start, &seeds, &mut values)?;
+        let at = start_reverse(self.checkpointed_run.machine_mut(), start, &seeds, &mut values)?;
         self.turn = Some(Turn { at, seeds, values });
         Ok(())
     }
@@ -332,16 +332,16 @@ impl<B: Interpreted> Pass<B> {
         subject: &Subject,
         start: &State<B>,
         (output, seeds): (usize, &[SeededCell]),
-        turning: &Turning,
+        turning: &TurningPoint,
     ) -> Result<Option<f64>, Stopped> {
         if self.turn.is_none() {
-            self.there(subject, turning)?;
+            self.forward_sweep(subject, turning)?;
             self.start_reverse(start, seeds)?;
         }
-        let Some(shows) = &subject.shows else { return self.back(subject, start) };
-        let counters = &mut self.course.machine_mut().state_mut().counters;
+        let Some(shows) = &subject.shows else { return self.reverse_sweep(subject, start) };
+        let counters = &mut self.checkpointed_run.machine_mut().state_mut().counters;
         counters.shown = shows.begin_reverse(output, counters.shown);
-        let swept = self.back(subject, start);
+        let swept = self.reverse_sweep(subject, start);
         // Rules in a diverged sweep may have shown wrong values.
         if !matches!(swept, Err(Stopped::Divergence(_))) {
             shows.settle(&subject.program)?;
@@ -350,24 +350,24 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Runs the reverse sweep from the turning point to the start, and verifies it.
-    fn back(&mut self, subject: &Subject, start: &State<B>) -> Result<Option<f64>, Stopped> {
-        backward(subject, self.history, &mut self.course, start.own_steps())?;
+    fn reverse_sweep(&mut self, subject: &Subject, start: &State<B>) -> Result<Option<f64>, Stopped> {
+        backward(subject, self.history, &mut self.checkpointed_run, start.own_steps())?;
         if !self.history.level::<B>(subject).is_checked() {
             return Ok(None);
         }
         let facts = self.turn.as_ref().map(|turn| turn.facts(&subject.program)).unwrap_or_default();
-        verify(self.course.machine(), start, facts).map(Some).map_err(Stopped::Divergence)
+        verify(self.checkpointed_run.machine(), start, facts).map(Some).map_err(Stopped::Divergence)
     }
 
-    /// Returns the arrival of a finished pass.
-    pub fn arrival(self, loss_error: Option<f64>) -> Arrival<B> {
+    /// Returns the end of a finished pass.
+    pub fn sweep_end(self, loss_error: Option<f64>) -> SweepEnd<B> {
         let turn = self.turn.unwrap_or_default();
-        let (taken, cost) = (self.course.taken(), self.course.cost());
+        let (taken, cost) = (self.checkpointed_run.taken(), self.checkpointed_run.cost());
         // A strategy for a repetition wasn't requested, so it isn't reported.
         let taken = taken.filter(|_| !self.history.is_recomputing());
-        let machine = self.course.into_machine();
+        let machine = self.checkpointed_run.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
-        Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
+        SweepEnd { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
     }
 }
 
@@ -437,23 +437,23 @@ pub(super) fn forward_until<B: Interpreted>(
     machine: Machine<B>,
     stops: Option<&Stops>,
 ) -> Result<Machine<B>, DifferentiateError> {
-    let mut course = CheckpointedRun::begin(machine, None, Travel::Forward)?;
-    forward_to(subject, PassHistory::Nothing, &mut course, stops)?;
-    Ok(course.into_machine())
+    let mut checkpointed_run = CheckpointedRun::begin(machine, None, Travel::Forward)?;
+    forward_to(subject, PassHistory::Nothing, &mut checkpointed_run, stops)?;
+    Ok(checkpointed_run.into_machine())
 }
 
 /// Runs forward to the end or to a stop place.
 fn forward_to<B: Interpreted>(
     subject: &Subject,
     history: PassHistory,
-    course: &mut CheckpointedRun<B>,
+    checkpointed_run: &mut CheckpointedRun<B>,
     stops: Option<&Stops>,
 ) -> Result<(), DifferentiateError> {
     let mut left = subject.max_steps;
     loop {
-        let before = course.machine().state().step;
-        let outcome = course.run(stops, Travel::Forward, left);
-        let (machine, state) = (course.machine(), course.machine().state());
+        let before = checkpointed_run.machine().state().step;
+        let outcome = checkpointed_run.run(stops, Travel::Forward, left);
+        let (machine, state) = (checkpointed_run.machine(), checkpointed_run.machine().state());
         left = left.saturating_sub(before.abs_diff(state.step));
         return match outcome {
             Ok(Stop::Shown { at, class, bits }) => {
@@ -494,24 +494,24 @@ fn full(history: PassHistory, bytes: u64) -> DifferentiateError {
 }
 
 /// Runs backward to the beginning, where the number of own steps (without those of rules) is `first`. A sweep with
-/// more own steps has diverged and might never arrive.
+/// more own steps has diverged and might never end.
 fn backward<B: Interpreted>(
     subject: &Subject,
     history: PassHistory,
-    course: &mut CheckpointedRun<B>,
+    checkpointed_run: &mut CheckpointedRun<B>,
     first: i64,
 ) -> Result<(), Stopped> {
     let mut left = subject.max_steps;
     loop {
-        let ahead = course.machine().state().own_steps() - first;
+        let ahead = checkpointed_run.machine().state().own_steps() - first;
         if ahead < 0 {
             return Err(Stopped::Divergence(Divergence::Path));
         }
-        let before = course.machine().state().step;
+        let before = checkpointed_run.machine().state().step;
         // Steps of rules aren't counted among own steps.
         let budget = left.min(ahead.unsigned_abs().max(RULE_STEPS));
-        let outcome = course.run(None, Travel::Backward, budget);
-        let machine = course.machine();
+        let outcome = checkpointed_run.run(None, Travel::Backward, budget);
+        let machine = checkpointed_run.machine();
         match outcome {
             Ok(Stop::Bound) => return Ok(()),
             Ok(Stop::Budget) if at_bound(machine, Travel::Backward) => return Ok(()),

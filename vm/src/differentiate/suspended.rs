@@ -1,5 +1,5 @@
-//! Suspended gradients: what is saved of an unfinished gradient beside the state and its history, and the conditions
-//! under which resuming it gives the same gradient as an uninterrupted run.
+//! Suspended gradients: what is saved of an unfinished gradient in addition to the state and its history, and the
+//! conditions under which resuming it gives the same gradient as an uninterrupted run.
 //!
 //! The start state isn't saved. The caller supplies it again, because the reverse sweep is verified against it, and is
 //! repeated from it if it diverged. A digest proves that it is the same start.
@@ -18,7 +18,7 @@ use crate::travel::Travel;
 use super::divergence::Divergence;
 use super::pass::{Gradient, Pass, PassHistory, Stopped, Turn};
 use super::seeds::SeededCell;
-use super::turning::Turning;
+use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable};
 
 /// Saved gradient that can be resumed.
@@ -31,7 +31,7 @@ pub struct SuspendedGradient {
     /// Knowledge about the finished part; `None` for a state that a plain run has reached.
     pub progress: Option<GradientProgress>,
     /// Further history of the run, under a strategy.
-    pub course: Option<SavedRun>,
+    pub saved_run: Option<SavedRun>,
 }
 
 /// Knowledge about the finished part of a gradient, apart from its state.
@@ -107,11 +107,11 @@ pub fn gradient_from(
         Some(suspended) => resumed(subject, seeds, suspended)?,
         None => Pass::new(subject, &subject.start, PassHistory::of(subject))?,
     };
-    let turning = Turning::of(subject, &allocation::mapped(seeds, |seed| seed.cell)?);
+    let turning = TurningPoint::of(subject, &allocation::mapped(seeds, |seed| seed.cell)?);
     let mut recomputed = pass.history.is_recomputing().then_some(Divergence::Before);
     loop {
         match pass.whole(subject, &subject.start, (0, seeds), &turning) {
-            Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), recomputed)),
+            Ok(loss_error) => return Ok(Gradient::new(subject, pass.sweep_end(loss_error), recomputed)),
             Err(Stopped::Divergence(reason)) if pass.history.is_recomputed(subject) => {
                 // The repeated pass needs the memory.
                 drop(pass);
@@ -129,13 +129,13 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> HaltedGra
     if !is_stopped {
         return HaltedGradient { error, suspended: None };
     }
-    let Pass { course, history, turn } = pass;
-    let (start, reports) = (digest(subject), course.machine().reports().clone());
+    let Pass { checkpointed_run, history, turn } = pass;
+    let (start, reports) = (digest(subject), checkpointed_run.machine().reports().clone());
     let progress = Some(GradientProgress { start, reports, is_recomputing: history.is_recomputing(), turn });
     // If memory for the saved data is refused, the gradient can't be resumed.
-    let suspended = course.into_saved().ok().map(|(mut state, residues, course)| {
+    let suspended = checkpointed_run.into_saved().ok().map(|(mut state, residues, saved_run)| {
         state.counters.shown = state.counters.shown.without_silence();
-        Box::new(SuspendedGradient { state, residues, progress, course })
+        Box::new(SuspendedGradient { state, residues, progress, saved_run })
     });
     HaltedGradient { error, suspended }
 }
@@ -146,9 +146,9 @@ fn resumed(
     seeds: &[SeededCell],
     suspended: SuspendedGradient,
 ) -> Result<Pass, DifferentiateError> {
-    let SuspendedGradient { state, residues, progress, course } = suspended;
+    let SuspendedGradient { state, residues, progress, saved_run } = suspended;
     let is_recomputing = progress.as_ref().is_some_and(|progress| progress.is_recomputing);
-    let retention = course.as_ref().map(SavedRun::retention);
+    let retention = saved_run.as_ref().map(SavedRun::retention);
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match PassHistory::of(subject) {
         _ if is_recomputing => PassHistory::recomputing(subject),
@@ -168,11 +168,11 @@ fn resumed(
     }
     // The history of a plain run is that of the strategy `reverse`.
     let saved = |retention| SavedRun { retention, cost: RunCost::default(), snapshots: None };
-    let course = match course.or(history.retention().map(saved)) {
+    let checkpointed_run = match saved_run.or(history.retention().map(saved)) {
         Some(saved) => CheckpointedRun::resume(machine, &subject.start, saved)?,
         None => CheckpointedRun::begin(machine, None, Travel::Forward)?,
     };
-    Ok(Pass { course, history, turn })
+    Ok(Pass { checkpointed_run, history, turn })
 }
 
 /// History that a file contains.

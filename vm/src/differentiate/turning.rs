@@ -17,16 +17,16 @@ use super::Subject;
 
 /// End of the primal sweep.
 #[derive(Debug)]
-pub(super) struct Turning {
+pub(super) struct TurningPoint {
     /// Stop places; `None` at the end of the program.
     stops: Option<Stops>,
 }
 
-impl Turning {
+impl TurningPoint {
     /// Finds the turning point for some losses, unless the subject asks for the whole run.
-    pub fn of(subject: &Subject, losses: &[usize]) -> Turning {
+    pub fn of(subject: &Subject, losses: &[usize]) -> TurningPoint {
         let program = &subject.program;
-        Turning { stops: if subject.whole { None } else { early_turn(program, losses) } }
+        TurningPoint { stops: if subject.whole { None } else { early_turn(program, losses) } }
     }
 
     /// Returns the places where the primal sweep stops.

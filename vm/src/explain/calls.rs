@@ -39,7 +39,7 @@ pub enum OpenTask {
         of: usize,
     },
     /// An iteration of `par for`.
-    Round {
+    Iteration {
         /// The name of the counter.
         counter: String,
         /// The value of the counter, formatted as in the text.
@@ -61,7 +61,7 @@ impl OpenCall {
             None => format!("called by `{words}`{place}"),
             Some(OpenTask::Listed { of: 1, .. }) => format!("in a task, `{words}`{place}"),
             Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
-            Some(OpenTask::Round { counter, value }) => {
+            Some(OpenTask::Iteration { counter, value }) => {
                 format!("in the task with {counter} = {value}, `{words}`{place}")
             }
         }
@@ -110,16 +110,16 @@ impl Explainer<'_> {
     /// Describes the call at a depth of the call stack, where depth 0 is the call that main executes.
     fn open_call(&self, depth: usize) -> Option<OpenCall> {
         let site = self.state.calls.get(depth)?.site;
-        let there = self.at(site);
+        let at_site = self.at(site);
         let task = self.open_task(depth, site);
-        let called = match &there.instruction(site).link {
-            Link::Calls(calls) if task.is_some() => calls.first().map(|call| there.speller().call(call)),
+        let called = match &at_site.instruction(site).link {
+            Link::Calls(calls) if task.is_some() => calls.first().map(|call| at_site.renderer().call(call)),
             Link::Calls(_) | Link::None | Link::Partner(_) => None,
         };
         Some(OpenCall {
-            caller: there.procedure(site).name.clone(),
-            statement: called.unwrap_or_else(|| there.words(site)),
-            spot: there.place(site).map(|place| there.spot(place)),
+            caller: at_site.procedure(site).name.clone(),
+            statement: called.unwrap_or_else(|| at_site.words(site)),
+            spot: at_site.place(site).map(|place| at_site.spot(place)),
             task,
         })
     }
@@ -137,7 +137,7 @@ impl Explainer<'_> {
             _ => None,
         });
         match counted.next() {
-            Some(counting) => self.open_round(depth, site, counting),
+            Some(counting) => self.open_iteration(depth, site, counting),
             None => {
                 let number = fork.calls.iter().position(|&call| call == site)? + 1;
                 Some(OpenTask::Listed { number, of: fork.calls.len() })
@@ -145,12 +145,12 @@ impl Explainer<'_> {
         }
     }
 
-    fn open_round(&self, depth: usize, site: u32, counting: &Counting) -> Option<OpenTask> {
+    fn open_iteration(&self, depth: usize, site: u32, counting: &Counting) -> Option<OpenTask> {
         let counter = Base::Frame(counting.counter);
         let frame = frame_at(self.program, self.state, depth)?;
         let (_, cell) = place(self.program, self.state, frame, &Place::scalar(counter))?;
         let value = Value::Int(*self.state.ints.get(cell as usize)?);
-        let counter = self.at(site).speller().name(counter).to_owned();
-        Some(OpenTask::Round { counter, value: self.program.text(value) })
+        let counter = self.at(site).renderer().name(counter).to_owned();
+        Some(OpenTask::Iteration { counter, value: self.program.text(value) })
     }
 }

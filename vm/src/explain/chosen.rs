@@ -25,7 +25,7 @@ impl Explainer<'_> {
         // A plain call is the only call at its place in the text, so its traps are at the call itself.
         let is_chosen = !calls.iter().any(|(at, _)| *at == self.trap.at);
         let cell = self.choosing_cell().filter(|_| is_chosen)?;
-        let (name, values) = (self.speller().operand(&cell), self.named_values([&cell]));
+        let (name, values) = (self.renderer().operand(&cell), self.named_values([&cell]));
         let value = values.first().map_or("?", |(_, value)| value.as_str());
         let begins = if self.is_backward() { self.trap.at > last } else { self.trap.at < first };
         let (message, help) = if begins {
@@ -87,7 +87,7 @@ impl Explainer<'_> {
     fn chosen_words(&self, cell: &str, call: &Instruction) -> String {
         let word = if call.update == Update::Uncall { "uncallvia" } else { "callvia" };
         let arguments = match &call.link {
-            Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
+            Link::Calls(calls) => calls.first().map(|call| self.renderer().call(call)),
             Link::None | Link::Partner(_) => None,
         };
         let arguments = arguments.unwrap_or_default();

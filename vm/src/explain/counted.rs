@@ -20,7 +20,7 @@ impl Explainer<'_> {
             Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => self.confused(block, counting),
             _ => return None,
         };
-        let words = self.speller().words(block, 0);
+        let words = self.renderer().words(block, 0);
         let (head, here) = (block.place(0), block.place(seam));
         let end = self.other(block.place(1), "rof", "checked here");
         let others = if head == here { Vec::new() } else { end.into_iter().collect() };
@@ -34,14 +34,14 @@ impl Explainer<'_> {
         })
     }
 
-    /// Returns the counter's name and its value at the start of iteration `round`, counted from 0.
-    pub(super) fn counter_in_round(&self, counting: &Counting, round: u32) -> Option<(String, i64)> {
+    /// Returns the counter's name and its value at the start of iteration `iteration`, counted from 0.
+    pub(super) fn counter_in_iteration(&self, counting: &Counting, iteration: u32) -> Option<(String, i64)> {
         let up = self.is_backward() == counting.reversed;
         let (from, to) = (self.integer(&counting.from)?, self.integer(&counting.to)?);
         let step = i64::from(counting.step).wrapping_mul(if from <= to { 1 } else { -1 });
-        let made = step.wrapping_mul(i64::from(round));
+        let made = step.wrapping_mul(i64::from(iteration));
         let value = if up { from.wrapping_add(made) } else { to.wrapping_sub(step).wrapping_sub(made) };
-        let name = self.speller().name(Base::Frame(counting.counter));
+        let name = self.renderer().name(Base::Frame(counting.counter));
         Some((name.to_owned(), self.wrapped(value)))
     }
 
@@ -59,9 +59,9 @@ impl Explainer<'_> {
     }
 
     /// Formats a bound, for example "n, which is 10", or "10"; returns its value too.
-    fn bound_said(&self, bound: &Operand) -> Option<(String, i64)> {
+    fn bound_text(&self, bound: &Operand) -> Option<(String, i64)> {
         let value = self.integer(bound)?;
-        let text = self.speller().operand(bound);
+        let text = self.renderer().operand(bound);
         let is_plain = matches!(bound, Operand::Int(_));
         Some((if is_plain { text } else { format!("{text}, which is {value}") }, value))
     }
@@ -71,14 +71,14 @@ impl Explainer<'_> {
         // The check subtracts the bound from the counter, so the bound is added back here.
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
-        let (said, end) = self.bound_said(ends)?;
+        let (said, end) = self.bound_text(ends)?;
         let begin = self.integer(begins)?;
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let value = self.wrapped(self.integer(&counter)?.wrapping_add(end));
-        let name = self.speller().name(Base::Frame(counting.counter));
+        let name = self.renderer().name(Base::Frame(counting.counter));
         let (step, distance) = (i128::from(counting.step), i128::from(end) - i128::from(begin));
         let misses = distance % step != 0;
-        let words = self.speller().words(block, 0);
+        let words = self.renderer().words(block, 0);
         let undone = if self.undoes(block) { "undone, " } else { "" };
         let message = format!("{undone}`{words}` ends with {name} = {value}, not at {said}");
         let why = if misses {
@@ -108,7 +108,7 @@ impl Explainer<'_> {
     /// Explains a bound that has a different value after the loop than before it.
     fn changed_bound(&self, block: &Block) -> Option<ExplanationText> {
         let ChangedValue { expression, was, values } = self.changed()?;
-        let words = self.speller().words(block, 0);
+        let words = self.renderer().words(block, 0);
         let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
         let names = names.join(" or ");
         Some(ExplanationText {
@@ -124,7 +124,7 @@ impl Explainer<'_> {
     fn confused(&self, block: &Block, counting: &Counting) -> ExplanationText {
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let values = self.named_values([&counter, &counting.from, &counting.to]);
-        let words = self.speller().words(block, 0);
+        let words = self.renderer().words(block, 0);
         ExplanationText {
             message: format!(
                 "the iterations of `{words}` don't fit its counter and bounds{}",

@@ -26,16 +26,16 @@ impl Explainer<'_> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
         }
-        let (depth, back) = (self.state.calls.len(), self.travel().reversed());
+        let (depth, backward) = (self.state.calls.len(), self.travel().reversed());
         let (mut state, mut window) = (self.state.try_clone().ok()?, self.program.window());
         for _ in 0..MOST_STEPS {
             if state.position == position && state.calls.len() == depth {
                 return Some(state);
             }
-            if state.calls.len() < depth || !is_exact(self.program, &state, back) {
+            if state.calls.len() < depth || !is_exact(self.program, &state, backward) {
                 return None;
             }
-            step(self.program, &mut state, &mut window, back)?;
+            step(self.program, &mut state, &mut window, backward)?;
         }
         None
     }

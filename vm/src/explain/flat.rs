@@ -27,7 +27,7 @@ impl Explainer<'_> {
             Cause::ArgumentsOverlap { first, second } => self.overlap(first, second),
             Cause::TasksShare { first, second } => self.tasks_share(first, second),
             Cause::SliceBounds { argument, from, to, length } => {
-                let said = self.argument_said(argument);
+                let said = self.argument_text(argument);
                 let message = format!("{said} takes {from}..{to} of {length} elements");
                 let help = "a slice goes from 0 up to the length, in order".to_owned();
                 ExplanationText {
@@ -38,7 +38,7 @@ impl Explainer<'_> {
                 }
             }
             Cause::ReferenceChanged { argument } => {
-                let said = self.argument_said(argument);
+                let said = self.argument_text(argument);
                 let message = format!("{said} refers to another cell than when the call was entered");
                 let help = "the callee must not change what the index of an argument is computed from";
                 ExplanationText { message, help: Some(help.to_owned()), ..ExplanationText::default() }
@@ -100,7 +100,7 @@ impl Explainer<'_> {
             notes.push(format!("it was reached from {} instead", self.place_of(before)));
             others.extend(self.other_at(partner, "its partner"));
         }
-        let condition = self.condition_said(at, true);
+        let condition = self.condition_text(at, true);
         ExplanationText {
             message: message.to_owned(),
             label: condition,
@@ -122,8 +122,8 @@ impl Explainer<'_> {
         let values = self.named_values(both);
         let mut notes = vec![format!("the pair is {} and {}", self.place_of(at), self.place_of(partner))];
         notes.extend(values.iter().map(|(name, value)| format!("{name} is {value}")));
-        let others = self.other_at(partner, &self.condition_said(partner, false)).into_iter().collect();
-        let label = self.condition_said(at, true);
+        let others = self.other_at(partner, &self.condition_text(partner, false)).into_iter().collect();
+        let label = self.condition_text(at, true);
         ExplanationText {
             message: message.to_owned(),
             label,
@@ -135,8 +135,8 @@ impl Explainer<'_> {
     }
 
     /// Formats a condition and its value, for example "`a != 0` is true".
-    fn condition_said(&self, at: u32, holds: bool) -> String {
-        let condition = self.speller().condition(self.instruction(at));
+    fn condition_text(&self, at: u32, holds: bool) -> String {
+        let condition = self.renderer().condition(self.instruction(at));
         format!("`{condition}` is {holds}")
     }
 
@@ -173,14 +173,14 @@ impl Explainer<'_> {
             let term = match (&**index, dimension) {
                 (Index::One(term), _) | (Index::Two(term, _), 0) | (Index::Two(_, term), _) => term,
             };
-            Some((self.speller().operand(operand), scalar(term)))
+            Some((self.renderer().operand(operand), scalar(term)))
         };
         let instruction = self.instruction(self.trap.at);
         if let Link::Calls(calls) = &instruction.link {
             let argument = calls.iter().flat_map(|call| &call.arguments).nth(operand)?;
             return match argument {
                 Argument::Scalar(operand) => of_place(operand),
-                Argument::Slice(_) => Some((self.speller().argument(argument), self.first_term(argument))),
+                Argument::Slice(_) => Some((self.renderer().argument(argument), self.first_term(argument))),
             };
         }
         instruction.operands.get(operand).and_then(of_place)
@@ -198,7 +198,7 @@ impl Explainer<'_> {
     }
 
     /// Formats an argument, for example "the argument `A[0..3]` (for `x` of `p`)".
-    fn argument_said(&self, number: u32) -> String {
+    fn argument_text(&self, number: u32) -> String {
         match self.argument(number) {
             Some((text, Some((parameter, procedure)))) => {
                 format!("the argument `{text}` (for `{}` of `{procedure}`)", parameter.name)
@@ -217,7 +217,7 @@ impl Explainer<'_> {
     pub(super) fn argument_of(&self, site: u32, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
         let Link::Calls(calls) = &self.instruction(site).link else { return None };
         let call = calls.first()?;
-        let text = self.speller().argument(call.arguments.get(number as usize)?);
+        let text = self.renderer().argument(call.arguments.get(number as usize)?);
         let callee = self.program.module().procedures.get(call.procedure as usize);
         let parameter = callee.and_then(|p| Some((p.parameters.get(number as usize)?, p.name.as_str())));
         Some((text, parameter))
@@ -255,7 +255,7 @@ impl Explainer<'_> {
     }
 
     fn assertion(&self) -> ExplanationText {
-        let condition = self.speller().condition(self.instruction(self.trap.at));
+        let condition = self.renderer().condition(self.instruction(self.trap.at));
         let values = self.values_here();
         ExplanationText {
             message: format!("the assertion `{condition}` does not hold{}", because(&values)),
@@ -288,7 +288,7 @@ impl Explainer<'_> {
         let found = instruction.operands.iter().map(|operand| self.resolve(operand));
         let values: Vec<Option<String>> =
             found.map(|cell| cell.map(|(class, cell)| self.value(class, cell))).collect();
-        let message = no_derivative::message(instruction, &self.speller(), &values, source, fault);
+        let message = no_derivative::message(instruction, &self.renderer(), &values, source, fault);
         let values = self.values_here();
         ExplanationText { message, label: listed(&values), values, ..ExplanationText::default() }
     }
@@ -329,8 +329,8 @@ impl Explainer<'_> {
                 ),
                 None,
             ),
-            Cause::NoMemory(room) => {
-                (format!("memory ran out: there is none for {}", allocation_words(room)), Some(allocation_cure(room)))
+            Cause::NoMemory(purpose) => {
+                (format!("memory ran out: there is none for {}", allocation_words(purpose)), Some(allocation_cure(purpose)))
             }
             Cause::TapeFull { output, limit } => (
                 format!(
@@ -389,8 +389,8 @@ impl Explainer<'_> {
 }
 
 /// Returns the description of the data that no memory was available for.
-fn allocation_words(room: AllocationPurpose) -> &'static str {
-    match room {
+fn allocation_words(purpose: AllocationPurpose) -> &'static str {
+    match purpose {
         AllocationPurpose::Frame => "the frame of this call",
         AllocationPurpose::Stack => "another value on the stack",
         AllocationPurpose::Tape => "another value on the tape",
@@ -402,8 +402,8 @@ fn allocation_words(room: AllocationPurpose) -> &'static str {
 }
 
 /// Returns advice on how to reduce the memory use.
-fn allocation_cure(room: AllocationPurpose) -> &'static str {
-    match room {
+fn allocation_cure(purpose: AllocationPurpose) -> &'static str {
+    match purpose {
         AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before",
         AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before",
         AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before",

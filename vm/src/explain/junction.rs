@@ -28,13 +28,13 @@ impl Explainer<'_> {
         let (predicate, place) = block.guard(failed).filter(|_| is_wrong_way)?;
         let tested = Tested { program: self.program, state: self.state, at: self.trap.at, predicate };
         let holds = tested.holds()?;
-        let words = self.speller().guard(block, failed);
+        let words = self.renderer().guard(block, failed);
         let verdict = if holds { "is true" } else { "is false" };
         let reasons = self.reasons(&tested);
         let path = if is_if {
-            self.way_through_if(block, other, holds)
+            self.path_through_if(block, other, holds)
         } else {
-            self.way_into_loop(block, other, holds)
+            self.entry_of_loop(block, other, holds)
         };
         let came = path.phrase(self, place);
         let message = format!("{came}, but `{words}`{} {verdict}{reasons}", self.in_line(place));
@@ -63,7 +63,7 @@ impl Explainer<'_> {
         Some(ExplanationText {
             message: format!(
                 "the assertion `{}` does not hold{reasons}",
-                self.speller().predicate(condition)
+                self.renderer().predicate(condition)
             ),
             label: format!("is false{reasons}"),
             values: self.named_values(condition.operands()),
@@ -77,7 +77,7 @@ impl Explainer<'_> {
     }
 
     /// Describes which body of an `if` was executed, and the condition that chose it.
-    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> ConditionPath {
+    fn path_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> ConditionPath {
         let ran = !holds;
         let has_else = block.seams.len() > 2;
         let body = match (ran, has_else, self.undoes(block)) {
@@ -96,7 +96,7 @@ impl Explainer<'_> {
     }
 
     /// Describes how the machine reached the start of a loop: from outside, or after an iteration.
-    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> ConditionPath {
+    fn entry_of_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> ConditionPath {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
             (true, false) => "the loop begins another iteration",
@@ -113,7 +113,7 @@ impl Explainer<'_> {
     /// `position`. Without a position, the current numbers are used.
     fn path(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> ConditionPath {
         let Some((predicate, place)) = block.guard(side) else { return ConditionPath::default() };
-        let words = self.speller().guard(block, side);
+        let words = self.renderer().guard(block, side);
         let then = position.map(|position| self.earlier(position));
         let state = match &then {
             None => Some(self.state),
@@ -170,7 +170,7 @@ impl ConditionPath {
     /// Formats the path, for example `the first body ran (line 28: 5 > 2)`.
     fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
         let Some(place) = self.place else { return self.body.to_owned() };
-        let numbers = self.numbers_said();
+        let numbers = self.numbers_text();
         let line = (place.line > 0).then(|| explainer.line(place, here));
         match (line, numbers) {
             (Some(line), Some(numbers)) => format!("{} ({line}: {numbers})", self.body),
@@ -180,13 +180,13 @@ impl ConditionPath {
         }
     }
 
-    fn numbers_said(&self) -> Option<String> {
+    fn numbers_text(&self) -> Option<String> {
         let numbers = self.numbers.as_ref()?;
         Some(if self.held { numbers.clone() } else { format!("{numbers} is false") })
     }
 
     fn label(&self) -> String {
-        match self.numbers_said() {
+        match self.numbers_text() {
             Some(numbers) => format!("{}: {numbers}", self.body),
             None => self.body.to_owned(),
         }

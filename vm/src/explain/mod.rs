@@ -29,7 +29,7 @@ mod value;
 use reviver_isa::instruction::{Base, Class, Instruction, Operand};
 use reviver_isa::module::{Procedure, Structure};
 use reviver_isa::structure::{Block, BlockKind, TextPlace};
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 use reviver_isa::update::Update;
 
 use crate::codes::TrapCode;
@@ -180,8 +180,8 @@ impl<'a> Explainer<'a> {
         &self.program.module().structure
     }
 
-    fn speller(&self) -> Speller<'a> {
-        Speller { module: self.program.module(), procedure: self.procedure(self.trap.at) }
+    fn renderer(&self) -> TextRenderer<'a> {
+        TextRenderer { module: self.program.module(), procedure: self.procedure(self.trap.at) }
     }
 
     /// Returns true if the trapped instruction was being undone: then the machine's position is after it.
@@ -204,9 +204,9 @@ impl<'a> Explainer<'a> {
         match (self.instruction(at).update, self.program.seam(at)) {
             (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
             (Update::Exit, _) => ".end".to_owned(),
-            (_, Some((block, seam))) => self.speller().words_at(block, seam, self.instruction(at)),
+            (_, Some((block, seam))) => self.renderer().words_at(block, seam, self.instruction(at)),
             _ => self.with_expressions(at).unwrap_or_else(|| {
-                self.speller().instruction(self.instruction(at), |other| self.label(other))
+                self.renderer().instruction(self.instruction(at), |other| self.label(other))
             }),
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Explainer<'a> {
     fn with_expressions(&self, at: u32) -> Option<String> {
         let innermost = self.program.blocks_around(at).next()?;
         let takes = innermost.kind == BlockKind::Temporaries;
-        takes.then(|| self.speller().with_expressions(self.instruction(at)))?
+        takes.then(|| self.renderer().with_expressions(self.instruction(at)))?
     }
 
     /// Returns the label of an instruction, or its number.
@@ -272,7 +272,7 @@ impl<'a> Explainer<'a> {
     fn use_of_macro(&self, spot: Option<&Spot>) -> Option<OtherPlace> {
         let is_use = |block: &&Block| matches!(block.kind, BlockKind::Macro { .. });
         let outermost = self.program.blocks_around(self.trap.at).filter(is_use).last()?;
-        let words = self.speller().words(outermost, 0);
+        let words = self.renderer().words(outermost, 0);
         let other = self.other(outermost.place(0), words, "in this use of a macro")?;
         let same = |spot: &Spot| spot.line == other.spot.line && spot.file == other.spot.file;
         (!spot.is_some_and(same)).then_some(other)
@@ -294,7 +294,7 @@ impl<'a> Explainer<'a> {
         let Operand::Place(place) = operand else { return None };
         let is_parameter = matches!(place.base, Base::Parameter(_));
         let name = if place.index.is_none() || is_parameter {
-            self.speller().operand(operand)
+            self.renderer().operand(operand)
         } else {
             cell_name(self.program, self.state, class, cell)
         };

@@ -3,7 +3,7 @@
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
-use reviver_isa::text::Speller;
+use reviver_isa::text::TextRenderer;
 
 use crate::program::Program;
 use crate::state::lookup::{OpenFrame, open_frames};
@@ -38,7 +38,7 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
                 let structure = &module.structure;
                 if structure.temporary(procedure as u32, number).is_some() {
                     let temporary = Operand::Place(Place::scalar(Base::Frame(number)));
-                    return Speller { module, procedure: owner }.operand(&temporary);
+                    return TextRenderer { module, procedure: owner }.operand(&temporary);
                 }
                 let written = structure.source_name(procedure as u32, number);
                 return element_name(written.unwrap_or(&variable.name), variable.shape, n);

@@ -10,11 +10,11 @@ impl Explainer<'_> {
     /// Explains a conflict between two tasks, which was found before the tasks began.
     pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> ExplanationText {
         let message = match first.task == second.task {
-            true => format!("{} changes cells that say what the tasks are passed", self.task_said(first)),
+            true => format!("{} changes cells that say what the tasks are passed", self.task_text(first)),
             false => format!(
                 "{} and {} share cells, and one of them may change them",
-                self.task_said(first),
-                self.task_said(second)
+                self.task_text(first),
+                self.task_text(second)
             ),
         };
         let is_elsewhere = |argument: &TaskArgument| self.place(argument.site) != self.place(self.trap.at);
@@ -34,9 +34,9 @@ impl Explainer<'_> {
     }
 
     /// Formats an argument of a task, for example "`A[i]` of task 3, `more(A[i])` with i = 2,".
-    fn task_said(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
+    fn task_text(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
         let call = match &self.instruction(site).link {
-            Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
+            Link::Calls(calls) => calls.first().map(|call| self.renderer().call(call)),
             Link::None | Link::Partner(_) => None,
         };
         let with =
@@ -57,6 +57,6 @@ impl Explainer<'_> {
             self.program.blocks_around(site).take_while(|block| !holds_all(block)).find_map(|block| {
                 if let BlockKind::For(counting) = &block.kind { Some(counting) } else { None }
             });
-        self.counter_in_round(counting?, task)
+        self.counter_in_iteration(counting?, task)
     }
 }

@@ -96,7 +96,7 @@ impl Explainer<'_> {
             let verdict = if values.get(n).copied().flatten()? { "holds" } else { "doesn't" };
             let found = self.named_values([a, b]);
             let found = if found.is_empty() { String::new() } else { format!(" ({})", listed(&found)) };
-            Some(format!("`{}` {verdict}{found}", self.speller().predicate(&single)))
+            Some(format!("`{}` {verdict}{found}", self.renderer().predicate(&single)))
         };
         let reasons: Vec<String> = tested.deciding().into_iter().filter_map(reason).collect();
         if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) }

@@ -15,8 +15,8 @@ impl Explainer<'_> {
     pub(super) fn opened(&self, block: &Block) -> Option<ExplanationText> {
         let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
         let (variable, instruction) = block.opened(&self.program.module().code)?;
-        let name = self.speller().name(Base::Frame(variable));
-        let words = self.speller().words(block, 0);
+        let name = self.renderer().name(Base::Frame(variable));
+        let words = self.renderer().words(block, 0);
         let Some(instruction) = instruction else {
             return Some(self.ended_as_nothing(block, variable, &words, self.value(class, cell)));
         };
@@ -47,7 +47,7 @@ impl Explainer<'_> {
         let arguments =
             if values.is_empty() { String::new() } else { format!(" ({})", super::listed(&values)) };
         let said = if is_literal { String::new() } else { format!(" is {said}{arguments}") };
-        let undone = going_back_to(block);
+        let undone = backward_prefix(block);
         let declared = self.declared(variable);
         Some(ExplanationText {
             message: format!("{undone}`{words}`{said}, but {name} {found}"),
@@ -62,9 +62,9 @@ impl Explainer<'_> {
 
     /// Explains a variable that isn't 0 at a `delocal` without a value, or at a `local` that is undone.
     fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> ExplanationText {
-        let name = self.speller().name(Base::Frame(variable));
+        let name = self.renderer().name(Base::Frame(variable));
         ExplanationText {
-            message: format!("{}`{words}`, but {name} is {value} and must be 0", going_back_to(block)),
+            message: format!("{}`{words}`, but {name} is {value} and must be 0", backward_prefix(block)),
             words: Some(words.to_owned()),
             label: format!("{name} is {value}"),
             others: self.declared(variable).into_iter().collect(),
@@ -123,7 +123,7 @@ impl Explainer<'_> {
                 self.value(class, cell)
             ),
         };
-        let expression = self.speller().operand(&holder);
+        let expression = self.renderer().operand(&holder);
         Some(ChangedValue { expression, was, values: self.named_values([&holder]) })
     }
 
@@ -185,7 +185,7 @@ impl Explainer<'_> {
         let update = if self.is_backward() { instruction.update.inverse() } else { instruction.update };
         let operand = match instruction.operands.first() {
             Some(operand @ Operand::Place(Place { index: None, .. })) => {
-                Some(self.speller().operand(operand))
+                Some(self.renderer().operand(operand))
             }
             _ => None,
         };
@@ -221,6 +221,6 @@ pub(super) struct ChangedValue {
 }
 
 /// Returns the prefix for blocks that are executed backward, where a `local` ends the variable's lifetime.
-fn going_back_to(block: &Block) -> &'static str {
+fn backward_prefix(block: &Block) -> &'static str {
     if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" }
 }

@@ -107,8 +107,8 @@ fn applied(program: &Program, function: Function, result: Class, sources: &[Valu
         })
         .collect();
     let classes: Vec<Class> = sources.iter().map(|source| source.class()).collect();
-    let form = conversion(function, result, &classes).ok()?;
-    evaluate((module.word, module.real), (function, form), &sources).ok().map(|value| match value {
+    let signature = conversion(function, result, &classes).ok()?;
+    evaluate((module.word, module.real), (function, signature), &sources).ok().map(|value| match value {
         PlainValue::Int(value) => Value::Int(value),
         PlainValue::Real(bits) => Value::Real(bits),
     })

@@ -5,7 +5,7 @@ use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Passed
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
-use crate::interp::window::tell_apart;
+use crate::interp::window::require_distinct;
 use crate::state::{self, Frame, Reference};
 use crate::trap::Cause;
 
@@ -41,7 +41,7 @@ impl Addresses<'_> {
             *cell = self.slot(slot, ints).map_err(|bounds| bounds.at(n))?;
         }
         if keeps(Rule::AliasesAreChecked) {
-            tell_apart(step.guards, cells, |cell| self.index_of(step, cell))?;
+            require_distinct(step.guards, cells, |cell| self.index_of(step, cell))?;
         }
         Ok(cells)
     }

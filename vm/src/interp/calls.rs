@@ -62,7 +62,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
         self.free_frame(interval);
         match next {
-            Some((part, procedure)) => self.go_on(procedure, part),
+            Some((part, procedure)) => self.continue_call(procedure, part),
             None => {
                 self.return_from(record, call.caller as usize);
                 self.join_adjoints(&joined, interval);
@@ -186,7 +186,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
 
     /// Switches from the callee's entry to the entry of its rule, or from the rule to the callee, and
     /// reverses the direction.
-    fn go_on(&mut self, procedure: usize, part: Part) {
+    fn continue_call(&mut self, procedure: usize, part: Part) {
         if let Some(record) = self.state.calls.last_mut() {
             record.part = part;
         }

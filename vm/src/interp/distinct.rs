@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn sorting_finds_what_pairs_find() {
+    fn sorting_finds_the_same_overlaps_as_comparing_pairs() {
         let mut random = Random(7);
         let (mut some, mut none) = (0, 0);
         for round in 0..20_000 {

@@ -27,7 +27,7 @@ pub(crate) mod window;
 
 use std::marker::PhantomData;
 
-use reviver_isa::function::{Form, Function, rows};
+use reviver_isa::function::{Function, Signature, rows};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -52,7 +52,7 @@ use mode::{Mode, Plain, WithAdjoints, is_silent};
 use rare::{LoopPlace, Rare};
 
 /// The reason why the hot loop paused.
-pub(crate) enum Pause {
+pub(crate) enum LoopExit {
     Budget,
     /// The next instruction isn't handled by the hot loop.
     Structural,
@@ -147,17 +147,17 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
             let (clock, is_watched) = (self.clock(self.track), self.is_watched());
-            let pause = if self.state.mode() {
+            let loop_exit = if self.state.mode() {
                 self.cells_in::<WithAdjoints>(clock, is_watched)
             } else {
                 self.cells_in::<Plain>(clock, is_watched)
             };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
-            match pause {
-                Pause::Budget => return Ok(Stop::Budget),
-                Pause::Trap(cause) => return Err(cause),
-                Pause::Denied => return Err(self.denied()),
-                Pause::Structural => {
+            match loop_exit {
+                LoopExit::Budget => return Ok(Stop::Budget),
+                LoopExit::Trap(cause) => return Err(cause),
+                LoopExit::Denied => return Err(self.denied()),
+                LoopExit::Structural => {
                     if let Some(stop) = self.structural()? {
                         return Ok(stop);
                     }
@@ -168,7 +168,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     /// Runs the hot loop, with the window if there is one. Variants without a window and without jump marks
     /// exist only for the fastest configuration, because each copy of the loop costs compile time.
-    fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+    fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> LoopExit {
         if const { W::WHOLE && !H::ACTIVE } {
             if self.window.cells.is_empty() {
                 self.cells_for::<M, false>(clock, is_watched)
@@ -181,7 +181,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Selects the loop that computes jump marks if a watch needs them.
-    fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+    fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> LoopExit {
         if const { M::ON } || (const { !R::EXACT } && is_watched) {
             self.cells::<M, WINDOWED, true>(clock, is_watched)
         } else {
@@ -219,7 +219,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         &mut self,
         clock: Clock,
         is_watched: bool,
-    ) -> Pause {
+    ) -> LoopExit {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let landings = &self.program.landings[self.direction][..];
@@ -292,7 +292,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 if WINDOWED {
                     match window::find($op, $at, window, lookups, direct.ints) {
                         Ok(cells) => cells,
-                        Err(cause) => break Pause::Trap(cause),
+                        Err(cause) => break LoopExit::Trap(cause),
                     }
                 } else {
                     $op.operands()
@@ -303,7 +303,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         macro_rules! land {
             ($op:ident, $holds:expr) => {{
                 if !$holds && keeps(Rule::LandingsAreChecked) {
-                    break Pause::Denied;
+                    break LoopExit::Denied;
                 }
                 let is_marked = COUNTS && !R::EXACT && $op.flags & op::IS_MARKED != 0;
                 if is_marked && keeps(Rule::PathsAreCompared) {
@@ -329,7 +329,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     let join = &landings[$op.c as usize - 1];
                     match rare.order($op.c as usize - 1, cells!()) {
                         Ok(ordering) => join.holds(ordering),
-                        Err(cause) => break Pause::Trap(cause),
+                        Err(cause) => break LoopExit::Trap(cause),
                     }
                 };
                 land!($op, agrees)
@@ -345,14 +345,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         macro_rules! join {
             ($op:ident, $ordering:expr) => {
                 if $op.holds($ordering) && keeps(Rule::JoinsAreChecked) {
-                    break Pause::Trap(Cause::UnexpectedFall);
+                    break LoopExit::Trap(Cause::UnexpectedFall);
                 }
             };
         }
 
-        let pause = loop {
+        let loop_exit = loop {
             if left == 0 {
-                break Pause::Budget;
+                break LoopExit::Budget;
             }
             let op = &code[counter];
             let found = found!(op, counter);
@@ -360,50 +360,50 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             macro_rules! check {
                 ($outcome:expr) => {
                     if let Err(failed) = $outcome {
-                        break Pause::Trap(trapped(failed, op, copied(found)));
+                        break LoopExit::Trap(trapped(failed, op, copied(found)));
                     }
                 };
             }
             /// Executes an infrequent step.
             macro_rules! execute {
                 () => {{
-                    let Some(operation) = op.operation() else { break Pause::Structural };
+                    let Some(operation) = op.operation() else { break LoopExit::Structural };
                     let moment = LoopPlace { counter, left };
                     let outcome = rare.execute::<M>(operation, copied(found), cells!(), moment);
                     if let Err(cause) = outcome {
-                        break Pause::Trap(cause);
+                        break LoopExit::Trap(cause);
                     }
                 }};
             }
             /// Accumulates the result of any function into a real. A target with a zero adjoint propagates
             /// nothing, but may hide a derivative.
             macro_rules! accumulated {
-                ($form:expr) => {
+                ($signature:expr) => {
                     if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
                         if op.flags & op::MAY_LOSE != 0 {
                             execute!();
                         } else {
-                            check!(accumulate_any(op, $form, copied(found), lent!(op, Plain)));
+                            check!(accumulate_any(op, $signature, copied(found), lent!(op, Plain)));
                         }
                     } else {
-                        check!(accumulate_any(op, $form, copied(found), lent!(op, M)));
+                        check!(accumulate_any(op, $signature, copied(found), lent!(op, M)));
                     }
                 };
             }
             /// The functions of the most frequent steps are named as types, so that their code is inlined.
             macro_rules! dispatch {
-                ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+                ($($Frequent:ident: $update:ident $function:ident $signature:ident,)+) => {
                     match op.kind {
                         $(
                             Kind::$Frequent
-                                if const { is_direct::<R::Bits, H>(Update::$update, Form::$form) }
+                                if const { is_direct::<R::Bits, H>(Update::$update, Signature::$signature) }
                                     && !(H::ACTIVE && tapes)
-                                    && is_clear::<R>(Update::$update, Form::$form, found[0], direct.reals) =>
+                                    && is_clear::<R>(Update::$update, Signature::$signature, found[0], direct.reals) =>
                             {
                                 const OPERATION: Operation = Operation {
                                     update: Update::$update,
                                     function: Function::$function,
-                                    form: Form::$form,
+                                    signature: Signature::$signature,
                                     undoes: false,
                                 };
                                 /// Out of line, because the adjoint code takes many registers.
@@ -438,36 +438,36 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::JumpOntoInts => land!(op, op.holds(order_ints(found, direct.ints))),
                         Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
                         Kind::BrReal => {
-                            if R::LIFTED && !M::ON {
-                                rare.look_for_tie(counter, copied(found), direct.reals);
+                            if R::IS_TAYLOR && !M::ON {
+                                rare.check_tie(counter, copied(found), direct.reals);
                             }
                             branch!(op, order_reals(found, direct.reals, numbers.reals))
                         }
                         Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::Reals if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::Real)
+                            accumulated!(Signature::Real)
                         }
                         Kind::RealInt if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::RealInt)
+                            accumulated!(Signature::RealInt)
                         }
                         Kind::IntsToReal if const { !H::ACTIVE } && is_accumulation(op) => {
-                            accumulated!(Form::IntsToReal)
+                            accumulated!(Signature::IntsToReal)
                         }
                         Kind::Ints if op.update.is_reversible() && !(H::ACTIVE && tapes) => {
                             check!(any_on_ints(op, copied(found), lent!(op, Plain)));
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => branch!(op, ordering),
-                            Err(cause) => break Pause::Trap(cause),
+                            Err(cause) => break LoopExit::Trap(cause),
                         },
                         Kind::FromOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => join!(op, ordering),
-                            Err(cause) => break Pause::Trap(cause),
+                            Err(cause) => break LoopExit::Trap(cause),
                         },
                         Kind::OnAdjoints => {
                             if let Err(cause) = rare.execute_on_adjoints(cells!(), LoopPlace { counter, left }) {
-                                break Pause::Trap(cause);
+                                break LoopExit::Trap(cause);
                             }
                         }
                         _ => execute!(),
@@ -484,7 +484,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         self.counter = counter;
         self.left = left;
-        pause
+        loop_exit
     }
 }
 
@@ -496,8 +496,8 @@ fn copied([a, b, c]: [usize; 3]) -> [usize; 3] {
 
 /// Returns true if a frequent step has no loss to count or record. With a history, a residue of a real may
 /// have to be recorded or restored.
-const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
-    match (form.result(), update.action()) {
+const fn is_direct<B, H: History<B>>(update: Update, signature: Signature) -> bool {
+    match (signature.result(), update.action()) {
         (Class::Int, _) | (Class::Real, Action::Exchange) => true,
         (Class::Real, _) => !H::ACTIVE,
     }
@@ -505,8 +505,8 @@ const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
 
 /// Returns true if the step discards nothing. A step that clears a real may discard a small remainder.
 #[inline(always)]
-fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]) -> bool {
-    let clears = matches!((form.result(), update.action()), (Class::Real, Action::Clear));
+fn is_clear<R: Reals>(update: Update, signature: Signature, cell: usize, reals: &[R::Bits]) -> bool {
+    let clears = matches!((signature.result(), update.action()), (Class::Real, Action::Clear));
     !clears || reals[cell] == R::Bits::default()
 }
 
@@ -514,7 +514,7 @@ fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]
 /// adjoint code if its target's cotangent is 0. For example, steps that recompute intermediate values (undo an
 /// `uncompute`) then cost the same as in a run without adjoints.
 const fn carries(operation: Operation) -> bool {
-    matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
+    matches!((operation.signature, operation.update.action()), (Signature::Real, Action::Accumulate))
 }
 
 fn is_accumulation(op: &Op) -> bool {
@@ -525,11 +525,11 @@ fn is_accumulation(op: &Op) -> bool {
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
-    form: Form,
+    signature: Signature,
     cells: [usize; 3],
     mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
-    let operation = Operation { update: op.update, function: op.function, form, undoes: false };
+    let operation = Operation { update: op.update, function: op.function, signature, undoes: false };
     accumulate(&mut direct, operation, cells)
 }
 
@@ -540,7 +540,8 @@ fn any_on_ints<W: Words, R: Reals, M: Mode>(
     cells: [usize; 3],
     mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
-    let operation = Operation { update: op.update, function: op.function, form: Form::Int, undoes: false };
+    let operation =
+        Operation { update: op.update, function: op.function, signature: Signature::Int, undoes: false };
     step(&mut direct, operation, cells)
 }
 

@@ -128,14 +128,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 self.report(self.real(cell), None);
             }
             self.discard(cell, interval);
-            self.leave_behind(adjoint, interval);
+            self.discard_adjoint(adjoint, interval);
         }
         self.set_real(cell, bits);
     }
 
     /// Discards and records the adjoint of a value that moves without it: outside of gradient mode, or into
     /// an adjoint.
-    fn leave_behind(&mut self, adjoint: R::Bits, interval: Interval) {
+    fn discard_adjoint(&mut self, adjoint: R::Bits, interval: Interval) {
         let reals = self.numbers.reals;
         if adjoint != R::Bits::default() {
             let drops = i32::from(!is_silent(reals, reals.of_bits(adjoint)));

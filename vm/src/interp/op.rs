@@ -1,13 +1,13 @@
 //! Ops: the steps of the flow in the interpreter's encoding, in the direction of execution. An operand is an
 //! address, or an index into the window of the procedure. The module knows no names.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
 /// The steps on cells that are so frequent that the loop has an arm for each, with their update, function and
-/// form. Their meaning is defined by the instruction table, as for all other steps.
+/// signature. Their meaning is defined by the instruction table, as for all other steps.
 macro_rules! for_frequent_steps {
     ($each:ident $($more:tt)*) => {
         $each! {
@@ -59,7 +59,7 @@ pub enum Structural {
 }
 
 macro_rules! kinds {
-    ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+    ($($Frequent:ident: $update:ident $function:ident $signature:ident,)+) => {
         /// The kind of an op, which selects the arm of the interpreter.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
@@ -80,13 +80,13 @@ macro_rules! kinds {
             OnAdjoints,
             // Steps on cells.
             $( $Frequent, )+
-            /// Any other step on cells, by its form.
+            /// Any other step on cells, by its signature.
             Ints,
             RealsToInt,
             Reals,
             RealInt,
             IntsToReal,
-            /// The inverse of an irreversible step, by its form.
+            /// The inverse of an irreversible step, by its signature.
             BackOverInts,
             BackOverRealsToInt,
             BackOverReals,
@@ -115,21 +115,21 @@ macro_rules! kinds {
         impl Kind {
             /// Returns the kind of a step on cells.
             pub fn of(operation: Operation) -> Kind {
-                match (operation.update, operation.function, operation.form) {
-                    $( (Update::$update, Function::$function, Form::$form) => Kind::$Frequent, )+
-                    (_, _, form) if operation.undoes => match form {
-                        Form::Int => Kind::BackOverInts,
-                        Form::RealsToInt => Kind::BackOverRealsToInt,
-                        Form::Real => Kind::BackOverReals,
-                        Form::RealInt => Kind::BackOverRealInt,
-                        Form::IntsToReal => Kind::BackOverIntsToReal,
+                match (operation.update, operation.function, operation.signature) {
+                    $( (Update::$update, Function::$function, Signature::$signature) => Kind::$Frequent, )+
+                    (_, _, signature) if operation.undoes => match signature {
+                        Signature::Int => Kind::BackOverInts,
+                        Signature::RealsToInt => Kind::BackOverRealsToInt,
+                        Signature::Real => Kind::BackOverReals,
+                        Signature::RealInt => Kind::BackOverRealInt,
+                        Signature::IntsToReal => Kind::BackOverIntsToReal,
                     },
-                    (_, _, form) => match form {
-                        Form::Int => Kind::Ints,
-                        Form::RealsToInt => Kind::RealsToInt,
-                        Form::Real => Kind::Reals,
-                        Form::RealInt => Kind::RealInt,
-                        Form::IntsToReal => Kind::IntsToReal,
+                    (_, _, signature) => match signature {
+                        Signature::Int => Kind::Ints,
+                        Signature::RealsToInt => Kind::RealsToInt,
+                        Signature::Real => Kind::Reals,
+                        Signature::RealInt => Kind::RealInt,
+                        Signature::IntsToReal => Kind::IntsToReal,
                     },
                 }
             }
@@ -171,22 +171,22 @@ macro_rules! kinds {
                 })
             }
 
-            /// Returns the form of a step on cells, and a flag that is true if it inverts an irreversible
+            /// Returns the signature of a step on cells, and a flag that is true if it inverts an irreversible
             /// step.
             #[inline(always)]
-            fn form(self) -> Option<(Form, bool)> {
+            fn signature(self) -> Option<(Signature, bool)> {
                 Some(match self {
-                    $( Kind::$Frequent => (Form::$form, false), )+
-                    Kind::Ints => (Form::Int, false),
-                    Kind::RealsToInt => (Form::RealsToInt, false),
-                    Kind::Reals => (Form::Real, false),
-                    Kind::RealInt => (Form::RealInt, false),
-                    Kind::IntsToReal => (Form::IntsToReal, false),
-                    Kind::BackOverInts => (Form::Int, true),
-                    Kind::BackOverRealsToInt => (Form::RealsToInt, true),
-                    Kind::BackOverReals => (Form::Real, true),
-                    Kind::BackOverRealInt => (Form::RealInt, true),
-                    Kind::BackOverIntsToReal => (Form::IntsToReal, true),
+                    $( Kind::$Frequent => (Signature::$signature, false), )+
+                    Kind::Ints => (Signature::Int, false),
+                    Kind::RealsToInt => (Signature::RealsToInt, false),
+                    Kind::Reals => (Signature::Real, false),
+                    Kind::RealInt => (Signature::RealInt, false),
+                    Kind::IntsToReal => (Signature::IntsToReal, false),
+                    Kind::BackOverInts => (Signature::Int, true),
+                    Kind::BackOverRealsToInt => (Signature::RealsToInt, true),
+                    Kind::BackOverReals => (Signature::Real, true),
+                    Kind::BackOverRealInt => (Signature::RealInt, true),
+                    Kind::BackOverIntsToReal => (Signature::IntsToReal, true),
                     Kind::Jump
                     | Kind::JumpOntoInts
                     | Kind::BrInt
@@ -225,8 +225,8 @@ impl Op {
     /// Returns the operation of a step on cells; none for other steps.
     #[inline(always)]
     pub fn operation(&self) -> Option<Operation> {
-        let (form, undoes) = self.kind.form()?;
-        Some(Operation { update: self.update, function: self.function, form, undoes })
+        let (signature, undoes) = self.kind.signature()?;
+        Some(Operation { update: self.update, function: self.function, signature, undoes })
     }
 
     /// Returns true if the condition holds for sources with this ordering: 0 less, 1 equal, 2 greater.

@@ -64,7 +64,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
 
     /// Reports a branch that compares two dual reals with equal values and different tangents.
     #[inline(never)]
-    pub fn look_for_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
+    pub fn check_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
         let (numbers, orders) = (self.numbers.reals, self.reports.orders());
         if !self.reports.reports_kinks() {
             return;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use reviver_flow::StepActivity;
 use reviver_isa::fault::{Eval, Fault};
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -77,7 +77,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
     fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
         let reals = self.numbers.reals;
         let sources = [a, if operation.function.arity() > 1 { b } else { a }];
-        let compares_reals = matches!(operation.form, Form::Real | Form::RealsToInt);
+        let compares_reals = matches!(operation.signature, Signature::Real | Signature::RealsToInt);
         if compares_reals && self.reports.reports_kinks() && operation.may_tie() {
             let orders = self.reports.orders();
             let size = tie_size(reals, sources.map(|cell| self.real(cell)), orders);
@@ -149,14 +149,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
         !self.activity.is_passive(operand)
             && (!self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing))
     }
-    fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], is_nonzero: bool) {
+    fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], is_nonzero: bool) {
         if !is_nonzero && self.activity.loses_any() {
             let activity = self.activity;
             self.report_hidden(operation, sources, |_, operand, _| activity.may_lose(operand));
         }
     }
-    fn looks_at_sources(&mut self, operation: Operation, sources: [usize; 2]) {
-        if R::LIFTED && !M::ON && (self.reports.reports_kinks() || self.activity.loses_any_forward()) {
+    fn observe_sources(&mut self, operation: Operation, sources: [usize; 2]) {
+        if R::IS_TAYLOR && !M::ON && (self.reports.reports_kinks() || self.activity.loses_any_forward()) {
             self.report_point(operation, sources);
         }
     }

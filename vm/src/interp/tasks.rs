@@ -21,7 +21,7 @@ use crate::interp::mode::Plain;
 use crate::interp::op::{Kind, Op};
 use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::touched::TouchedByTasks;
-use crate::interp::{Pause, Run, effective_direction};
+use crate::interp::{LoopExit, Run, effective_direction};
 use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::lanes::Lanes;
@@ -34,15 +34,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     pub(super) fn bound_tasks(&mut self, op: &Op) -> Result<(), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let fork = self.program.flow().fork_at(at).filter(|fork| op.update == Update::Fork && !fork.is_apart);
-        if let Some(fork) = fork.filter(|_| keeps(Rule::TasksAreApart)) {
-            self.tell_tasks_apart(fork)?;
+        if let Some(fork) = fork.filter(|_| keeps(Rule::TasksAreDistinct)) {
+            self.check_tasks_distinct(fork)?;
         }
         self.counter += 1;
         Ok(())
     }
 
     /// Checks the tasks that begin here for conflicts.
-    fn tell_tasks_apart(&mut self, fork: &TaskFork) -> Result<(), Cause> {
+    fn check_tasks_distinct(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
         for slot in &fork.call_inputs {
             // An index out of bounds is reported later, by the call that uses it.
@@ -95,7 +95,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         loop {
             self.left = u64::MAX;
             let clock = self.clock(self.track);
-            if !matches!(self.cells_in::<Plain>(clock, false), Pause::Structural) {
+            if !matches!(self.cells_in::<Plain>(clock, false), LoopExit::Structural) {
                 return Ok(());
             }
             let op = self.program.code[self.direction][self.counter];
@@ -152,11 +152,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// the step undoes the end of the task, its share and the deferred adjoints are restored from the
     /// history.
     pub(super) fn defer(&mut self, cells: &[u32], interval: Interval) {
-        if !keeps(Rule::TasksAddUpApart) {
+        if !keeps(Rule::TasksAddUpSeparately) {
             return;
         }
         let depth = self.state.calls.len() as u32;
-        if H::ACTIVE && self.travel.restores(interval) && self.put_back_aside(depth, interval) {
+        if H::ACTIVE && self.travel.restores(interval) && self.restore_deferred(depth, interval) {
             return;
         }
         let Some(adjoints) = &mut self.state.adjoints else { return };
@@ -169,7 +169,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Restores shares and deferred adjoints from the history; returns true if it has records of them.
-    fn put_back_aside(&mut self, depth: u32, interval: Interval) -> bool {
+    fn restore_deferred(&mut self, depth: u32, interval: Interval) -> bool {
         let Some(adjoints) = &mut self.state.adjoints else { return false };
         let mut is_told = false;
         while let Some(waited) = self.history.latest(interval).filter(|kept| kept.slot == KeptSlot::Deferred)

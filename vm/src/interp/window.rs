@@ -152,11 +152,11 @@ fn distinct(guards: Guards, cells: [usize; 3], window: &[u32], indexings: &[Inde
         let own = |indexing: &&Indexing| window[indexing.cell as usize] as usize == target;
         indexings.iter().find(own).map(|indexing| u32::from(indexing.operand))
     };
-    tell_apart(guards, cells, is_index)
+    require_distinct(guards, cells, is_index)
 }
 
 /// Traps if cells that must differ are the same. `index_of` returns the operand that a cell is an index of.
-pub(crate) fn tell_apart(
+pub(crate) fn require_distinct(
     guards: Guards,
     [a, b, c]: [usize; 3],
     index_of: impl Fn(usize) -> Option<u32>,

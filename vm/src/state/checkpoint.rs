@@ -71,19 +71,19 @@ pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> 
 /// # Errors
 /// Fails if there is no memory.
 pub fn encode_suspended(program: &Program, suspended: &SuspendedGradient) -> Result<Vec<u8>, OutOfMemory> {
-    let SuspendedGradient { state, residues, progress, course } = suspended;
-    encoded(program, (state, residues.as_ref()), progress.as_ref(), course.as_ref())
+    let SuspendedGradient { state, residues, progress, saved_run } = suspended;
+    encoded(program, (state, residues.as_ref()), progress.as_ref(), saved_run.as_ref())
 }
 
 fn encoded(
     program: &Program,
     (state, residues): (&State, Option<&Residues>),
     progress: Option<&GradientProgress>,
-    course: Option<&SavedRun>,
+    saved_run: Option<&SavedRun>,
 ) -> Result<Vec<u8>, OutOfMemory> {
     let hash = program.hash().to_le_bytes();
     let saved: Saved<&State, &Residues, &GradientProgress, &SavedRun> =
-        (hash, state, residues, progress, course);
+        (hash, state, residues, progress, saved_run);
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; HEADER - CHECKSUM]);
@@ -121,7 +121,7 @@ pub fn decode_suspended(program: &Program, bytes: &[u8]) -> Result<SuspendedGrad
     if codec::checksum([body]) != u32::from_le_bytes(*checksum) {
         return Err(StateError::Damaged);
     }
-    let (hash, state, residues, progress, course): Saved<State, Residues, GradientProgress, SavedRun> =
+    let (hash, state, residues, progress, saved_run): Saved<State, Residues, GradientProgress, SavedRun> =
         codec::decode(body).map_err(StateError::Malformed)?;
     if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
@@ -130,10 +130,10 @@ pub fn decode_suspended(program: &Program, bytes: &[u8]) -> Result<SuspendedGrad
     if progress.as_ref().is_some_and(|progress| !progress.is_of(program, &state)) {
         return Err(StateError::Unfit("its data about a gradient belong to another program"));
     }
-    if let Some(course) = &course {
-        check_course(program, course, &state, residues.is_some()).map_err(StateError::Unfit)?;
+    if let Some(saved_run) = &saved_run {
+        check_saved_run(program, saved_run, &state, residues.is_some()).map_err(StateError::Unfit)?;
     }
-    Ok(SuspendedGradient { state, residues, progress, course })
+    Ok(SuspendedGradient { state, residues, progress, saved_run })
 }
 
 /// Upper bound on step numbers and counters, so that no run can overflow them.
@@ -163,9 +163,9 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
 }
 
 /// Checks the states that a strategy keeps in the same way as any other state.
-fn check_course(program: &Program, course: &SavedRun, state: &State, has_history: bool) -> Fitness {
-    course.states().try_for_each(|kept| check(program, kept, None))?;
-    let fits = course.fits(state, has_history);
+fn check_saved_run(program: &Program, saved_run: &SavedRun, state: &State, has_history: bool) -> Fitness {
+    saved_run.states().try_for_each(|kept| check(program, kept, None))?;
+    let fits = saved_run.fits(state, has_history);
     if fits {
         Ok(())
     } else {

@@ -34,11 +34,11 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
             if bits[0] == bits[2] {
                 continue;
             }
-            let [from, there, to] = bits.map(|b| program.approximate(Value::Real(b)));
+            let [from, middle, to] = bits.map(|b| program.approximate(Value::Real(b)));
             let absolute = (to - from).abs();
             if largest.as_ref().is_none_or(|l| absolute > l.absolute) {
-                let peak = if there.abs() > from.abs() { bits[1] } else { bits[0] };
-                let is_measured = there.abs().max(from.abs()) > absolute.max(program.module().tolerance());
+                let peak = if middle.abs() > from.abs() { bits[1] } else { bits[0] };
+                let is_measured = middle.abs().max(from.abs()) > absolute.max(program.module().tolerance());
                 let ulps = is_measured.then(|| absolute / program.ulp(peak));
                 largest = Some(Drift { cell: program.cell_name(n, element), absolute, ulps });
             }

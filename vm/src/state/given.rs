@@ -42,7 +42,7 @@ impl Program {
     /// Converts the entries of a tape from the order in the state to the user's order, or back. Both
     /// conversions are the same.
     pub fn in_text_order<T>(&self, tape: Tape, mut entries: Vec<T>) -> Vec<T> {
-        if self.tells_reversed(tape) {
+        if self.order_is_reversed(tape) {
             entries.reverse();
         }
         entries
@@ -51,12 +51,12 @@ impl Program {
     /// Returns the index in the state's tape of the `n`th entry in the user's order, for a tape with `count`
     /// entries.
     pub fn index_in_text(&self, tape: Tape, count: usize, n: usize) -> usize {
-        if self.tells_reversed(tape) { count.saturating_sub(n + 1) } else { n }
+        if self.order_is_reversed(tape) { count.saturating_sub(n + 1) } else { n }
     }
 
     /// Returns true if the user's order is reversed. The last entry of the input tape is read next, and the
     /// last entry of the output tape was written last.
-    fn tells_reversed(&self, tape: Tape) -> bool {
+    fn order_is_reversed(&self, tape: Tape) -> bool {
         (tape == Tape::Input) != self.module().inverse
     }
 

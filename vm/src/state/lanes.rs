@@ -59,7 +59,7 @@ mod tests {
     use super::Lanes;
 
     #[test]
-    fn there_are_no_lanes_beyond_the_last() {
+    fn lanes_beyond_the_last_are_0() {
         let series = <[u64; 3]>::of_word(2).with_lane(1, 5);
         assert_eq!([0, 1, 2, 3].map(|n| series.lane(n)), [2, 5, 0, 0]);
         assert_eq!(series.with_lane(3, 1), series);

@@ -293,7 +293,7 @@ impl<B> State<B> {
     pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
         let steps = travel.sign() * steps as i64;
         self.step += steps;
-        if track == Track::Rules && keeps(Rule::RuleStepsAreCountedApart) {
+        if track == Track::Rules && keeps(Rule::RuleStepsAreCountedSeparately) {
             self.rule_steps += steps;
         }
     }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_state_is_the_other() {
+    fn a_renewed_state_equals_its_source() {
         for (own, from) in [(2, 2), (2, 5), (5, 2)] {
             for (has, wants) in [(None, None), (None, adjoints(from)), (adjoints(own), adjoints(from))] {
                 let from = state(from, wants);

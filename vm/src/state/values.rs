@@ -397,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_are_spelled_as_in_the_language() {
+    fn integers_have_the_syntax_of_the_language() {
         assert_eq!(integer("1_000", Word::W64, Notation::Signed), Some(1000));
         assert_eq!(integer("-0x10", Word::W8, Notation::Signed), Some(-16));
         assert_eq!(integer("0b1000_0000", Word::W8, Notation::Signed), Some(-128));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken_where_it_fits() {
+    fn requested_bounds_are_used_if_they_fit() {
         for (slots, leaf, memory, found) in [
             (None, None, None, (SLOTS, LEAF)),
             (Some(3), Some(7), None, (3, 7)),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_out_fits() {
+    fn divided_memory_is_within_the_limit() {
         for state in [0, 1, 300, 9_000, 1 << 20] {
             for memory in [0, 700, 3 << 10, 5 << 10, 64 << 10, 1 << 30] {
                 for (slots, leaf) in [(None, None), (Some(2), Some(1_000_000)), (Some(u32::MAX), None)] {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn more_memory_costs_hardly_more_steps() {
+    fn more_memory_never_costs_many_more_steps() {
         let checkpoint = Strategy::Checkpoint { slots: None, leaf: None };
         for state in [300, 2_000, 9_000, 100_000] {
             let mut least = u64::MAX / 2;

@@ -1,6 +1,6 @@
-//! Checkpointed runs. Away from its origin, a course keeps what its strategy demands. Toward its origin, it
-//! provides the history of the next steps, if necessary by repeating a segment from a snapshot. The sequence
-//! of states is the same as with a full history. The module knows no instruction and no adjoint.
+//! Checkpointed runs. Away from its origin, a checkpointed run keeps what its strategy demands. Toward its
+//! origin, it provides the history of the next steps, if necessary by repeating a segment from a snapshot.
+//! The sequence of states is the same as with a full history. The module knows no instruction and no adjoint.
 //!
 //! A segment is repeated on a separate machine, and its history is handed to the machine that runs backward.
 //! So it doesn't matter that this machine has adjoints, which no snapshot has.
@@ -21,7 +21,7 @@ use super::saved::SavedRun;
 use super::snapshots::KeptSnapshots;
 use super::{Retention, RunCost, Strategy, StrategyReason, UsedStrategy, loses_nothing};
 
-/// A machine on its way, with the data that is kept for going back.
+/// A machine in a run, with the data that is kept for going back.
 #[derive(Debug)]
 pub struct CheckpointedRun<B = u64> {
     machine: Machine<B>,
@@ -49,7 +49,8 @@ enum KeptHistory<B> {
 const CHECKED_STEPS: u64 = 1 << 16;
 
 impl<B: Interpreted> CheckpointedRun<B> {
-    /// Creates a course from a machine without history. `away` is the direction of the forward sweep.
+    /// Creates a checkpointed run from a machine without history. `away` is the direction of the forward
+    /// sweep.
     ///
     /// # Errors
     /// Fails if there is no memory for a copy of the state.
@@ -318,7 +319,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
         let (mut at, state) = snapshots.last_before(here);
         let copy = state.try_clone().map_err(|_| no_memory)?;
         self.cost.returns += 1;
-        let mut again = self.machine.beside(copy);
+        let mut again = self.machine.with_state(copy);
         while let Some(next) = self.snapshots().and_then(|snapshots| snapshots.next(at, here)) {
             if !self.make_again(&mut again, at.abs_diff(next.at))? {
                 return Ok(false);
@@ -408,8 +409,8 @@ impl CheckpointedRun {
         Ok((state, residues, Some(SavedRun { retention, cost, snapshots })))
     }
 
-    /// Resumes a course. The machine has the state and the history from [`CheckpointedRun::into_saved`], and `start`
-    /// is the initial state.
+    /// Resumes a checkpointed run. The machine has the state and the history from [`CheckpointedRun::into_saved`],
+    /// and `start` is the initial state.
     ///
     /// # Errors
     /// Fails if there is no memory for a copy of the start.
@@ -424,10 +425,10 @@ impl CheckpointedRun {
             (None, None) => KeptHistory::Nothing,
         };
         let (retention, away, origin) = (Some(retention), Travel::Forward, start.own_steps());
-        let mut course = CheckpointedRun { machine, retention, kept, origin, away, cost };
+        let mut checkpointed_run = CheckpointedRun { machine, retention, kept, origin, away, cost };
         if retention.is_some_and(|retention| retention.strategy == Strategy::Tape) {
-            course.machine.tape();
+            checkpointed_run.machine.tape();
         }
-        Ok(course)
+        Ok(checkpointed_run)
     }
 }

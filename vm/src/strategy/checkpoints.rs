@@ -100,11 +100,11 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
     /// all later ones.
     pub fn give_back(&mut self, segment: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
-        let there = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());
+        let states = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());
         // Each snapshot is paired with the number of times that the spacing may double before it is removed.
-        let mut there: Vec<_> = there.map(|(at, state)| ((at / spacing).trailing_zeros(), state)).collect();
+        let mut states: Vec<_> = states.map(|(at, state)| ((at / spacing).trailing_zeros(), state)).collect();
         let mut longest = None;
-        for (lasts, state) in there.iter_mut().rev() {
+        for (lasts, state) in states.iter_mut().rev() {
             match longest {
                 Some(longest) if *lasts <= longest => **state = None,
                 _ => longest = Some(*lasts),

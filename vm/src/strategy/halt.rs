@@ -1,8 +1,8 @@
-//! Reasons why a course can't continue. The module knows no course.
+//! Reasons why a checkpointed run can't continue. The module knows no checkpointed run.
 
 use crate::trap::Trap;
 
-/// The reason why a course can't continue.
+/// The reason why a checkpointed run can't continue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunHalt {
     /// A trap; the state is the one before the instruction that trapped.

@@ -65,7 +65,7 @@ mod tests {
     const MOST: usize = LosslessSegments::MOST;
 
     #[test]
-    fn neighbours_are_one_and_the_shortest_is_forgotten() {
+    fn adjacent_segments_merge_and_the_shortest_is_dropped() {
         let mut lossless = LosslessSegments::default();
         lossless.note(3, 5, MOST);
         lossless.note(5, 9, MOST);

@@ -176,7 +176,7 @@ pub enum StrategyReason {
     },
     /// The losses of steps may exceed the memory.
     Exceeds {
-        /// The step at which the full history was given up.
+        /// The step at which the full history was dropped.
         step: i64,
         /// The memory bound, in bytes.
         memory: u64,

@@ -49,9 +49,9 @@ impl ChoiceTable {
                 // The number of remaining slots, including that of this snapshot.
                 let left = slots.saturating_sub(used as u64 - 1).max(1);
                 let mut choice = Choice { cost: advances(leaves.saturating_sub(here), left), next: None };
-                for (next, &there) in kept.iter().enumerate().skip(n + 1) {
+                for (next, &next_slot) in kept.iter().enumerate().skip(n + 1) {
                     let behind = best.get(next)?.get(used + 1)?.cost;
-                    let cost = advances(there.saturating_sub(here), left).saturating_add(behind);
+                    let cost = advances(next_slot.saturating_sub(here), left).saturating_add(behind);
                     if cost < choice.cost && used as u64 <= slots.saturating_sub(1) {
                         choice = Choice { cost, next: Some(next) };
                     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn not_knowing_the_length_costs_at_most_one_more_sweep_and_mostly_little() {
+    fn online_checkpointing_costs_at_most_one_more_sweep() {
         for slots in 1..40 {
             for leaves in 2..600 {
                 let (found, least) = (cost(leaves, slots), advances(leaves, slots));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_alone_serves_where_nothing_else_is_kept() {
+    fn the_initial_snapshot_is_enough() {
         assert_eq!(chosen(&[0], 10, 1), [0]);
         assert_eq!(cost(10, 1), 9 + 45);
     }

@@ -8,7 +8,7 @@ use crate::state::State;
 use super::lossless_segments::LosslessSegments;
 use super::{Retention, RunCost, Strategy};
 
-/// The data of a course, except for the state and the history of its machine.
+/// The data of a checkpointed run, except for the state and the history of its machine.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedRun {
     pub(crate) retention: Retention,
@@ -16,7 +16,7 @@ pub struct SavedRun {
     pub(crate) snapshots: Option<SavedSnapshots>,
 }
 
-/// The data of a course with snapshots.
+/// The data of a checkpointed run with snapshots.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSnapshots {
     /// The current number of steps between evenly spaced snapshots, at least 1.
@@ -34,7 +34,7 @@ pub struct SavedSnapshots {
     /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
     /// this way; it discards the history when it would exceed the memory bound.
     pub is_whole: bool,
-    /// The step at which the full history was given up; none if that never happened.
+    /// The step at which the full history was dropped; none if that never happened.
     pub exceeded: Option<i64>,
     /// The lossless segments, which are undone without a history.
     pub lossless: LosslessSegments,
@@ -53,7 +53,7 @@ impl SavedRun {
         self.snapshots.iter().flat_map(|snapshots| &snapshots.states).map(|(_, state)| state)
     }
 
-    /// Returns true if the data is consistent with a course in the given state.
+    /// Returns true if the data is consistent with a checkpointed run in the given state.
     pub fn fits(&self, state: &State, has_history: bool) -> bool {
         let Some(snapshots) = &self.snapshots else {
             return !matches!(self.retention.strategy, Strategy::Checkpoint { .. }) || !has_history;
@@ -64,7 +64,7 @@ impl SavedRun {
 }
 
 impl SavedSnapshots {
-    /// Checks the snapshots and distances. A course that can be saved starts at step 0.
+    /// Checks the snapshots and distances. A checkpointed run that can be saved starts at step 0.
     fn fit(&self, here: &State, slots: u64) -> bool {
         let Ok(distance) = u64::try_from(here.own_steps()) else { return false };
         let is_there =

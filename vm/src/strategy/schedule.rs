@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_are_those_of_revolve() {
+    fn costs_equal_those_of_revolve() {
         let known = [
             (10, 3, 25),
             (14, 3, 41),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_gone_back_over_once_and_in_order() {
+    fn every_step_is_reversed_once_in_order() {
         for steps in 0..120 {
             for slots in 1..9 {
                 for leaf in [1, 2, 3, 7, 64, 200] {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_better_one() {
+    fn the_schedule_is_optimal() {
         const MOST: usize = 150;
         // The minimum number of leaves to advance over, found by trying every position of the next snapshot.
         let mut fewest = vec![vec![0_u64; MOST + 1]; 10];
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn great_numbers_stay_numbers() {
+    fn large_numbers_saturate() {
         assert_eq!(reach(40, 40), u64::MAX);
         assert_eq!(repeats(u64::MAX, u64::MAX), 1);
         assert_eq!(advances(u64::MAX, 1), u64::MAX);

@@ -1,5 +1,6 @@
-//! The data of a course with snapshots: the snapshots, beginning with that of the initial state, and the
-//! extent of the machine's current history. The module knows distances from the start, and executes no step.
+//! The data of a checkpointed run with snapshots: the snapshots, beginning with that of the initial state,
+//! and the extent of the machine's current history. The module knows distances from the start, and executes
+//! no step.
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub struct KeptSnapshots<B> {
     /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
     /// this way; it discards the history when it would exceed the memory bound.
     is_whole: bool,
-    /// The step at which the full history was given up.
+    /// The step at which the full history was dropped.
     exceeded: Option<i64>,
     lossless: LosslessSegments,
     /// The length of the run, if it was known at the start.
@@ -41,7 +42,7 @@ pub struct KeptSnapshots<B> {
 
 /// A pause in the repetition of a segment.
 #[derive(Clone, Copy, Debug)]
-pub struct ReplayPause {
+pub struct ReplayStop {
     pub at: u64,
     /// True if a snapshot is taken there.
     pub is_kept: bool,
@@ -222,17 +223,17 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
 
     /// Returns the number of free slots for states of this size.
     fn free(&self, size: usize) -> u64 {
-        let room = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
-        self.bounds.slots.saturating_sub(self.stack.len() as u64).min(room / size.max(1) as u64)
+        let remaining = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
+        self.bounds.slots.saturating_sub(self.stack.len() as u64).min(remaining / size.max(1) as u64)
     }
 
     /// Returns the next pause in the repetition from `at` to `here`; none if only one leaf remains.
-    pub fn next(&self, at: u64, here: u64) -> Option<ReplayPause> {
+    pub fn next(&self, at: u64, here: u64) -> Option<ReplayStop> {
         let leaves = here.saturating_sub(at).div_ceil(self.bounds.leaf);
         let size = self.stack.last().map_or(0, |(_, state)| state_bytes(state));
         let free = self.free(size);
         let pause = |free: u64| at + schedule::split(leaves, free + 1) * self.bounds.leaf;
-        (leaves > 1).then(|| ReplayPause { at: pause(free), is_kept: free > 0 })
+        (leaves > 1).then(|| ReplayStop { at: pause(free), is_kept: free > 0 })
     }
 
     /// Takes a snapshot. Returns true if there was memory for it.
@@ -341,7 +342,7 @@ fn checkpoint_bounds(bounds: Bounds, retention: Retention, origin: usize) -> Che
         (Strategy::Auto, Some(memory)) => memory / 4,
         _ => u64::MAX,
     };
-    let room = usize::try_from(bounds.states.min(quarter)).unwrap_or(usize::MAX);
+    let remaining = usize::try_from(bounds.states.min(quarter)).unwrap_or(usize::MAX);
     let most = usize::try_from(bounds.slots.saturating_sub(1)).unwrap_or(usize::MAX);
-    CheckpointBounds { bytes: room.saturating_sub(origin), least: 0, most }
+    CheckpointBounds { bytes: remaining.saturating_sub(origin), least: 0, most }
 }

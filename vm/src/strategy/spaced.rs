@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_stay_evenly_spaced_and_few() {
+    fn snapshots_stay_evenly_spaced_and_bounded() {
         let mut spaced = Spaced::new(3);
         for distance in 1..1_000_u64 {
             if distance == spaced.due() {

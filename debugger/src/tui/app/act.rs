@@ -115,7 +115,7 @@ impl App {
 
     fn move_focused(&mut self, to: CursorMove) -> Option<Effect> {
         match (self.panes.focus(), to) {
-            // In the cells pane, values and adjoints are shown beside each other.
+            // In the cells pane, values and adjoints are shown next to each other.
             (PaneKind::Cells, CursorMove::Left) => self.choose_adjoint(false),
             (PaneKind::Cells, CursorMove::Right) => self.choose_adjoint(true),
             (PaneKind::Answer, CursorMove::Left) => self.fold(),

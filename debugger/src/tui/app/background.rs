@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use reviver_vm::workers::apart;
+use reviver_vm::workers::detached;
 
 use crate::answer::{AnswerRow, OpenQuestion};
 use crate::command::{CommandError, Console, Outcome};
@@ -98,7 +98,7 @@ impl BackgroundTask {
             // If the screen is closed, nothing receives the result, and it is dropped.
             let _ = sender.send(done);
         };
-        apart("session", None, work);
+        detached("session", None, work);
         receiver
     }
 }

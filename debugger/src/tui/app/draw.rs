@@ -36,8 +36,8 @@ impl App {
                 broken.draw(&self.theme, &quit, area, buffer);
                 None
             }
-            SessionPlace::Away(_) => {
-                self.draw_away(area, buffer);
+            SessionPlace::Busy(_) => {
+                self.draw_busy(area, buffer);
                 None
             }
             SessionPlace::Here(_) => self.draw_here(area, buffer),
@@ -153,7 +153,7 @@ impl App {
             };
             Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
-            let [help, command, quit] = ["keys", "ask", "leave"].map(|line| self.keys.way_to(line));
+            let [help, command, quit] = ["keys", "ask", "leave"].map(|line| self.keys.input_for(line));
             let text = format!("{help} help   {command} command   {quit} quit");
             Line::styled(text, self.theme.dim).render(area, buffer);
         }
@@ -169,8 +169,8 @@ impl App {
     }
 
     /// Draws the last picture of the panes, with the progress of the running task below it.
-    fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
-        let SessionPlace::Away(away) = &self.engine else { return };
+    fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
+        let SessionPlace::Busy(away) = &self.engine else { return };
         // If the screen size has changed, the panes are cropped, or leave space empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
@@ -191,13 +191,13 @@ impl App {
         draw_running(&running, &self.theme, status, buffer);
         Clear.render(last, buffer);
         buffer.set_style(last, self.theme.ground);
-        Line::styled(self.keys_while_away(), self.theme.dim).render(last, buffer);
+        Line::styled(self.keys_during_run(), self.theme.dim).render(last, buffer);
     }
 
     /// Returns the help for keys during a run.
-    fn keys_while_away(&self) -> String {
+    fn keys_during_run(&self) -> String {
         let quit = self.keys.keys("leave").next();
-        let is_kept = matches!(&self.engine, SessionPlace::Away(away) if away.is_kept);
+        let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),
             _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),

@@ -28,7 +28,7 @@ impl App {
                 true
             }
             (None, TourTurn::Back | TourTurn::Leave) => {
-                let begin = self.keys.way_to("tour next");
+                let begin = self.keys.input_for("tour next");
                 return self.note_why(&format!("no tour is under way: {begin} begins one"));
             }
             (Some(tour), TourTurn::Next) => tour.further(),
@@ -37,7 +37,7 @@ impl App {
         };
         if !goes_on {
             self.tour = None;
-            let [again, keys] = ["tour next", "keys"].map(|line| self.keys.way_to(line));
+            let [again, keys] = ["tour next", "keys"].map(|line| self.keys.input_for(line));
             let over = format!("the tour is over: {again} begins it again, {keys} shows all keys");
             self.say(Tone::Note, &over);
         }
@@ -51,7 +51,7 @@ impl App {
 
     /// Shows a description of the executed step. `before` is the card of the next instruction before the
     /// step.
-    pub(super) fn tell_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
+    pub(super) fn describe_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
         let Some(tour) = &mut self.tour else { return };
         match outcome {
             Outcome::Motion(motion) => {

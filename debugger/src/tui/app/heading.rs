@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_have_the_words_that_fit() {
+    fn tab_titles_are_shortened_to_the_width() {
         assert_eq!(heading(Cells, "cells", 40), " cells  arrays  calls  tapes  messages ");
         assert_eq!(heading(Cells, "cells", 31), " cells arr calls tape msg ");
         assert_eq!(heading(Calls, "calls: 4 open", 34), " cells arr calls: 4 open tape msg ");

@@ -140,7 +140,7 @@ mod tests {
     use super::shared;
 
     #[test]
-    fn keys_beside_each_other_have_the_words_in_common() {
+    fn the_hint_of_adjacent_keys_is_their_common_words() {
         assert_eq!(shared("run", "run back"), "run");
         assert_eq!(shared("next write", "last write"), "write");
         assert_eq!(shared("unfold", "unfold"), "unfold");

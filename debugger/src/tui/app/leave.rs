@@ -3,7 +3,7 @@
 
 use super::messages::Tone;
 use super::{App, Effect};
-use crate::session_content::{question, would_be_gone};
+use crate::session_content::{question, unsaved_content};
 use crate::tui::panes::PaneKind;
 
 impl App {
@@ -12,7 +12,7 @@ impl App {
         if self.panes.focus() == PaneKind::Answer && self.close_answer() {
             return None;
         }
-        let gone = self.session().and_then(would_be_gone);
+        let gone = self.session().and_then(unsaved_content);
         if gone.is_none() && !is_answered {
             return Some(Effect::Quit);
         }

@@ -74,12 +74,12 @@ impl App {
             Ok(line) => line,
             Err(why) => return self.note_why(&why),
         };
-        let taken = self.session().and_then(|session| self.taking_away(session, toggled, &line));
+        let taken = self.session().and_then(|session| self.removal_of(session, toggled, &line));
         self.run(&taken.unwrap_or(line))
     }
 
     /// Returns the line that removes the item of another line, or `None` if the item isn't set.
-    fn taking_away(&self, session: &Session, toggled: Toggled, line: &str) -> Option<String> {
+    fn removal_of(&self, session: &Session, toggled: Toggled, line: &str) -> Option<String> {
         let (row, rest) = named(line).ok()?;
         let (place, _) = row.point_options(rest).ok()?;
         match toggled {

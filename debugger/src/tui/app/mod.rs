@@ -42,7 +42,7 @@ use self::arrangement::Arrangement;
 use self::background::{Task, TaskResult};
 use self::broken::Broken;
 use self::messages::{Messages, Tone};
-use self::overlay::{Heeded, Overlay};
+use self::overlay::{Overlay, OverlayAction};
 use self::play::Player;
 use self::prompt::{Prompt, PromptPurpose, Typed};
 use super::event::{Gesture, InputEvent};
@@ -57,7 +57,7 @@ use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
-use crate::session_content::would_be_gone;
+use crate::session_content::unsaved_content;
 use crate::timeline::StepSpan;
 use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
@@ -67,14 +67,14 @@ use crate::view::code::{counterpart, here};
 #[derive(Debug)]
 enum SessionPlace {
     Here(Box<Console>),
-    Away(Away),
+    Busy(BusySession),
     /// No session: the program has errors.
     Broken(Broken),
 }
 
 /// Data about a session that is away in a background task.
 #[derive(Debug)]
-struct Away {
+struct BusySession {
     what: String,
     elapsed: Duration,
     /// The range of steps of its branch.
@@ -220,7 +220,7 @@ impl App {
     /// event indefinitely.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
-            SessionPlace::Away(_) => Some(Duration::from_millis(100)),
+            SessionPlace::Busy(_) => Some(Duration::from_millis(100)),
             SessionPlace::Here(_) if self.player.is_playing => Some(play::TICK),
             SessionPlace::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
             _ => None,
@@ -244,7 +244,7 @@ impl App {
             }
             InputEvent::Key(key) if key == Key::ctrl('c') => self.interrupt(),
             InputEvent::Key(key) if self.suspends(key) => Some(Effect::Suspend),
-            _ if matches!(self.engine, SessionPlace::Away(_)) => {
+            _ if matches!(self.engine, SessionPlace::Busy(_)) => {
                 self.keep(event);
                 None
             }
@@ -272,7 +272,7 @@ impl App {
         self.choices.displayed = self.console().map(report::displayed).unwrap_or_default();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
-                outcome.iter().for_each(|outcome| self.tell_step(before.as_ref(), outcome));
+                outcome.iter().for_each(|outcome| self.describe_step(before.as_ref(), outcome));
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
                 self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {
@@ -327,13 +327,13 @@ impl App {
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
-        if let SessionPlace::Away(_) = self.engine {
+        if let SessionPlace::Busy(_) = self.engine {
             self.waiting.clear();
             self.interrupt.store(true, Ordering::Relaxed);
         } else if was_playing {
             self.say(Tone::Note, "paused");
         } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
-            let leave = self.keys.way_to("leave");
+            let leave = self.keys.input_for("leave");
             self.say(Tone::Note, &format!("nothing is running; {leave} ends the session"));
         }
         None
@@ -341,7 +341,7 @@ impl App {
 
     /// Stores an event until the session is back. Of consecutive mouse drags only the last is kept.
     fn keep(&mut self, event: InputEvent) {
-        let is_optional = matches!(self.engine, SessionPlace::Away(Away { is_optional: true, .. }));
+        let is_optional = matches!(self.engine, SessionPlace::Busy(BusySession { is_optional: true, .. }));
         self.is_stale |= !is_optional;
         let is_drag =
             |event: &InputEvent| matches!(event, InputEvent::Mouse(mouse) if mouse.gesture == Gesture::Drag);
@@ -383,28 +383,30 @@ impl App {
         }
         if let Some(overlay) = &mut self.overlay {
             match overlay.key(key, line.as_deref()) {
-                Heeded::Taken => return None,
-                Heeded::Search => {
+                OverlayAction::Taken => return None,
+                OverlayAction::Search => {
                     self.prompt = Some(Prompt::new(PromptPurpose::Search, ""));
                     return None;
                 }
-                Heeded::Found(further) => {
+                OverlayAction::Found(further) => {
                     self.search(further);
                     return None;
                 }
-                Heeded::Closes => {
+                OverlayAction::Closes => {
                     self.overlay = None;
                     return None;
                 }
-                Heeded::Passes => self.overlay = None,
+                OverlayAction::Passes => self.overlay = None,
             }
         }
         match line {
             Some(_) if is_again && self.asked_by(key) == Some(ScreenAction::Leave) => Some(Effect::Quit),
             Some(_) if is_answered && self.asked_by(key) == Some(ScreenAction::Leave) => self.leave(true),
             Some(line) => self.run(&line),
-            None => self
-                .note_why(&format!("{key} does nothing; {} shows which ones do", self.keys.way_to("keys"))),
+            None => self.note_why(&format!(
+                "{key} does nothing; {} shows which ones do",
+                self.keys.input_for("keys")
+            )),
         }
     }
 
@@ -466,9 +468,9 @@ impl App {
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
-        let is_kept = self.session().is_some_and(|session| would_be_gone(session).is_some());
-        let away = Away { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
-        let away = SessionPlace::Away(away);
+        let is_kept = self.session().is_some_and(|session| unsaved_content(session).is_some());
+        let away = BusySession { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
+        let away = SessionPlace::Busy(away);
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
             SessionPlace::Here(mut console) => {
@@ -486,7 +488,7 @@ impl App {
 
     fn tick(&mut self, elapsed: Duration) -> Option<Effect> {
         match &mut self.engine {
-            SessionPlace::Away(away) => {
+            SessionPlace::Busy(away) => {
                 away.elapsed += elapsed;
                 self.is_stale = true;
                 None

@@ -40,7 +40,7 @@ enum OverlayContent {
 
 /// The effect of a key on the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heeded {
+pub(super) enum OverlayAction {
     /// The overlay has handled the key.
     Taken,
     /// Ask for a text to search.
@@ -67,28 +67,28 @@ impl Overlay {
     }
 
     /// Handles a key and the line that it is bound to.
-    pub fn key(&mut self, key: Key, line: Option<&str>) -> Heeded {
+    pub fn key(&mut self, key: Key, line: Option<&str>) -> OverlayAction {
         // These keys close the overlay regardless of their bindings.
         if matches!(key.code, BareKey::Esc | BareKey::Enter | BareKey::Char(' ')) {
-            return Heeded::Closes;
+            return OverlayAction::Closes;
         }
-        let Some(line) = line else { return Heeded::Taken };
+        let Some(line) = line else { return OverlayAction::Taken };
         // If everything is visible, `start` and `end` refer to the run.
         match line {
-            "start" if self.is_cut => return self.heed(CursorMove::Top),
-            "end" if self.is_cut => return self.heed(CursorMove::Bottom),
+            "start" if self.is_cut => return self.move_cursor(CursorMove::Top),
+            "end" if self.is_cut => return self.move_cursor(CursorMove::Bottom),
             _ => {}
         }
         match ScreenAction::of(line) {
-            Some(Ok(ScreenAction::Cursor(to))) => self.heed(to),
-            Some(Ok(ScreenAction::AskSearch)) => Heeded::Search,
-            Some(Ok(ScreenAction::SearchAgain { further })) => Heeded::Found(further),
-            Some(Ok(ScreenAction::Leave)) => Heeded::Closes,
+            Some(Ok(ScreenAction::Cursor(to))) => self.move_cursor(to),
+            Some(Ok(ScreenAction::AskSearch)) => OverlayAction::Search,
+            Some(Ok(ScreenAction::SearchAgain { further })) => OverlayAction::Found(further),
+            Some(Ok(ScreenAction::Leave)) => OverlayAction::Closes,
             _ => self.otherwise(),
         }
     }
 
-    fn heed(&mut self, to: CursorMove) -> Heeded {
+    fn move_cursor(&mut self, to: CursorMove) -> OverlayAction {
         // Consecutive pages overlap by one row.
         let page = self.room.1.saturating_sub(1).max(1);
         match to {
@@ -100,14 +100,14 @@ impl Overlay {
             CursorMove::Bottom => self.scroll(false, usize::MAX),
             CursorMove::Left | CursorMove::Right => return self.otherwise(),
         }
-        Heeded::Taken
+        OverlayAction::Taken
     }
 
     /// Returns the effect of keys that aren't meant for the overlay.
-    fn otherwise(&self) -> Heeded {
+    fn otherwise(&self) -> OverlayAction {
         match self.content {
-            OverlayContent::Help(_) => Heeded::Closes,
-            OverlayContent::Reply { .. } => Heeded::Passes,
+            OverlayContent::Help(_) => OverlayAction::Closes,
+            OverlayContent::Reply { .. } => OverlayAction::Passes,
         }
     }
 

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_makes_as_many_steps_as_the_speed_says() {
+    fn playing_makes_the_steps_per_second_of_its_speed() {
         let mut player = Player::new();
         assert_eq!(player.tick(TICK), 0);
         player.toggle(Travel::Backward);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn completion_adds_what_is_common_then_lists_then_goes_round() {
+    fn completion_adds_the_common_prefix_then_lists_then_cycles() {
         let candidates = ["reverse-step".to_owned(), "reverse-next".to_owned()];
         let mut prompt = typed("rev");
         prompt.complete(0, &candidates);

@@ -44,7 +44,7 @@ impl App {
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
             // Output of the program and of log points is shown during playback without pausing it.
-            self.say_printed(&printed);
+            self.report_printed(&printed);
         } else {
             self.player.pause();
             self.say(Tone::Command, line);
@@ -57,7 +57,7 @@ impl App {
                     self.say(tone, text.trim_end());
                     self.show_answer(answer);
                 }
-                None => self.say_reply(tone, text.trim_end(), first, is_asked),
+                None => self.report_reply(tone, text.trim_end(), first, is_asked),
             }
             // An overlay is closed by the next key anyway, so that key isn't meant for the answer.
             self.is_answered = is_asked && self.overlay.is_none();
@@ -110,13 +110,13 @@ impl App {
     pub(super) fn refuse(&mut self, text: &str) -> Option<Effect> {
         let first = self.messages.lines().len();
         self.messages.dismiss();
-        self.say_reply(Tone::Error, text.trim_end(), first, true);
+        self.report_reply(Tone::Error, text.trim_end(), first, true);
         self.is_answered = self.overlay.is_none();
         None
     }
 
     /// Reports only the output printed on the way.
-    fn say_printed(&mut self, printed: &str) {
+    fn report_printed(&mut self, printed: &str) {
         if let Some(last) = printed.lines().last() {
             self.say(Tone::Reply, printed);
             self.messages.show(Tone::Reply, last.to_owned());
@@ -125,7 +125,7 @@ impl App {
 
     /// Reports a reply. A requested reply that doesn't fit into the last row is shown as an overlay, unless
     /// the messages pane is visible.
-    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
+    fn report_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
         }

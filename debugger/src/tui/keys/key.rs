@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_keys_are_parsed() {
         for text in [
             "s",
             "S",

@@ -46,7 +46,7 @@ impl KeyMap {
     }
 
     /// Returns the input for a line: its first key, or else the line as a typed command.
-    pub fn way_to(&self, line: &str) -> String {
+    pub fn input_for(&self, line: &str) -> String {
         self.keys(line).next().map_or_else(|| format!(":{line}"), |key| key.to_string())
     }
 

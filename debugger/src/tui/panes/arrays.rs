@@ -7,7 +7,9 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
 
-use super::cells::{ADJOINT, adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
+use super::cells::{
+    ADJOINT, adjoint_style, chosen as chosen_name, shared, signed, touch, without_missing_cell,
+};
 use super::text::{Pen, mark_cursor, remark};
 use super::{Context, Pane, PaneKind, PaneSpot};
 use crate::columns::width;
@@ -19,7 +21,7 @@ pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {
     fn array_at(&self, context: &Context<'_>, place: Position) -> Option<String> {
-        let context = &without_lost(context, PaneKind::Arrays, None);
+        let context = &without_missing_cell(context, PaneKind::Arrays, None);
         let grids = stacked(context).filter(|_| context.area.contains(place))?;
         array_at(context, &grids, place).map(|(name, _)| name)
     }
@@ -38,7 +40,7 @@ impl Pane for ArraysWidget {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        let context = &without_lost(context, PaneKind::Arrays, Some(buffer));
+        let context = &without_missing_cell(context, PaneKind::Arrays, Some(buffer));
         let Some(grid) = Grid::new(context) else { return remark(context, "no arrays here", buffer) };
         let is_here = context.choices.lost(PaneKind::Arrays).is_none();
         let cursor = is_here.then_some(context.scroll.cursor);

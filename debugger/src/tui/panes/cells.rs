@@ -99,7 +99,7 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
 /// Returns the context with the area left for the items. Displayed expressions are above it, and a notice
 /// below it if the selected cell isn't visible here. Both are drawn if there is a buffer.
 fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
-    let context = without_lost(context, PaneKind::Cells, buffer.as_deref_mut());
+    let context = without_missing_cell(context, PaneKind::Cells, buffer.as_deref_mut());
     let displayed = &context.choices.displayed;
     if displayed.is_empty() {
         return context;
@@ -119,7 +119,7 @@ fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context
 
 /// Returns the context with the area left for the items, above a notice that the selected cell isn't among
 /// them. The notice is drawn if there is a buffer.
-pub(super) fn without_lost<'a>(
+pub(super) fn without_missing_cell<'a>(
     context: &Context<'a>,
     kind: PaneKind,
     buffer: Option<&mut Buffer>,
@@ -345,7 +345,7 @@ mod tests {
     use super::shared;
 
     #[test]
-    fn two_columns_share_what_there_is() {
+    fn two_columns_share_the_rows() {
         assert_eq!(shared(5, 0, 3), (5, 0));
         assert_eq!(shared(5, 6, 11), (5, 6));
         assert_eq!(shared(20, 4, 14), (10, 4));

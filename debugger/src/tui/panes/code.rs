@@ -12,7 +12,7 @@ use super::{Context, Pane, PaneSpot};
 use crate::columns::width;
 use crate::format::times;
 use crate::listing::{Line, is_label};
-use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
+use crate::view::code::{self, Bracket, BracketPart, CodeLine, CodePane};
 use crate::view::stack::selected;
 
 /// The code pane: the source text with its marks.
@@ -179,22 +179,22 @@ fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &m
     for column in (0..columns).rev() {
         let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
         let crossing = way.is_some();
-        if let Some(touching) = bracket.filter(|bracket| bracket.piece != Piece::Middle) {
+        if let Some(touching) = bracket.filter(|bracket| bracket.part != BracketPart::Middle) {
             way = Some(way.filter(|way| way.is_current).unwrap_or(touching));
         }
-        let sign = match (bracket.map(|bracket| bracket.piece), crossing) {
+        let sign = match (bracket.map(|bracket| bracket.part), crossing) {
             (None, false) => " ",
             (None, true) => "─",
-            (Some(Piece::Top), false) => "┌",
-            (Some(Piece::Top), true) => "┬",
-            (Some(Piece::Middle), false) => "│",
-            (Some(Piece::Middle), true) => "┼",
-            (Some(Piece::Bottom), false) => "└",
-            (Some(Piece::Bottom), true) => "┴",
+            (Some(BracketPart::Top), false) => "┌",
+            (Some(BracketPart::Top), true) => "┬",
+            (Some(BracketPart::Middle), false) => "│",
+            (Some(BracketPart::Middle), true) => "┼",
+            (Some(BracketPart::Bottom), false) => "└",
+            (Some(BracketPart::Bottom), true) => "┴",
         };
         pen.write(sign, bracket_style(context, bracket.or(way)));
     }
-    let lands = line.brackets.iter().any(|bracket| bracket.piece != Piece::Middle && !bracket.is_br);
+    let lands = line.brackets.iter().any(|bracket| bracket.part != BracketPart::Middle && !bracket.is_br);
     match way {
         Some(way) => pen.write(if lands { "►" } else { "─" }, bracket_style(context, Some(way))),
         None => pen.skip(1),

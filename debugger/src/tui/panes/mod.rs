@@ -89,7 +89,7 @@ impl Choices {
         part.filter(|(from, to)| from < to).unwrap_or(whole)
     }
 
-    /// Returns the last known name of a pane's selected cell, if the cell has no name at the moment.
+    /// Returns the last known name of a pane's selected cell, if the cell has no name at present.
     pub fn lost(&self, kind: PaneKind) -> Option<&str> {
         let selected = self.selected.get(&kind).filter(|selected| !selected.has_row)?;
         Some(&selected.name)
@@ -221,7 +221,7 @@ pub trait Pane {
         None
     }
 
-    /// Returns true if an adjoint, shown beside its value, is at a position.
+    /// Returns true if an adjoint, shown next to its value, is at a position.
     fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
         let _ = (context, place);
         false

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_become_shorter_before_they_go() {
+    fn parts_are_shortened_before_they_are_omitted() {
         let part = |long: &str, short: &str, rank| {
             RowPart::new([long.to_owned(), short.to_owned()], (rank, rank), Style::new())
         };

@@ -36,7 +36,7 @@ impl Pane for TapesWidget {
     }
 }
 
-/// Minimum pane width for values beside the name; in narrower panes values are below it.
+/// Minimum pane width for values next to the name; in narrower panes values are below it.
 const LEAST_FOR_VALUES: u16 = 50;
 
 /// Draws a tape or a stack; `names` is the width of the name column.

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn cut_text_ends_with_an_ellipsis() {
         assert_eq!(cut("reverse", 7), "reverse");
         assert_eq!(cut("reverse", 4), "rev…");
         assert_eq!(cut("漢字漢字", 6), "漢字…");

@@ -108,7 +108,7 @@ mod tests {
 
     /// Checks that lines extend to the sides of their cell, so that they meet those of adjacent cells.
     #[test]
-    fn lines_reach_the_sides_that_they_lead_to() {
+    fn box_drawing_lines_extend_to_the_sides_of_their_cell() {
         for c in "─━│┃┌┐└┘├┤┬┴┼┣┫╋╂".chars() {
             let arms = arms(c).unwrap();
             let drawn = shapes(&c.to_string()).unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_grow_and_letters_are_text() {
+    fn bars_have_increasing_heights_and_letters_are_text() {
         let heights: Vec<u16> =
             "▁▂▃▄▅▆▇█".chars().map(|c| shapes(&c.to_string()).unwrap()[0].place[3]).collect();
         assert!(heights.is_sorted_by(|one, other| one < other) && heights[7] == CELL.height, "{heights:?}");

@@ -72,8 +72,8 @@ impl Tour {
     }
 
     /// Returns the keys for navigating the tour.
-    pub fn ways(keys: &KeyMap) -> String {
-        let ways = [("tour next", "next"), ("tour back", "back"), ("tour leave", "leave")];
-        ways.map(|(line, word)| format!("{} {word}", keys.way_to(line))).join("  ")
+    pub fn navigation_keys(keys: &KeyMap) -> String {
+        let navigation_keys = [("tour next", "next"), ("tour back", "back"), ("tour leave", "leave")];
+        navigation_keys.map(|(line, word)| format!("{} {word}", keys.input_for(line))).join("  ")
     }
 }

@@ -27,7 +27,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
     if let Some(row) = rows.next() {
         buffer.set_style(row, theme.status);
         let mut pen = Pen::new(row, buffer);
-        pen.right(&format!("{} ", Tour::ways(keys)), LEAST_FOR_HEADING, Style::new());
+        pen.right(&format!("{} ", Tour::navigation_keys(keys)), LEAST_FOR_HEADING, Style::new());
         pen.skip(MARGIN).write(&tour.heading(), Style::new());
     }
     let page = tour.words(keys).rows(room);

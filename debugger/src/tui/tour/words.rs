@@ -5,20 +5,20 @@ use crate::columns::width;
 use crate::tui::keys::KeyMap;
 
 /// A part of a word, with a flag that is true for a key.
-type WordPiece = (String, bool);
+type WordPart = (String, bool);
 
 /// Words that consist of parts: a key and the comma after it are one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyedWords(Vec<Vec<WordPiece>>);
+pub struct KeyedWords(Vec<Vec<WordPart>>);
 
 impl KeyedWords {
     /// Parses a text with command lines in braces.
     pub fn of(text: &str, keys: &KeyMap) -> KeyedWords {
-        let mut words: Vec<Vec<WordPiece>> = vec![Vec::new()];
+        let mut words: Vec<Vec<WordPart>> = vec![Vec::new()];
         let mut rest = text;
         while let Some((before, line, after)) = braced(rest) {
             add(&mut words, before);
-            words.last_mut().into_iter().for_each(|word| word.push((keys.way_to(line), true)));
+            words.last_mut().into_iter().for_each(|word| word.push((keys.input_for(line), true)));
             rest = after;
         }
         add(&mut words, rest);
@@ -35,8 +35,8 @@ impl KeyedWords {
 
     /// Returns the words in rows of at most `most` columns, separated by blanks. A longer word has a row
     /// alone.
-    pub fn rows(&self, most: usize) -> Vec<Vec<WordPiece>> {
-        let mut rows: Vec<Vec<WordPiece>> = Vec::new();
+    pub fn rows(&self, most: usize) -> Vec<Vec<WordPart>> {
+        let mut rows: Vec<Vec<WordPart>> = Vec::new();
         let mut used = 0;
         for word in &self.0 {
             let wide = columns(word);
@@ -63,7 +63,7 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Adds text to words. The part before its first blank is joined to the last word.
-fn add(words: &mut Vec<Vec<WordPiece>>, text: &str) {
+fn add(words: &mut Vec<Vec<WordPart>>, text: &str) {
     for (n, part) in text.split(' ').enumerate() {
         if n > 0 {
             words.push(Vec::new());
@@ -74,7 +74,7 @@ fn add(words: &mut Vec<Vec<WordPiece>>, text: &str) {
     }
 }
 
-fn columns(word: &[WordPiece]) -> usize {
+fn columns(word: &[WordPart]) -> usize {
     word.iter().map(|(text, _)| width(text)).sum()
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_a_word_stays_with_it() {
+    fn punctuation_stays_with_its_word() {
         assert_eq!(rows("one {step}, two", 6), ["one l,", "two"]);
         assert_eq!(rows("one {step}, two", 5), ["one", "l,", "two"]);
         assert_eq!(rows("", 5), Vec::<String>::new());

@@ -1,11 +1,11 @@
-//! Lifted numbers: truncated Taylor series over a plain number system. Two coefficients form dual numbers,
+//! Taylor numbers: truncated Taylor series over a plain number system. Two coefficients form dual numbers,
 //! which carry one directional derivative; more coefficients form Taylor jets.
 //!
 //! Coefficient k of a series is the k-th derivative along the direction, divided by k!. Coefficient 0, the
 //! *primal*, is computed by the plain system's own operation. The primal alone determines comparisons,
-//! conversions and texts, so a lifted run takes the same branches as the plain run and has the same bits. The
-//! other coefficients follow the textbook (Griewank and Walther, "Evaluating Derivatives", 2nd edition, SIAM
-//! 2008, chapter 13).
+//! conversions and texts, so a run over them takes the same branches as the plain run and has the same bits.
+//! The other coefficients follow the textbook (Griewank and Walther, "Evaluating Derivatives", 2nd edition,
+//! SIAM 2008, chapter 13).
 //!
 //! A series is a constant if all coefficients except the primal are 0, and a function of constants is a
 //! constant. Its derivatives aren't computed, so derivatives that aren't needed never fault. Each coefficient
@@ -45,7 +45,7 @@ where
     type Cell = Coefficients<R::Cell, N>;
     type Bits = [u64; N];
 
-    const LIFTED: bool = true;
+    const IS_TAYLOR: bool = true;
     const EXACT: bool = R::EXACT;
 
     /// Returns the number system of the primal.

@@ -12,7 +12,7 @@ use crate::number::Reals;
 #[derive(Clone, Copy, Debug)]
 pub struct Coefficients<C, const N: usize>(pub [C; N]);
 
-/// The series type of a lifted system.
+/// The series type of a Taylor number system.
 pub(super) type Jet<R, const N: usize> = Coefficients<<R as Reals>::Cell, N>;
 
 impl<C: Copy + Default, const N: usize> Default for Coefficients<C, N> {

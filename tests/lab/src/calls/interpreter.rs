@@ -88,13 +88,14 @@ fn ran(subject: &CallSubject, kind: CallKind, lane: &[u64]) -> CallOutcome {
 
 fn differentiated(subject: &CallSubject, losses: &[CallCell], lane: &[u64]) -> CallOutcome {
     let start = subject.start(CallKind::Gradient, lane);
-    let driver = Subject::new(subject.program.clone(), start, false, MOST_STEPS);
-    let driver = driver.expect("a program that can be differentiated");
+    let gradient_subject = Subject::new(subject.program.clone(), start, false, MOST_STEPS);
+    let gradient_subject = gradient_subject.expect("a program that can be differentiated");
     let (mut values, mut derivatives, mut is_noted) = (Vec::new(), Vec::new(), false);
     for loss in losses {
-        let variables = (0..subject.program.module().globals.len()).filter_map(|n| driver.variables(n).ok());
+        let variables =
+            (0..subject.program.module().globals.len()).filter_map(|n| gradient_subject.variables(n).ok());
         let variable = variables.flatten().find(|variable| variable.origin == Origin::Cell(loss.address));
-        let found = match gradient(&driver, &variable.expect("a loss that is a real")) {
+        let found = match gradient(&gradient_subject, &variable.expect("a loss that is a real")) {
             Ok(found) => found,
             Err(DifferentiateError::Trap { backward, explanation }) => return seen(&explanation, backward),
             Err(DifferentiateError::StepLimit { .. }) => return CallOutcome::StepLimit,

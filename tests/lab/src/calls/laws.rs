@@ -53,18 +53,22 @@ impl Compared {
 
 /// All laws of calls.
 pub const ALL: &[CallLaw] = &[
-    CallLaw { name: "calls are those of the interpreter", other: |_| None, check: as_interpreted },
-    CallLaw { name: "lanes know nothing of each other", other: |_| None, check: lanes_are_independent },
-    CallLaw { name: "a call back undoes a call", other: |_| None, check: back_undoes },
+    CallLaw { name: "calls equal those of the interpreter", other: |_| None, check: as_interpreted },
+    CallLaw { name: "lanes are independent", other: |_| None, check: lanes_are_independent },
+    CallLaw { name: "a backward call undoes a call", other: |_| None, check: back_undoes },
     CallLaw { name: "calls of the inverse program undo calls", other: inverted, check: inverse_undoes },
     CallLaw {
-        name: "calls of the program inverted twice are its own",
+        name: "calls of the program inverted twice equal its own",
         other: inverted_twice,
         check: same_runs,
     },
-    CallLaw { name: "unchecked calls find the same", other: without_checks, check: unchecked_finds_the_same },
-    CallLaw { name: "a gradient by few inputs is that by all", other: confined, check: same_derivatives },
-    CallLaw { name: "a loss twice as large has a gradient twice as large", other: doubled, check: doubles },
+    CallLaw {
+        name: "unchecked calls have the same results",
+        other: without_checks,
+        check: unchecked_calls_agree,
+    },
+    CallLaw { name: "a gradient by few inputs equals that by all", other: confined, check: same_derivatives },
+    CallLaw { name: "doubling a loss doubles its gradient", other: doubled, check: doubles },
     CallLaw {
         name: "the first row of a Jacobian is the gradient",
         other: |_| None,
@@ -232,7 +236,7 @@ fn without_checks(subject: &CallSubject) -> Option<CallSubject> {
 }
 
 /// Law: an unchecked call gives the same result as a checked call that completes.
-fn unchecked_finds_the_same(case: &CallCase) -> Result<Compared, String> {
+fn unchecked_calls_agree(case: &CallCase) -> Result<Compared, String> {
     let Some((_, ready)) = case.other else { return Ok(Compared::default()) };
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {

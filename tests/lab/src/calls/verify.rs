@@ -31,7 +31,7 @@ pub struct LawTally {
 ///
 /// # Panics
 /// Panics with law, engine, seed, and a shrunk program if a law is violated.
-pub fn judge(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> LawTally {
+pub fn verify_laws(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> LawTally {
     let mut tally = LawTally::default();
     let mut first = seeds.start;
     while first < seeds.end {

@@ -3,7 +3,7 @@
 //! text.
 
 use reviver_isa::fault::Eval;
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F64, Wide};
@@ -120,19 +120,19 @@ impl Numbers {
         }
     }
 
-    /// Returns the interval of a function in a form; `None` if the function might trap.
-    pub fn image(self, function: Function, form: Form, a: Fact, b: Fact) -> Option<Fact> {
-        match (form, a, b) {
-            (Form::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),
-            (Form::Real, Fact::Real(a), Fact::Real(b)) => self.reals(function, a, b).map(Fact::Real),
-            (Form::RealInt, Fact::Real(a), Fact::Int(b)) => self.powi(a, b).map(Fact::Real),
-            (Form::IntsToReal, Fact::Int(a), _) => {
+    /// Returns the interval of a function in a signature; `None` if the function might trap.
+    pub fn image(self, function: Function, signature: Signature, a: Fact, b: Fact) -> Option<Fact> {
+        match (signature, a, b) {
+            (Signature::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),
+            (Signature::Real, Fact::Real(a), Fact::Real(b)) => self.reals(function, a, b).map(Fact::Real),
+            (Signature::RealInt, Fact::Real(a), Fact::Int(b)) => self.powi(a, b).map(Fact::Real),
+            (Signature::IntsToReal, Fact::Int(a), _) => {
                 self.bounded(Reals::new(a.lo as f64, a.hi as f64)).map(Fact::Real)
             }
-            (Form::RealsToInt, Fact::Real(a), _) if function == Function::ToInt => {
+            (Signature::RealsToInt, Fact::Real(a), _) if function == Function::ToInt => {
                 self.to_int(a).map(Fact::Int)
             }
-            (Form::RealsToInt, Fact::Real(_), _) => Some(Fact::Int(Ints::new(0, 1))),
+            (Signature::RealsToInt, Fact::Real(_), _) => Some(Fact::Int(Ints::new(0, 1))),
             _ => None,
         }
     }
@@ -255,9 +255,10 @@ mod tests {
     fn every_function_of_reals_has_values_somewhere() {
         let numbers = Numbers { word: Word::W64, real: RealSystem::F64 };
         let near = Fact::Real(Reals::new(0.4, 0.6));
-        let of_reals = |function: &Function| function.forms().any(|form| form == Form::Real);
+        let of_reals =
+            |function: &Function| function.signatures().any(|signature| signature == Signature::Real);
         for &function in Function::ALL.iter().filter(|function| of_reals(function)) {
-            assert!(numbers.image(function, Form::Real, near, near).is_some(), "{}", function.name());
+            assert!(numbers.image(function, Signature::Real, near, near).is_some(), "{}", function.name());
         }
     }
 

@@ -119,7 +119,7 @@ const FLAT: [(usize, Kind); 16] = [
     (1, |w| w.profile.stores && w.show()),
     (2, |w| w.profile.stores && w.exchange()),
     (1, |w| w.profile.stores && w.turn_around()),
-    (2, |w| w.profile.stores && w.leave_behind()),
+    (2, |w| w.profile.stores && w.store_without_inverse()),
     (1, |w| w.speck()),
     (2, |w| w.macro_use()),
     (5, |w| w.tasks() || w.call()),

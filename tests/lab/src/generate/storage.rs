@@ -48,7 +48,7 @@ impl Writer<'_> {
     }
 
     /// Writes a push or write without its inverse.
-    pub fn leave_behind(&mut self) -> bool {
+    pub fn store_without_inverse(&mut self) -> bool {
         if self.place == Place::Enclosed {
             return false;
         }

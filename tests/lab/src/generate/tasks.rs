@@ -34,7 +34,7 @@ impl Writer<'_> {
     /// Writes `par p(…), q(…)`, or a `par for`.
     pub fn tasks(&mut self) -> bool {
         let is_possible = !self.task_procedures.is_empty() && !self.in_rule && self.rng.chance(60);
-        is_possible && if self.rng.chance(35) { self.rounds_of_tasks() } else { self.several_tasks() }
+        is_possible && if self.rng.chance(35) { self.iterations_of_tasks() } else { self.several_tasks() }
     }
 
     /// Returns a task procedure of which `count` calls fit the remaining step budget.
@@ -74,7 +74,7 @@ impl Writer<'_> {
         true
     }
 
-    fn rounds_of_tasks(&mut self) -> bool {
+    fn iterations_of_tasks(&mut self) -> bool {
         let count = self.rng.within(1..=4);
         let Some(procedure) = self.task_procedure(count as u64) else { return false };
         let counter = self.name("i");

@@ -1,7 +1,7 @@
-//! Generated statements that only change cells: accumulations of every function in every form, swaps, rotations,
+//! Generated statements that only change cells: accumulations of every function in every signature, swaps, rotations,
 //! involutions, assertions and marks.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::{Action, Over, Update};
@@ -47,11 +47,11 @@ impl Applied {
     }
 }
 
-/// Returns the functions and forms with values of a class. `always` is only a condition.
-fn rows(class: Class) -> Vec<(Function, Form)> {
-    let forms = |f: Function| f.forms().map(move |form| (f, form));
-    let rows = Function::ALL.iter().copied().filter(|f| *f != Function::Always).flat_map(forms);
-    rows.filter(|(_, form)| form.result() == class).collect()
+/// Returns the functions and signatures with values of a class. `always` is only a condition.
+fn rows(class: Class) -> Vec<(Function, Signature)> {
+    let signatures = |f: Function| f.signatures().map(move |signature| (f, signature));
+    let rows = Function::ALL.iter().copied().filter(|f| *f != Function::Always).flat_map(signatures);
+    rows.filter(|(_, signature)| signature.result() == class).collect()
 }
 
 /// Returns the reversible updates that change a target of a class by a function value.
@@ -67,9 +67,9 @@ impl Writer<'_> {
     pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
         let rows = rows(class);
         for _ in 0..12 {
-            let (function, form) = *self.rng.pick(&rows);
+            let (function, signature) = *self.rng.pick(&rows);
             for _ in 0..6 {
-                let applied = self.with_sources(function, form, target);
+                let applied = self.with_sources(function, signature, target);
                 if let Some(applied) = applied {
                     return applied;
                 }
@@ -79,17 +79,23 @@ impl Writer<'_> {
         Applied { function: Function::Copy, value: source.fact, sources: vec![source] }
     }
 
-    fn with_sources(&mut self, function: Function, form: Form, target: Option<&Operand>) -> Option<Applied> {
+    fn with_sources(
+        &mut self,
+        function: Function,
+        signature: Signature,
+        target: Option<&Operand>,
+    ) -> Option<Applied> {
         let mark = self.scope.mark();
         let not: Vec<&Operand> = target.into_iter().collect();
-        let sources: Vec<Operand> = (0..function.arity()).map(|n| self.value(form.source(n), &not)).collect();
+        let sources: Vec<Operand> =
+            (0..function.arity()).map(|n| self.value(signature.source(n), &not)).collect();
         let fact = |n: usize, writer: &Self| {
-            sources.get(n).map_or(writer.numbers().any(form.source(n)), |source| source.fact)
+            sources.get(n).map_or(writer.numbers().any(signature.source(n)), |source| source.fact)
         };
-        let image = self.numbers().image(function, form, fact(0, self), fact(1, self));
+        let image = self.numbers().image(function, signature, fact(0, self), fact(1, self));
         let value = match image {
             Some(value) => value,
-            None if self.dares() => self.numbers().any(form.result()),
+            None if self.dares() => self.numbers().any(signature.result()),
             None => {
                 self.scope.forget(mark);
                 return None;
@@ -128,14 +134,16 @@ impl Writer<'_> {
     }
 
     fn expression(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
-        let (function, form) = *self.rng.pick(&rows(class));
+        let (function, signature) = *self.rng.pick(&rows(class));
         let mark = self.scope.mark();
         // Mostly, the sources are plain, so that expressions end.
-        let sources: Vec<Operand> = (0..function.arity()).map(|n| self.value(form.source(n), not)).collect();
-        let fact = |n: usize| sources.get(n).map_or(self.numbers().any(form.source(n)), |source| source.fact);
+        let sources: Vec<Operand> =
+            (0..function.arity()).map(|n| self.value(signature.source(n), not)).collect();
+        let fact =
+            |n: usize| sources.get(n).map_or(self.numbers().any(signature.source(n)), |source| source.fact);
         let uses: Vec<Id> = sources.iter().flat_map(Operand::uses).collect();
         let is_apart = !not.iter().any(|other| other.uses().iter().any(|id| uses.contains(id)));
-        let image = self.numbers().image(function, form, fact(0), fact(1)).filter(|_| is_apart);
+        let image = self.numbers().image(function, signature, fact(0), fact(1)).filter(|_| is_apart);
         let Some(fact) = image else {
             self.scope.forget(mark);
             return None;

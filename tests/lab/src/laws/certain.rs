@@ -8,7 +8,7 @@ use crate::run::{End, LONGEST, travel};
 use crate::subject::Subject;
 
 /// Law: no run takes a path that must trap, and every run that completes ends as predicted.
-pub fn comes_about(subject: &Subject) -> Result<(), String> {
+pub fn findings_are_correct(subject: &Subject) -> Result<(), String> {
     let findings = findings(subject.program.module());
     if findings.is_empty() {
         return Ok(());

@@ -73,7 +73,7 @@ fn is_in_rule(state: &State) -> bool {
 }
 
 /// Law: a gradient pass reproduces the values of the run, and a trap in it changes none.
-pub fn values_come_back(subject: &Subject) -> Result<(), String> {
+pub fn gradient_mode_keeps_values(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }
@@ -100,24 +100,24 @@ pub fn values_come_back(subject: &Subject) -> Result<(), String> {
 
 /// Law: adjoints are restored bit for bit. With a history this always holds; without one, in exact numbers if no
 /// adjoint was dropped.
-pub fn adjoints_come_back(subject: &Subject) -> Result<(), String> {
+pub fn adjoints_are_restored(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }
     let mut rng = rng();
     let mut begin = subject.machine(false).state().try_clone().unwrap();
     seed_adjoints(&subject.program, &mut begin, &mut rng);
-    there_and_back(subject, &begin, Travel::Forward)?;
+    round_trip(subject, &begin, Travel::Forward)?;
     let end = trace(subject, true);
     if !end.end.arrived() {
         return Ok(());
     }
     let mut end = end.machine.state().try_clone().unwrap().as_start();
     seed_adjoints(&subject.program, &mut end, &mut rng);
-    there_and_back(subject, &end, Travel::Backward)
+    round_trip(subject, &end, Travel::Backward)
 }
 
-fn there_and_back(subject: &Subject, start: &State, direction: Travel) -> Result<(), String> {
+fn round_trip(subject: &Subject, start: &State, direction: Travel) -> Result<(), String> {
     let histories: &[bool] = if subject.is_exact() { &[false, true] } else { &[true] };
     for &history in histories {
         let residues = history.then(Residues::default);

@@ -29,7 +29,7 @@ fn drops(subject: &Subject) -> bool {
 }
 
 /// Law: n steps forward and n back pass the same states, and end exactly at the start.
-pub fn there_and_back(subject: &Subject) -> Result<(), String> {
+pub fn round_trip(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
         let Trace { digests, mut machine, .. } = trace;
@@ -45,7 +45,7 @@ pub fn there_and_back(subject: &Subject) -> Result<(), String> {
 }
 
 /// Law: the state at a step doesn't depend on the path to it.
-pub fn any_walk(subject: &Subject) -> Result<(), String> {
+pub fn any_motions(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
         let last = trace.steps() as usize;
@@ -133,7 +133,7 @@ fn trap_is_clean(trace: Trace, direction: Travel) -> Result<(), String> {
 }
 
 /// Law: a run from the end reaches the start, with negative step numbers, and returns forward.
-pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
+pub fn runs_from_the_end(subject: &Subject) -> Result<(), String> {
     let forward = trace(subject, true);
     if !forward.end.arrived() {
         return Ok(());
@@ -170,7 +170,7 @@ pub fn no_history(subject: &Subject) -> Result<(), String> {
 }
 
 /// Law: runs with and without a history are the same.
-pub fn history_is_silent(subject: &Subject) -> Result<(), String> {
+pub fn history_changes_nothing(subject: &Subject) -> Result<(), String> {
     let (plain, exact) = (trace(subject, false), trace(subject, true));
     same("the end with a history", exact.end, plain.end)?;
     match plain.digests.iter().zip(&exact.digests).position(|(a, b)| a != b) {

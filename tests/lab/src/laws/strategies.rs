@@ -68,14 +68,14 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
 }
 
 /// Law: a round trip passes the same states with every strategy.
-pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
+pub fn backward_runs_agree(subject: &Subject) -> Result<(), String> {
     // Only a history, of losses or of everything, restores adjoints.
     let by_history = |retention: &Retention| matches!(retention.strategy, Strategy::Reverse | Strategy::Tape);
     let switches = subject.program.switches_mode();
     let all = [Retention::RESIDUES].into_iter().chain(strategies(&[1, 5]));
     let mut expected = None;
     for retention in all.filter(|retention| !switches || by_history(retention)) {
-        let Some(found) = there_and_back(subject, retention)? else { continue };
+        let Some(found) = round_trip(subject, retention)? else { continue };
         match &expected {
             None => expected = Some(found),
             Some(expected) => same(&format!("the way by {retention:?}"), &found, expected)?,
@@ -85,7 +85,7 @@ pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
 }
 
 /// Returns digests and counters at each stop of a round trip in chunks of a few steps.
-fn there_and_back(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
+fn round_trip(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
     let machine = subject.machine(false);
     let mut course = CheckpointedRun::begin(machine, Some(retention), Travel::Forward)
         .map_err(|error| error.to_string())?;

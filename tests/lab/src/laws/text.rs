@@ -51,7 +51,7 @@ fn bare(module: &Module) -> Module {
 }
 
 /// Law: the inverse of the inverse is the original program.
-pub fn inverse_twice(subject: &Subject) -> Result<(), String> {
+pub fn inverting_twice(subject: &Subject) -> Result<(), String> {
     if !subject.is_reversible() {
         return Ok(());
     }
@@ -96,7 +96,7 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
 
 /// Law: running backward and running the inverse take the output tape in the same displayed order, and both show the
 /// input tape in the order in which the program was given it.
-pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
+pub fn backward_tapes_agree(subject: &Subject) -> Result<(), String> {
     let Some(Undone { forward, inverse, text, back }) = undone(subject)? else { return Ok(()) };
     let program = &subject.program;
     let made = program.in_text_order(Tape::Output, forward.state().output.clone());

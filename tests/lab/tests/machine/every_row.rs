@@ -74,7 +74,7 @@ fn pairs() -> impl Iterator<Item = (Engine, Specimen)> {
 }
 
 #[test]
-fn every_row_does_something_on_every_engine() {
+fn every_row_has_an_effect_on_every_engine() {
     for (engine, specimen) in pairs() {
         let seen =
             subjects(engine, &specimen).iter().any(|subject| is_seen(&specimen, subject.machine(false)));
@@ -85,7 +85,7 @@ fn every_row_does_something_on_every_engine() {
 /// In gradient mode, every update that changes reals also affects adjoints: in its own direction, or in the reverse
 /// sweep if it has only one direction. Derivatives of functions may be 0.
 #[test]
-fn every_row_of_reals_does_something_to_adjoints() {
+fn every_row_of_reals_has_an_effect_on_adjoints() {
     let of_reals = |specimen: &Specimen| {
         let changes = specimen.class == Some(Class::Real) && specimen.effect == Effect::Changes;
         changes && specimen.function.is_none()

@@ -6,7 +6,7 @@
 //! cells: 2²⁴ states for each row. A slow engine tries fewer source values.
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::run::{End, travel};
@@ -50,7 +50,7 @@ impl Cells {
 
     /// Executes one step forward. If it traps, checks that nothing has changed; otherwise that a step back restores
     /// everything. Returns true if it didn't trap.
-    fn there_and_back(&mut self, values: &[i64]) -> bool {
+    fn round_trip(&mut self, values: &[i64]) -> bool {
         self.set(values);
         let before = self.machine.state().try_clone().unwrap();
         let went = match travel(&mut self.machine, Forward, 1) {
@@ -73,7 +73,8 @@ fn targets() -> Vec<String> {
 
 /// Returns an update with every function of integers.
 fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
-    let functions = Function::ALL.iter().copied().filter(|f| f.forms().any(|form| form == Form::Int));
+    let functions =
+        Function::ALL.iter().copied().filter(|f| f.signatures().any(|signature| signature == Signature::Int));
     functions.filter(|f| *f != Function::Always).map(move |f| (update, f))
 }
 
@@ -177,7 +178,7 @@ updates! {
 fn updates_of_one_cell_on_every_state() {
     for update in ["neg", "not", "push", "write", "unread", "vacate"] {
         let mut cells = Cells::new(&format!(".word 8\n.inout y\n{update} y\n"), &["y".into()]);
-        let went = BYTES.filter(|&y| cells.there_and_back(&[y])).count();
+        let went = BYTES.filter(|&y| cells.round_trip(&[y])).count();
         assert_eq!(went, if update == "vacate" { 1 } else { 256 }, "{update}");
     }
 }
@@ -191,7 +192,7 @@ fn fetching_updates_on_every_state() {
         for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
             cells.set(&[x, y]);
             assert_eq!(travel(&mut cells.machine, Forward, 1), End::Budget);
-            assert_eq!(cells.there_and_back(&[0, y]), y == 0, "{back} into {y}");
+            assert_eq!(cells.round_trip(&[0, y]), y == 0, "{back} into {y}");
             cells.set(&[0, y]);
             assert_eq!(travel(&mut cells.machine, Backward, 1), End::Budget);
             assert!(cells.holds(&[x, y]));
@@ -203,7 +204,7 @@ fn fetching_updates_on_every_state() {
 fn swap_on_every_state() {
     let mut cells = Cells::new(".word 8\n.inout x, y\nswap x, y\n", &["x".into(), "y".into()]);
     for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
-        assert!(cells.there_and_back(&[x, y]));
+        assert!(cells.round_trip(&[x, y]));
     }
 }
 
@@ -218,7 +219,7 @@ fn assert_on_every_state() {
         let text = format!(".word 8\n.inout a, b\nassert a {comparison} b\n");
         let mut cells = Cells::new(&text, &["a".into(), "b".into()]);
         let all = BYTES.flat_map(|a| BYTES.map(move |b| (a, b)));
-        let held = all.filter(|&(a, b)| cells.there_and_back(&[a, b])).count();
+        let held = all.filter(|&(a, b)| cells.round_trip(&[a, b])).count();
         assert!((256..65536).contains(&held), "`{comparison}` holds for {held} pairs");
     }
 }
@@ -236,7 +237,7 @@ fn branch_pairs_on_every_state() {
         for (a, b) in BYTES.flat_map(|a| BYTES.map(move |b| (a, b))) {
             for position in [begin, begin + 2] {
                 cells.machine.state_mut().position = position;
-                cells.there_and_back(&[a, b]);
+                cells.round_trip(&[a, b]);
             }
         }
     }
@@ -246,13 +247,14 @@ fn branch_pairs_on_every_state() {
 #[test]
 fn rows_from_reals_on_every_target() {
     let samples = ["-130.0", "-128.9", "-1.5", "-0.0", "0.0", "0.99", "1.0", "127.5", "128.0", "1e300"];
-    let functions = Function::ALL.iter().filter(|f| f.forms().any(|form| form == Form::RealsToInt));
+    let functions =
+        Function::ALL.iter().filter(|f| f.signatures().any(|signature| signature == Signature::RealsToInt));
     for (function, update) in functions.flat_map(|f| accumulations().into_iter().map(move |u| (f, u))) {
         for (a, b) in samples.iter().flat_map(|a| samples.iter().map(move |b| (a, b))) {
             let sources = [String::new(), format!(", {a}"), format!(", {a}, {b}")][function.arity()].clone();
             let text = format!(".word 8\n.inout y\n{}.{} y{sources}\n", update.name(), function.name());
             let mut cells = Cells::new(&text, &["y".into()]);
-            let went: Vec<bool> = BYTES.map(|y| cells.there_and_back(&[y])).collect();
+            let went: Vec<bool> = BYTES.map(|y| cells.round_trip(&[y])).collect();
             assert!(went.iter().all(|w| w == &went[0]), "{text}");
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::instruction::Class;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::pairing::{bits, kept_on_the_way_back, kept_on_the_way_forward};
@@ -47,7 +47,7 @@ fn after(instruction: &str, before: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn single_instructions_give_the_numbers_found_elsewhere() {
+fn single_instructions_match_independent_results() {
     let lines: Vec<&str> = VECTORS.lines().filter(|line| !line.starts_with(';')).collect();
     assert_eq!(lines.len(), 282);
     for line in lines {
@@ -132,11 +132,11 @@ impl Line {
     }
 }
 
-/// Returns the sources of a form, from the globals `a`, `b` and `n`.
-fn sources(function: Function, form: Form) -> String {
-    let names = match form {
-        Form::RealInt => [", a", ", n"],
-        Form::IntsToReal => [", n", ""],
+/// Returns the sources of a signature, from the globals `a`, `b` and `n`.
+fn sources(function: Function, signature: Signature) -> String {
+    let names = match signature {
+        Signature::RealInt => [", a", ", n"],
+        Signature::IntsToReal => [", n", ""],
         _ => [", a", ", b"],
     };
     names[..function.arity()].concat()
@@ -145,11 +145,14 @@ fn sources(function: Function, form: Form) -> String {
 /// Every function row with a real value, under every update, in every number system.
 #[test]
 fn every_function_row_keeps_tangents_and_adjoints_paired() {
-    let forms = |f: &Function| f.forms().filter(|form| form.result() == Class::Real).collect::<Vec<_>>();
-    let rows = Function::ALL.iter().flat_map(|f| forms(f).into_iter().map(move |form| (*f, form)));
-    for (function, form) in rows {
+    let signatures = |f: &Function| {
+        f.signatures().filter(|signature| signature.result() == Class::Real).collect::<Vec<_>>()
+    };
+    let rows =
+        Function::ALL.iter().flat_map(|f| signatures(f).into_iter().map(move |signature| (*f, signature)));
+    for (function, signature) in rows {
         for (system, update) in SYSTEMS.iter().flat_map(|s| ["add", "sub", "overwrite"].map(|u| (s, u))) {
-            let sources = sources(function, form);
+            let sources = sources(function, signature);
             let text = |sources: &str| {
                 let globals = ".inout y: real, a: real, b: real, n";
                 format!(".real {system}\n{globals}\n{update}.{} y{sources}\n", function.name())
@@ -219,7 +222,7 @@ fn read_cells_keep_their_adjoints() {
 /// Program from NiLang's documentation, where the gradient was (1, 0). Here `local x = y` is a separate cell, so both
 /// inputs get their contributions.
 #[test]
-fn a_copy_is_a_cell_of_its_own() {
+fn a_copy_has_its_own_adjoint() {
     let text = ".inout out: real, x: real default 1, y: real default 2\n\
                 local t = y\nadd out, x\nadd out, t\ndelocal t = y\n";
     assert_eq!(gradient(text), [1.0, 1.0]);
@@ -241,7 +244,7 @@ fn gradient(text: &str) -> [f64; 2] {
 /// Rules execute steps in the reverse sweep that the forward sweep doesn't have. Losses of earlier steps are still
 /// restored.
 #[test]
-fn what_was_overwritten_before_a_rule_is_found_again() {
+fn cells_overwritten_before_a_rule_are_restored() {
     let text = "
 .in  x: real default 0.1
 .in  y: real default 0.7
@@ -303,7 +306,7 @@ fn adjoints_and_the_mode_are_allowed_in_some_operands() {
     };
     for line in may {
         let subject = Subject::new(&text(line)).unwrap_or_else(|error| panic!("{line}\n{error}"));
-        for name in ["there and back", "a trap changes nothing", "the oracle agrees"] {
+        for name in ["a round trip restores the state", "a trap changes nothing", "the oracle agrees"] {
             let law = reviver_lab::laws::named(name).unwrap();
             assert_eq!((law.check)(&subject), Ok(()), "{line}: {name}");
         }

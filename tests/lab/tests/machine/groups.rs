@@ -34,7 +34,7 @@ struct Given {
     cell: usize,
 }
 
-/// Program with the routes of those losses that share a turning point.
+/// Program with the group call of those losses that share a turning point.
 struct Trial {
     start: RunStart,
     given: Vec<Given>,
@@ -105,15 +105,15 @@ impl Trial {
     }
 
     fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
-        let routes = self.group.as_ref()?;
-        let mut room = routes.room(&self.start, self.seeds()).unwrap()?;
-        lanes.iter().enumerate().for_each(|(n, bits)| room.give(n, *bits));
+        let group_call = self.group.as_ref()?;
+        let mut memory = group_call.memory(&self.start, self.seeds()).unwrap()?;
+        lanes.iter().enumerate().for_each(|(n, bits)| memory.give(n, *bits));
         let mut found: Found = Vec::new();
         // Two runs in the same buffers must not influence each other.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
-            end = routes.run(&mut room, MOST, |_, gradient| {
+            end = group_call.run(&mut memory, MOST, |_, gradient| {
                 let mut row: InGroup<Vec<u64>> = gradient.values[0].map(|value| vec![value]);
                 for given in self.given.iter().filter(|given| given.class == Class::Real) {
                     let adjoints = gradient.adjoint(given.cell);
@@ -134,13 +134,13 @@ impl Trial {
                 Class::Real => self.start.reals_mut(given.global, cells).fill(bits),
             }
         }
-        let mut room = CallMemory::default();
+        let mut memory = CallMemory::default();
         let reals: Vec<Given> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
         let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
-            call.run(&self.start, &[seeds], &mut room, MOST)?;
-            let adjoints = reals.iter().map(|given| room.adjoints(0)[given.cell]);
-            Some(room.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())
+            call.run(&self.start, &[seeds], &mut memory, MOST)?;
+            let adjoints = reals.iter().map(|given| memory.adjoints(0)[given.cell]);
+            Some(memory.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())
         };
         self.alone.iter().zip(&self.seeds()).map(own).collect()
     }
@@ -207,7 +207,7 @@ fn shipped() -> Vec<(String, Arc<Program>)> {
 }
 
 #[test]
-fn groups_of_shipped_programs_are_their_lanes() {
+fn simd_groups_of_shipped_programs_equal_their_lanes() {
     let mut ends = Ends::default();
     for (name, program) in shipped() {
         if program.module().real != RealSystem::F64 {
@@ -228,7 +228,7 @@ fn groups_of_shipped_programs_are_their_lanes() {
 }
 
 #[test]
-fn groups_of_random_programs_are_their_lanes() {
+fn simd_groups_of_random_programs_equal_their_lanes() {
     let mut ends = Ends::default();
     for seed in 0..campaign::programs(600) {
         let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
@@ -271,7 +271,7 @@ rof
 ";
 
 #[test]
-fn lanes_part_where_the_first_one_and_a_later_one_do() {
+fn lanes_diverge_at_the_first_difference_from_lane_0() {
     let x = reals([1.5, -2.0, 0.0, 1e3]);
     for (n, end) in [
         ([3, 3, 3, 3], GroupEnd::Done),
@@ -360,7 +360,7 @@ add y, x
 ";
 
 #[test]
-fn a_check_that_fails_ends_a_loop_that_would_go_on() {
+fn a_failed_check_ends_an_endless_loop() {
     let started = Instant::now();
     let mut own = trial(ENDLESS, 1);
     assert_eq!(own.held("endless", &[reals([0.0; GROUP])]), Some(GroupEnd::Done));
@@ -381,7 +381,7 @@ add y, sqrt(x)
 ";
 
 #[test]
-fn a_lane_without_a_value_gives_the_group_up() {
+fn a_lane_without_a_value_ends_the_simd_group() {
     let mut own = trial(NUMBERS, 1);
     let x = reals([0.5, 1.0, 2.0, 4.0]);
     assert_eq!(own.held("numbers", &[[0, 1, 2, 7], [1, 2, 3, 4], x]), Some(GroupEnd::Done));
@@ -410,7 +410,7 @@ add y, x
 ";
 
 #[test]
-fn lanes_are_judged_by_numbers_of_their_own() {
+fn lanes_are_verified_independently() {
     let mut own = trial(UNEQUAL, 1);
     for x in [[1e8, 1.0, 1e8, 1.0], [1.0, 1e8, 1.0, 1.0], [1e8; GROUP]] {
         assert_eq!(own.held("unequal", &[reals(x)]), Some(GroupEnd::Done));
@@ -418,7 +418,7 @@ fn lanes_are_judged_by_numbers_of_their_own() {
 }
 
 #[test]
-fn numbers_whose_sum_is_infinite_give_a_group_up_that_would_arrive() {
+fn an_infinite_sum_of_checked_numbers_ends_a_simd_group() {
     // The reverse sweep checks the x and w that it restores.
     let text = ".in a: real\n.inout x: real, w: real\n.out y: real\nadd x, a\nadd w, a\nadd y, x * 1e-10\nadd y, w * 1e-10\n";
     let mut own = trial(text, 1);

@@ -1,4 +1,4 @@
-//! Damaged images and state files. Damage is detected. Behind a repaired checksum there is an error or a verified
+//! Damaged images and state files. Damage is detected. After a repaired checksum there is an error or a verified
 //! program, but never a panic, an endless loop, or an impossible state.
 
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` checks that many programs by each law;
 //! `REVIVER_CAMPAIGN=20000..30000` checks the programs of these seeds.
 
-use reviver_lab::campaign::{judge, judge_corners, seeds, subject};
+use reviver_lab::campaign::{check_corners, check_law, seeds, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
@@ -17,48 +17,48 @@ macro_rules! laws {
             #[test]
             fn $test() {
                 let law = laws::named($law).unwrap();
-                judge_corners(law);
-                judge(law, seeds(CORPUS));
+                check_corners(law);
+                check_law(law, seeds(CORPUS));
             }
         )+
 
         #[test]
-        fn every_law_is_judged() {
-            let judged = [$($law),+];
-            assert!(ALL.iter().all(|law| judged.contains(&law.name)));
+        fn every_law_is_tested() {
+            let tested = [$($law),+];
+            assert!(ALL.iter().all(|law| tested.contains(&law.name)));
         }
     };
 }
 
 laws! {
-    there_and_back: "there and back"
-    any_walk: "any walk arrives at the same state"
+    round_trip: "a round trip restores the state"
+    any_motions: "every sequence of motions reaches the same state"
     resume_anywhere: "a run resumes from every saved state"
     traps_change_nothing: "a trap changes nothing"
-    begun_at_the_end: "a run can begin at the end"
+    runs_from_the_end: "a run can begin at the end"
     no_history: "exact numbers need no history"
-    history_is_silent: "a history changes nothing forward"
-    shown_once: "what is shown is shown once"
+    history_changes_nothing: "a history changes nothing forward"
+    shown_once: "values are shown once"
     erasures: "every erasure is counted"
     calls: "every call is counted"
     erasures_are_final: "without a history, erasures are final"
     pairing: "tangents and adjoints stay paired"
-    values_come_back: "gradient mode leaves values alone"
-    adjoints_come_back: "adjoints come back"
-    turning: "a gradient turns early enough"
+    gradient_mode_keeps_values: "gradient mode leaves values unchanged"
+    adjoints_are_restored: "adjoints are restored"
+    turning_point: "the turning point is early enough"
     histories_agree: "a gradient needs no history"
-    strategies: "all strategies find the same gradient"
-    strategies_lead_back: "all strategies lead back"
-    unchecked_runs: "unchecked runs come to the same"
+    strategies: "all strategies give the same gradient"
+    strategies_run_backward: "all strategies run backward to the start"
+    unchecked_runs: "unchecked runs have the same results"
     unchecked_gradients: "unchecked gradients are the same"
     hessians: "Hessians are symmetric"
-    confined_gradients: "a gradient by a few numbers is that by all"
-    certain: "what is certain comes about"
+    confined_gradients: "a gradient by some inputs equals that by all"
+    certain_findings: "findings of the static analysis are correct"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
-    both_ways_back: "both ways back take the same tape"
-    inverse_twice: "inverting twice is nothing"
-    disassembly: "disassembling and assembling is nothing"
+    backward_tapes_agree: "backward runs and inverse programs take the same tape"
+    inverting_twice: "inverting twice is the identity"
+    disassembly: "disassembling and assembling is the identity"
     formatting: "formatting changes no program"
 }
 

@@ -198,7 +198,7 @@ fn report(engine: Engine, seed: u64, text: &str, reason: &str) -> String {
 /// `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine oracle_agrees::` compares that many programs of each
 /// kind.
 #[test]
-fn on_random_programs_that_arrive() {
+fn on_random_programs_that_end() {
     on_random_programs(0);
 }
 

@@ -80,7 +80,7 @@ fn refused(program: &Program, state: &State, residues: Option<&Residues>) -> &'s
 }
 
 #[test]
-fn what_is_not_changed_is_accepted() {
+fn an_unchanged_state_is_accepted() {
     let Middle { program, state, residues } = middle();
     assert!(!residues.is_empty(), "the test needs records");
     let bytes = encode(&program, &state, Some(&residues)).unwrap();
@@ -88,7 +88,7 @@ fn what_is_not_changed_is_accepted() {
 }
 
 #[test]
-fn steps_and_counts_leave_room_for_a_run() {
+fn steps_and_counts_are_bounded() {
     let changes: [fn(&mut State); 10] = [
         |s| s.step = i64::MAX,
         |s| s.step = i64::MIN,
@@ -107,7 +107,7 @@ fn steps_and_counts_leave_room_for_a_run() {
 }
 
 #[test]
-fn stacks_tapes_and_calls_keep_to_the_limits() {
+fn stacks_tapes_and_calls_are_within_the_limits() {
     assert_eq!(refusal(|s| s.int_stack = vec![0; 3]), "a stack has more entries than it may");
     assert_eq!(refusal(|s| s.real_stack = vec![0; 3]), "a stack has more entries than it may");
     assert_eq!(refusal(|s| s.input = vec![TapeEntry::Int(0); 4]), "a tape has more entries than it may");
@@ -146,7 +146,7 @@ fn reals_have_the_bits_of_their_system() {
 }
 
 #[test]
-fn constants_and_the_mode_are_the_programs() {
+fn constants_and_the_mode_match_the_program() {
     let Middle { program, .. } = middle();
     let (int, real) = (program.constants(Class::Int).start, program.constants(Class::Real).start);
     assert_eq!(refusal(|s| s.ints[int] ^= 1), "the constants are not the program's");
@@ -157,7 +157,7 @@ fn constants_and_the_mode_are_the_programs() {
 }
 
 #[test]
-fn references_lead_to_cells_that_may_be_changed() {
+fn references_point_to_cells_of_the_state() {
     let Middle { program, .. } = middle();
     let pool = program.constants(Class::Int);
     let outside = "a reference leads outside of the cells";
@@ -198,7 +198,7 @@ fn the_rows_of_a_matrix_that_is_passed_are_cells() {
 }
 
 #[test]
-fn calls_continue_each_other() {
+fn call_records_are_consecutive() {
     let innermost = "the innermost call does not match its records";
     assert_eq!(refusal(|s| s.inverted = true), innermost);
     assert_eq!(refusal(|s| s.frame.reals += 1), innermost);
@@ -215,7 +215,7 @@ fn calls_continue_each_other() {
 
 /// Only calls of procedures with a rule have parts; while a part runs, gradient mode is off.
 #[test]
-fn calls_have_parts_where_there_is_a_rule() {
+fn only_calls_with_a_rule_have_parts() {
     let no_rule = "a call record names a rule that doesn't exist";
     assert_eq!(refusal(|s| s.calls[0].part = Part::Body), no_rule);
     assert_eq!(refusal(|s| s.calls[0].part = Part::Rule), no_rule);
@@ -235,7 +235,7 @@ fn calls_have_parts_where_there_is_a_rule() {
 
 /// The number of cells that the records claim is checked before any allocation.
 #[test]
-fn frames_of_open_calls_keep_to_the_limit_of_cells() {
+fn frames_of_open_calls_are_within_the_limit_of_cells() {
     let text = ".inout n\n        call p()\n.proc p()\n.ancilla A[100000000]\n        call p()\n.end\n";
     let subject = Subject::new(text).unwrap();
     let (program, module) = (&subject.program, subject.program.module());
@@ -267,7 +267,7 @@ const KEPT: Kept = Kept { slot: KeptSlot::Real, cell: 0, bits: 0, gradient: fals
 const NO_COST: Cost = Cost { erased: 0, discarded: 0, drops: 0 };
 
 #[test]
-fn records_are_of_steps_that_were_made() {
+fn records_belong_to_executed_steps() {
     let Middle { state, .. } = middle();
     let none = "a record of the history belongs to no executed step";
     let here = state.step;
@@ -287,7 +287,7 @@ fn records_are_of_steps_that_were_made() {
 }
 
 #[test]
-fn records_are_of_cells_that_steps_change() {
+fn records_belong_to_cells_that_steps_change() {
     let Middle { program, .. } = middle();
     let at = |class| program.constants(class).start as u32;
     let cells = [
@@ -304,7 +304,7 @@ fn records_are_of_cells_that_steps_change() {
 }
 
 #[test]
-fn records_hold_numbers_and_cost_what_they_can() {
+fn records_have_valid_numbers_and_costs() {
     let int = Kept { slot: KeptSlot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
     assert_eq!(refused_records(vec![(0, int)], Vec::new()), "an integer is wider than its words");
     let real = Kept { bits: f64::NAN.to_bits(), ..KEPT };

@@ -23,13 +23,13 @@ pub(super) struct Buffers {
     parameters: wgpu::Buffer,
     /// Staging buffer for inputs from the CPU; mapped while no block is in progress.
     send: wgpu::Buffer,
-    given: wgpu::Buffer,
-    found: wgpu::Buffer,
+    inputs: wgpu::Buffer,
+    outputs: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
     /// Staging buffer for results: the count of unfinished lanes, the device's clock, then output words, steps and
     /// statuses.
-    back: wgpu::Buffer,
+    read_back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
     of_next: wgpu::BindGroup,
@@ -82,13 +82,13 @@ impl LaneSpan {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
 
-    fn parameters(self, asked: DispatchRequest, is_first: bool) -> [u32; 7] {
+    fn parameters(self, request: DispatchRequest, is_first: bool) -> [u32; 7] {
         // Lane counts fit into u32: see `WordShape::most_lanes`.
         let count = |lanes: usize| u32::try_from(lanes).unwrap_or(0);
         let parameters = Parameters {
             lanes: count(self.lanes),
             stride: count(self.stride()),
-            iterations: asked.iterations,
+            iterations: request.iterations,
             is_first: u32::from(is_first),
             most_steps_low: self.most_steps as u32,
             most_steps_high: (self.most_steps >> 32) as u32,
@@ -125,15 +125,16 @@ impl Buffers {
             };
             let words = |words: usize| words * capacity * WORD;
             let parameters = bound("parameters", 2 * OF_NEXT);
-            let (given, found) = (bound("given", words(shape.given)), bound("found", words(shape.found)));
+            let (inputs, outputs) =
+                (bound("inputs", words(shape.inputs)), bound("outputs", words(shape.outputs)));
             let kept = bound("kept", words(shape.kept));
             let statuses = bound("statuses", (capacity + AFTER_STATUSES) * STATUS);
             let steps = bound("steps", words(shape.steps));
             let to_device = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
-            let send = buffer("send", words(shape.given), to_device, true);
+            let send = buffer("send", words(shape.inputs), to_device, true);
             let results = BEFORE_RESULTS + shape.bytes_of_results() * capacity;
-            let back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
-            let bound = [&given, &found, &kept, &statuses, &steps];
+            let read_back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
+            let bound = [&inputs, &outputs, &kept, &statuses, &steps];
             let of_first = bindings.bind(device, (&parameters, 0), bound);
             let of_next = bindings.bind(device, (&parameters, OF_NEXT), bound);
             let (clock, sent) = (DeviceClock::of(device), None);
@@ -142,11 +143,11 @@ impl Buffers {
                 shape,
                 parameters,
                 send,
-                given,
-                found,
+                inputs,
+                outputs,
                 statuses,
                 steps,
-                back,
+                read_back,
                 clock,
                 of_first,
                 of_next,
@@ -164,19 +165,19 @@ impl Buffers {
     pub fn send(
         &mut self,
         device: &BatchDevice,
-        given: &[&[u64]],
+        inputs: &[&[u64]],
         range: &Range<usize>,
     ) -> Result<(), BatchError> {
-        if given.is_empty() {
+        if inputs.is_empty() {
             return Ok(());
         }
         if let Some(PendingMapping { submission, mapped }) = self.sent.take() {
             device.wait(&submission, &mapped, WaitLimit::Patience)?;
         }
         let stride = LaneSpan { lanes: range.len(), most_steps: 0 }.stride();
-        let all = self.send.get_mapped_range_mut(0..(given.len() * stride * WORD) as u64);
+        let all = self.send.get_mapped_range_mut(0..(inputs.len() * stride * WORD) as u64);
         let mut all = all.map_err(|error| device.refused(&error))?;
-        for (number, column) in given.iter().enumerate() {
+        for (number, column) in inputs.iter().enumerate() {
             let column = column.get(range.clone()).ok_or_else(|| count(column.len(), range.end))?;
             let begin = number * stride * WORD;
             all.slice(begin..begin + column.len() * WORD).copy_from_slice(bytemuck::cast_slice(column));
@@ -192,37 +193,37 @@ impl Buffers {
         device: &BatchDevice,
         pipeline: &Pipeline,
         block: LaneSpan,
-        asked: DispatchRequest,
+        request: DispatchRequest,
     ) -> Result<Pending, BatchError> {
         let begun = Instant::now();
         let (submission, mapped) = device.watched(block.lanes, || {
-            self.write_parameters(device, block, asked);
+            self.write_parameters(device, block, request);
             let mut encoder =
                 device.wgpu().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            if asked.is_first {
+            if request.is_first {
                 self.begin(&mut encoder, block);
             }
-            for number in 0..asked.dispatches {
-                let is_first = asked.is_first && number == 0;
+            for number in 0..request.dispatches {
+                let is_first = request.is_first && number == 0;
                 let group = if is_first { &self.of_first } else { &self.of_next };
-                let is_last = number + 1 == asked.dispatches;
+                let is_last = number + 1 == request.dispatches;
                 let notes = self.clock.as_ref().and_then(|clock| clock.notes(number == 0, is_last));
                 self.dispatch(device, pipeline, &mut encoder, (group, notes), block);
             }
-            if let Some(clock) = self.clock.as_ref().filter(|_| asked.dispatches > 0) {
-                clock.copy(&mut encoder, &self.back, CLOCK);
+            if let Some(clock) = self.clock.as_ref().filter(|_| request.dispatches > 0) {
+                clock.copy(&mut encoder, &self.read_back, CLOCK);
             }
-            let bytes = self.copy_back(&mut encoder, block, asked.with_results);
+            let bytes = self.copy_back(&mut encoder, block, request.with_results);
             let submission = device.submit(encoder.finish());
-            (submission, map(&self.back, MapMode::Read, bytes))
+            (submission, map(&self.read_back, MapMode::Read, bytes))
         })?;
-        if asked.is_first && self.shape.given > 0 {
+        if request.is_first && self.shape.inputs > 0 {
             // All of the buffer, because the next block may be longer.
-            let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
+            let mapped = map(&self.send, MapMode::Write, self.shape.inputs * self.capacity * WORD);
             self.sent = Some(PendingMapping { submission: submission.clone(), mapped });
         }
-        let (answer, has_dispatches) = (PendingMapping { submission, mapped }, asked.dispatches > 0);
-        Ok(Pending { begun, with_results: asked.with_results, has_dispatches, answer })
+        let (answer, has_dispatches) = (PendingMapping { submission, mapped }, request.dispatches > 0);
+        Ok(Pending { begun, with_results: request.with_results, has_dispatches, answer })
     }
 
     /// Waits for a submission. Returns the number of lanes that haven't ended after its last dispatch.
@@ -245,13 +246,13 @@ impl Buffers {
         &self,
         device: &BatchDevice,
         block: LaneSpan,
-        found: &mut [&mut [u64]],
+        outputs: &mut [&mut [u64]],
         steps: &mut [u64],
         statuses: &mut [u32],
     ) -> Result<(), BatchError> {
         let (lanes, stride) = (block.lanes, block.stride());
         let mut at = BEFORE_RESULTS;
-        for column in found {
+        for column in outputs {
             self.copy_words(device, at, bytemuck::cast_slice_mut(column))?;
             at += stride * WORD;
         }
@@ -263,7 +264,7 @@ impl Buffers {
 
     /// Unmaps the buffer of results.
     pub fn done(&self) {
-        self.back.unmap();
+        self.read_back.unmap();
     }
 
     fn copy_words(&self, device: &BatchDevice, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
@@ -274,18 +275,18 @@ impl Buffers {
 
     fn back_bytes(&self, device: &BatchDevice, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
         let range = range.start as u64..range.end as u64;
-        self.back.get_mapped_range(range).map_err(|error| device.refused(&error))
+        self.read_back.get_mapped_range(range).map_err(|error| device.refused(&error))
     }
 
-    fn write_parameters(&self, device: &BatchDevice, block: LaneSpan, asked: DispatchRequest) {
+    fn write_parameters(&self, device: &BatchDevice, block: LaneSpan, request: DispatchRequest) {
         let write = |at: usize, is_first| {
-            let words = block.parameters(asked, is_first);
+            let words = block.parameters(request, is_first);
             device.queue().write_buffer(&self.parameters, at as u64, bytemuck::cast_slice(&words));
         };
-        if asked.is_first {
+        if request.is_first {
             write(0, true);
         }
-        if asked.dispatches > u32::from(asked.is_first) {
+        if request.dispatches > u32::from(request.is_first) {
             write(OF_NEXT, false);
         }
     }
@@ -293,9 +294,9 @@ impl Buffers {
     /// Records the commands before a block's first dispatch.
     fn begin(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan) {
         let stride = block.stride();
-        if self.shape.given > 0 {
-            let bytes = (self.shape.given * stride * WORD) as u64;
-            encoder.copy_buffer_to_buffer(&self.send, 0, &self.given, 0, bytes);
+        if self.shape.inputs > 0 {
+            let bytes = (self.shape.inputs * stride * WORD) as u64;
+            encoder.copy_buffer_to_buffer(&self.send, 0, &self.inputs, 0, bytes);
         }
         encoder.clear_buffer(&self.statuses, 0, Some((stride * STATUS) as u64));
         if self.shape.steps > 0 {
@@ -329,7 +330,7 @@ impl Buffers {
         let stride = block.stride();
         let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {
             if bytes > 0 {
-                encoder.copy_buffer_to_buffer(from, begin as u64, &self.back, to as u64, bytes as u64);
+                encoder.copy_buffer_to_buffer(from, begin as u64, &self.read_back, to as u64, bytes as u64);
             }
             to + bytes
         };
@@ -337,7 +338,7 @@ impl Buffers {
         if !with_results {
             return BEFORE_RESULTS;
         }
-        let steps = copy(&self.found, 0, self.shape.found * stride * WORD, BEFORE_RESULTS);
+        let steps = copy(&self.outputs, 0, self.shape.outputs * stride * WORD, BEFORE_RESULTS);
         let statuses = copy(&self.steps, 0, self.shape.steps * stride * WORD, steps);
         copy(&self.statuses, 0, stride * STATUS, statuses)
     }
@@ -345,12 +346,12 @@ impl Buffers {
 
 /// Requests a mapping of a buffer's first bytes, which completes when the device no longer uses them.
 fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
-    let (tell, told) = sync_channel(1);
+    let (sender, receiver) = sync_channel(1);
     buffer.map_async(mode, 0..bytes as u64, move |result| {
         // The receiver may have been dropped meanwhile.
-        let _ = tell.try_send(result);
+        let _ = sender.try_send(result);
     });
-    told
+    receiver
 }
 
 /// Returns the error for a column that is shorter than the batch.

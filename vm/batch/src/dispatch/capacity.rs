@@ -7,8 +7,8 @@ use crate::shader::{LaneShader, WORKGROUP};
 /// The 64-bit words of each lane, by buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WordShape {
-    pub given: usize,
-    pub found: usize,
+    pub inputs: usize,
+    pub outputs: usize,
     pub kept: usize,
     /// The number of words for steps: 0 or 1.
     pub steps: usize,
@@ -27,14 +27,15 @@ pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
 
 impl WordShape {
     pub fn of(shader: &LaneShader) -> Self {
-        let [given, found, kept] = [shader.given, shader.found, shader.kept].map(|words| words as usize);
-        Self { given, found, kept, steps: usize::from(shader.reports_steps) }
+        let [inputs, outputs, kept] =
+            [shader.inputs, shader.outputs, shader.kept].map(|words| words as usize);
+        Self { inputs, outputs, kept, steps: usize::from(shader.reports_steps) }
     }
 
     /// Returns the number of bytes that are read back for each lane: its output words, its steps if it reports them,
     /// and its status.
     pub fn bytes_of_results(&self) -> usize {
-        (self.found + self.steps) * WORD + STATUS
+        (self.outputs + self.steps) * WORD + STATUS
     }
 
     /// Returns the upper bound on the lanes of one dispatch, a multiple of [`WORKGROUP`]. Every buffer fits its
@@ -43,7 +44,7 @@ impl WordShape {
         let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
         let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);
         let of_binding = of_binding.min(of_buffer);
-        let most_words = self.given.max(self.found).max(self.kept).max(1);
+        let most_words = self.inputs.max(self.outputs).max(self.kept).max(1);
         let per_dimension = limits.max_compute_workgroups_per_dimension as usize;
         let group = WORKGROUP as usize;
         let most = [
@@ -79,19 +80,19 @@ mod tests {
 
     #[test]
     fn every_binding_fits() {
-        for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
-            let shape = WordShape { given, found, kept, steps: 1 };
+        for (inputs, outputs, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
+            let shape = WordShape { inputs, outputs, kept, steps: 1 };
             let lanes = shape.most_lanes(&limits());
             assert!(lanes > 0 && lanes.is_multiple_of(64));
-            assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
+            assert!(lanes * inputs.max(outputs).max(kept).max(1) * WORD <= 1 << 27);
             assert!((lanes + 3) * STATUS <= 1 << 27);
             assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);
         }
-        assert_eq!(WordShape { given: 1 << 24, found: 0, kept: 0, steps: 0 }.most_lanes(&limits()), 0);
+        assert_eq!(WordShape { inputs: 1 << 24, outputs: 0, kept: 0, steps: 0 }.most_lanes(&limits()), 0);
     }
 
     #[test]
-    fn groups_cover_all_lanes_within_the_limits() {
+    fn workgroups_cover_all_lanes_within_the_limits() {
         for lanes in [1, 64, 65, 64 * 100, 64 * 100 + 1, 1_000_000] {
             let (columns, rows) = groups(lanes, 100);
             assert!(columns <= 100 && columns as usize * rows as usize * 64 >= lanes, "{lanes}");

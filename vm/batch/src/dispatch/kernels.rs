@@ -19,7 +19,7 @@ pub(super) struct Kernels {
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
     /// The code of the resumable kernel.
-    form: Arc<ShaderSource>,
+    source: Arc<ShaderSource>,
     most_iterations: u32,
 }
 
@@ -32,16 +32,16 @@ impl Kernels {
     /// and errors of the device.
     pub fn new(device: &BatchDevice, shader: &LaneShader, shape: WordShape) -> Result<Self, BatchError> {
         let LaneShader { wgsl, non_resumable, helper_iterations, .. } = shader;
-        let (ShaderCode { form, .. }, iterations) = code(device, wgsl, *helper_iterations)?;
+        let (ShaderCode { source, .. }, iterations) = code(device, wgsl, *helper_iterations)?;
         let single = non_resumable.as_ref().map(|text| code(device, text, *helper_iterations)).transpose()?;
         let bindings = Arc::new(ShaderBindings::new(device, &shader.constants)?);
-        let form = Arc::new(form);
-        let new = |form: &Arc<ShaderSource>| compiled(device, form, &bindings, shape);
+        let source = Arc::new(source);
+        let new = |source: &Arc<ShaderSource>| compiled(device, source, &bindings, shape);
         let (single, resumable, most_iterations) = match single {
-            Some((code, own)) => (Some(new(&Arc::new(code.form))?), OnceLock::new(), own.min(iterations)),
-            None => (None, OnceLock::from(new(&form)?), iterations),
+            Some((code, own)) => (Some(new(&Arc::new(code.source))?), OnceLock::new(), own.min(iterations)),
+            None => (None, OnceLock::from(new(&source)?), iterations),
         };
-        Ok(Self { bindings, shape, single, resumable, form, most_iterations })
+        Ok(Self { bindings, shape, single, resumable, source, most_iterations })
     }
 
     pub fn bindings(&self) -> &ShaderBindings {
@@ -70,7 +70,7 @@ impl Kernels {
         if let Some(pipeline) = made.or_else(|| self.resumable.get()) {
             return Ok(pipeline);
         }
-        let pipeline = compiled(device, &self.form, &self.bindings, self.shape)?;
+        let pipeline = compiled(device, &self.source, &self.bindings, self.shape)?;
         // Another thread may have compiled it meanwhile.
         Ok(self.resumable.get_or_init(|| pipeline))
     }
@@ -83,18 +83,18 @@ const NOTHING: [u64; 1] = [0];
 /// dispatched once, for a lane that executes no steps; its results are dropped.
 fn compiled(
     device: &BatchDevice,
-    form: &Arc<ShaderSource>,
+    source: &Arc<ShaderSource>,
     bindings: &Arc<ShaderBindings>,
     shape: WordShape,
 ) -> Result<Pipeline, BatchError> {
-    let (form, bindings) = (Arc::clone(form), Arc::clone(bindings));
+    let (source, bindings) = (Arc::clone(source), Arc::clone(bindings));
     device.compiled(move |device| {
-        let pipeline = Pipeline::new(device, &form, &bindings)?;
+        let pipeline = Pipeline::new(device, &source, &bindings)?;
         let mut buffers = Buffers::new(device, &bindings, shape, 1)?;
-        buffers.send(device, &vec![NOTHING.as_slice(); shape.given], &(0..1))?;
+        buffers.send(device, &vec![NOTHING.as_slice(); shape.inputs], &(0..1))?;
         let block = LaneSpan { lanes: 1, most_steps: 0 };
-        let asked = DispatchRequest { is_first: true, dispatches: 1, iterations: 1, with_results: false };
-        let pending = buffers.submit(device, &pipeline, block, asked)?;
+        let request = DispatchRequest { is_first: true, dispatches: 1, iterations: 1, with_results: false };
+        let pending = buffers.submit(device, &pipeline, block, request)?;
         buffers.left(device, &pending, WaitLimit::None)?;
         buffers.done();
         Ok(pipeline)

@@ -71,7 +71,7 @@ pub(crate) struct DeviceShader {
     passes: Kernels,
     shape: WordShape,
     most_lanes: usize,
-    /// Memory that no batch uses at the moment.
+    /// Memory that no batch uses at present.
     idle: Mutex<Vec<Buffers>>,
     pace: Mutex<Pace>,
 }
@@ -113,8 +113,8 @@ impl DeviceShader {
         self.most_lanes
     }
 
-    /// Executes a batch. `given` and `found` have a column of `lanes` words for each input and output word. The outputs
-    /// of a lane that hasn't arrived are undefined. `stop` is checked about ten times a second.
+    /// Executes a batch. `inputs` and `outputs` have a column of `lanes` words for each input and output word. The
+    /// outputs of a lane that has not finished are undefined. `stop` is checked about ten times a second.
     ///
     /// # Errors
     ///
@@ -122,17 +122,17 @@ impl DeviceShader {
     /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
     pub fn run(
         &self,
-        given: &[&[u64]],
-        found: &mut [&mut [u64]],
+        inputs: &[&[u64]],
+        outputs: &mut [&mut [u64]],
         lanes: usize,
         most_steps: u64,
         stop: &AtomicBool,
     ) -> Result<LanesRun, BatchError> {
-        self.fits(given, found, lanes)?;
+        self.fits(inputs, outputs, lanes)?;
         let mut batch = Batch {
             shader: self,
-            given,
-            found,
+            inputs,
+            outputs,
             most_steps,
             stop,
             pace: *lock(&self.pace),
@@ -151,15 +151,15 @@ impl DeviceShader {
         Ok(LanesRun { statuses: ended(&statuses)?, ..ran })
     }
 
-    fn fits(&self, given: &[&[u64]], found: &[&mut [u64]], lanes: usize) -> Result<(), BatchError> {
+    fn fits(&self, inputs: &[&[u64]], outputs: &[&mut [u64]], lanes: usize) -> Result<(), BatchError> {
         let columns = |what: &str, are: usize, should: usize| {
             let error = || BatchError::Count { what: format!("columns of what lanes {what}"), are, should };
             if are == should { Ok(()) } else { Err(error()) }
         };
-        columns("are given", given.len(), self.shape.given)?;
-        columns("find", found.len(), self.shape.found)?;
+        columns("are given", inputs.len(), self.shape.inputs)?;
+        columns("find", outputs.len(), self.shape.outputs)?;
         let mut lengths =
-            given.iter().map(|column| column.len()).chain(found.iter().map(|column| column.len()));
+            inputs.iter().map(|column| column.len()).chain(outputs.iter().map(|column| column.len()));
         lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
     }
 
@@ -169,12 +169,12 @@ impl DeviceShader {
             return Ok(buffers);
         }
         let mut lanes = wanted.next_power_of_two().min(self.most_lanes);
-        let mut found = self.new_buffers(lanes);
-        while matches!(found, Err(BatchError::Memory { .. })) && lanes > WORKGROUP as usize {
+        let mut buffers = self.new_buffers(lanes);
+        while matches!(buffers, Err(BatchError::Memory { .. })) && lanes > WORKGROUP as usize {
             lanes /= 2;
-            found = self.new_buffers(lanes);
+            buffers = self.new_buffers(lanes);
         }
-        found
+        buffers
     }
 
     /// Returns idle memory with this capacity. If all of it is too small, it is dropped, so that new memory fits.
@@ -208,8 +208,8 @@ impl DeviceShader {
 /// A batch in progress.
 struct Batch<'a, 'b> {
     shader: &'a DeviceShader,
-    given: &'a [&'a [u64]],
-    found: &'a mut [&'b mut [u64]],
+    inputs: &'a [&'a [u64]],
+    outputs: &'a mut [&'b mut [u64]],
     most_steps: u64,
     stop: &'a AtomicBool,
     pace: Pace,
@@ -286,12 +286,12 @@ impl<'a> Batch<'a, '_> {
         };
         let device = &self.shader.device;
         let begun = Instant::now();
-        buffers.send(device, self.given, &range)?;
+        buffers.send(device, self.inputs, &range)?;
         self.ran.upload += begun.elapsed();
         let (pass, iterations) = self.pace.begin();
         let with_results = self.pace.ends_at_once || self.results_are_few(block);
-        let asked = DispatchRequest { is_first: true, dispatches: 1, iterations, with_results };
-        let pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
+        let request = DispatchRequest { is_first: true, dispatches: 1, iterations, with_results };
+        let pending = buffers.submit(device, self.pipeline(pass)?, block, request)?;
         Ok(Submission { buffers, range, block, pass, iterations, pending })
     }
 
@@ -312,17 +312,17 @@ impl<'a> Batch<'a, '_> {
                 break;
             }
             buffers.done();
-            let mut asked =
+            let mut request =
                 DispatchRequest { is_first: false, dispatches: 0, iterations: 0, with_results: true };
             if left > 0 {
                 self.is_wanted()?;
                 let worked = worked.filter(|worked| pass == KernelKind::NonResumable && !worked.is_zero());
                 let took = worked.unwrap_or(took);
-                (pass, asked) = self.next((pass, iterations), took, left as usize, block);
-                iterations = asked.iterations;
+                (pass, request) = self.next((pass, iterations), took, left as usize, block);
+                iterations = request.iterations;
                 submissions += 1;
             }
-            pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
+            pending = buffers.submit(device, self.pipeline(pass)?, block, request)?;
         }
         self.pace.ends_at_once = submissions == 1;
         let begun = Instant::now();
@@ -350,7 +350,7 @@ impl<'a> Batch<'a, '_> {
         block: LaneSpan,
     ) -> (KernelKind, DispatchRequest) {
         let with_results = self.results_are_few(block);
-        let asked = |iterations, dispatches| DispatchRequest {
+        let request = |iterations, dispatches| DispatchRequest {
             is_first: false,
             dispatches,
             iterations,
@@ -358,26 +358,26 @@ impl<'a> Batch<'a, '_> {
         };
         match pass {
             KernelKind::NonResumable => match self.pace.begin_again(iterations, took, left, block.lanes) {
-                Some(iterations) => (KernelKind::NonResumable, asked(iterations, 1)),
-                None => (KernelKind::Resumable, asked(self.pace.iterations, 1)),
+                Some(iterations) => (KernelKind::NonResumable, request(iterations, 1)),
+                None => (KernelKind::Resumable, request(self.pace.iterations, 1)),
             },
             KernelKind::Resumable => {
                 self.pace.learn(took);
-                (KernelKind::Resumable, asked(self.pace.iterations, self.pace.dispatches))
+                (KernelKind::Resumable, request(self.pace.iterations, self.pace.dispatches))
             }
         }
     }
 
     fn read(&mut self, buffers: &Buffers, range: &Range<usize>, block: LaneSpan) -> Result<(), BatchError> {
         let shorter = || buffers::count(0, range.end);
-        let mut found = Vec::with_capacity(self.found.len());
-        for column in self.found.iter_mut() {
-            found.push(column.get_mut(range.clone()).ok_or_else(shorter)?);
+        let mut outputs = Vec::with_capacity(self.outputs.len());
+        for column in self.outputs.iter_mut() {
+            outputs.push(column.get_mut(range.clone()).ok_or_else(shorter)?);
         }
-        let told = if self.shader.shape.steps > 0 { range.clone() } else { 0..0 };
-        let steps = self.ran.steps.get_mut(told).ok_or_else(shorter)?;
+        let step_range = if self.shader.shape.steps > 0 { range.clone() } else { 0..0 };
+        let steps = self.ran.steps.get_mut(step_range).ok_or_else(shorter)?;
         let statuses = self.statuses.get_mut(range.clone()).ok_or_else(shorter)?;
-        let read = buffers.read(&self.shader.device, block, &mut found, steps, statuses);
+        let read = buffers.read(&self.shader.device, block, &mut outputs, steps, statuses);
         buffers.done();
         read.and_then(|()| self.shader.device.is_well())
     }

@@ -35,8 +35,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Returns the initial pace. `most_iterations` bounds the iterations of a lane in one dispatch. `has_non_resumable` is true if
-    /// the shader has a non-resumable kernel.
+    /// Returns the initial pace. `most_iterations` bounds the iterations of a lane in one dispatch. `has_non_resumable`
+    /// is true if the shader has a non-resumable kernel.
     pub fn new(most_iterations: u32, has_non_resumable: bool) -> Self {
         let iterations = ITERATIONS_AT_FIRST.min(most_iterations);
         let single = Self::most_non_resumable(most_iterations)
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quick_submissions_grow_and_slow_ones_shrink() {
+    fn submissions_grow_if_quick_and_shrink_if_slow() {
         let mut pace = Pace::new(8000, false);
         for _ in 0..20 {
             pace.learn(Duration::from_millis(1));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn more_lanes_begin_anew() {
+    fn more_lanes_reset_the_pace() {
         let mut pace = Pace::new(8000, false).for_lanes(100);
         pace.learn(Duration::ZERO);
         assert_eq!(pace.for_lanes(150).iterations, 1024);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_pass_is_tried_again_while_that_is_quick() {
+    fn the_non_resumable_kernel_is_retried_while_quick() {
         let mut pace = Pace::new(8000, true);
         assert_eq!(pace.begin(), (KernelKind::NonResumable, ITERATIONS_AT_FIRST));
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));

@@ -34,12 +34,12 @@ impl Pipeline {
     /// Passes on errors of the device. Some drivers compile only before the first dispatch.
     pub fn new(
         device: &BatchDevice,
-        form: &ShaderSource,
+        shader: &ShaderSource,
         bindings: &ShaderBindings,
     ) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
-            let module = match form {
+            let module = match shader {
                 ShaderSource::Spirv(spirv) => passed_module(wgpu, spirv),
                 ShaderSource::Wgsl(text) => wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some("lanes"),

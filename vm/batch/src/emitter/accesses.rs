@@ -135,7 +135,8 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
     }
 
-    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that of the first cell.
+    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that
+    /// of the first cell.
     fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match cells.start {
@@ -159,9 +160,10 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory at the same offset
-    /// from each start in `places`. `each` emits the lines for one word: its arguments are the source word and the offset. The lines should
-    /// be short, because the compile time of a shader grows with the square of the size of a function.
+    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory
+    /// at the same offset from each start in `places`. `each` emits the lines for one word: its arguments are the
+    /// source word and the offset. The lines should be short, because the compile time of a shader grows with the
+    /// square of the size of a function.
     pub(super) fn through(
         &mut self,
         (source, count): (WordSource, u32),
@@ -171,7 +173,7 @@ impl Writer<'_> {
         let source = |offset: WordOffset| match source {
             WordSource::Same(0) => "constants[0]".to_owned(),
             WordSource::Same(bits) => format!("{bits}lu"),
-            WordSource::Given(first) => format!("told({first}u + {})", offset.text()),
+            WordSource::Given(first) => format!("input_word({first}u + {})", offset.text()),
             WordSource::Table(first) => format!("constants[{first}u + {}]", offset.text()),
         };
         let variables = &self.text.memory.variables;
@@ -218,7 +220,7 @@ fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
             let word = match run.source {
                 WordSource::Same(0) => "constants[0]".to_owned(),
                 WordSource::Same(bits) => format!("{bits}lu"),
-                WordSource::Given(first) => format!("told({first}u + (at - {}u))", run.word),
+                WordSource::Given(first) => format!("input_word({first}u + (at - {}u))", run.word),
                 WordSource::Table(first) => format!("constants[{first}u + (at - {}u)]", run.word),
             };
             lines.push(format!("{indent}return {word};\n"));

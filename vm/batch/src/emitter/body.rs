@@ -21,9 +21,9 @@ impl Writer<'_> {
         match statement {
             ShaderStatement::Block(block) => self.block(*block),
             ShaderStatement::Pass { from, arm } => self.pass(*from, *arm),
-            ShaderStatement::If { asked, yes, no } => {
-                let asked = self.asked(asked);
-                self.open(format!("if ({asked}) {{"));
+            ShaderStatement::If { test, yes, no } => {
+                let test = self.test(test);
+                self.open(format!("if ({test}) {{"));
                 self.statements(yes);
                 if !no.is_empty() {
                     self.depth = self.depth.saturating_sub(1);
@@ -37,14 +37,14 @@ impl Writer<'_> {
                 self.statements(body);
                 self.close();
             }
-            ShaderStatement::Round { head, label } => self.round(*head, *label),
+            ShaderStatement::Iteration { head, label } => self.iteration(*head, *label),
             ShaderStatement::Lead(label) => self.line(format!("lead = {label}u;")),
             ShaderStatement::Break => self.line("break;"),
             ShaderStatement::Continue => self.line("continue;"),
         }
     }
 
-    fn asked(&self, asked: &FlowCondition) -> String {
+    fn test(&self, test: &FlowCondition) -> String {
         let condition = |of: u32| {
             if let Some(switch) = self.reducible.dispatch_nodes.get(&of) {
                 return format!("chosen < {}u", switch.below);
@@ -60,7 +60,7 @@ impl Writer<'_> {
                 }
             }
         };
-        match asked {
+        match test {
             FlowCondition::Condition(of) => condition(*of),
             FlowCondition::Flows => "lead == 0u".to_owned(),
             FlowCondition::Enters(range) => {
@@ -100,7 +100,7 @@ impl Writer<'_> {
 
     /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
     /// has exhausted its iterations is suspended. In a non-resumable kernel either one leaves the loop.
-    fn round(&mut self, head: u32, label: u32) {
+    fn iteration(&mut self, head: u32, label: u32) {
         self.region = self.region_of(head);
         let is_back = self.leads_back();
         self.line("rounds = rounds + 1u;");

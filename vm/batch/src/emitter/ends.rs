@@ -44,7 +44,7 @@ impl Writer<'_> {
             .and_then(|result| gradient.results.get(result as usize));
         let Some((rows, words)) = result else { return self.line("failed = true;") };
         let bits = self.to_word(Some(Class::Real), loss);
-        words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));
+        words.iter().for_each(|word| self.line(format!("set_output({word}u, {bits});")));
         if self.text.is_watched() {
             for &(row, seed) in rows {
                 let term = self.weighted(loss, seed);
@@ -62,7 +62,7 @@ impl Writer<'_> {
     /// explains.
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
-        for &(first, count) in &gradient.given {
+        for &(first, count) in &gradient.inputs {
             self.through((WordSource::Given(first), count), &[], |writer, source, _| {
                 let given = writer.of_word(Some(Class::Real), source);
                 writer.line(format!("largest = larger(largest, {given});"));
@@ -73,8 +73,8 @@ impl Writer<'_> {
         self.fail("path != 0lu", None);
     }
 
-    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also checks the size of
-    /// the difference.
+    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also
+    /// checks the size of the difference.
     pub(super) fn missed(&mut self, row: u32, [start, found, adjoint]: [&str; 3]) {
         if start == found {
             return;
@@ -104,14 +104,14 @@ impl Writer<'_> {
 
     /// Emits the copying of the output words; words that are adjacent in memory are copied by one loop.
     fn store_found(&mut self, lane_end: &LaneEnd) {
-        let mut homes = (0_u32..).zip(&lane_end.found).peekable();
+        let mut homes = (0_u32..).zip(&lane_end.outputs).peekable();
         while let Some((word, home)) = homes.next() {
             let Some(home) = *home else { continue };
             match home {
                 CellHome::Value(value) => {
                     let class = self.text.lane_run.function.class(value);
                     let bits = self.to_word(class, &self.value(value));
-                    self.line(format!("tell({word}u, {bits});"));
+                    self.line(format!("set_output({word}u, {bits});"));
                 }
                 CellHome::Memory(first) => {
                     let mut count = 1;
@@ -122,7 +122,7 @@ impl Writer<'_> {
                     }
                     self.through((WordSource::Same(0), count), &[first], |writer, _, offset| {
                         let held = writer.place_of(first, offset).held();
-                        writer.line(format!("tell({word}u + {}, {held});", offset.text()));
+                        writer.line(format!("set_output({word}u + {}, {held});", offset.text()));
                     });
                 }
             }

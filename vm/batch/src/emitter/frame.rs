@@ -81,7 +81,7 @@ impl Writer<'_> {
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
         }
         self.declare();
-        self.given();
+        self.inputs();
         let goes_on = self.has_iterations() && self.pass == KernelKind::Resumable;
         let text = self.text;
         if goes_on && !text.first.is_empty() {
@@ -107,20 +107,20 @@ impl Writer<'_> {
         };
         let first = sum(&mut self.text.first.iter());
         // Output words are words of the memory, once each.
-        let found = self.text.found / 16;
+        let outputs = self.text.outputs / 16;
         let lane_ends = self.text.lane_ends.values().map(|lane_end| sum(&mut lane_end.runs())).max();
         // Input words contribute to the largest number once, and to the size of each loss.
         let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
-        let given = self.text.gradient.as_ref().map_or(0, |_| (self.text.given / 16).saturating_mul(times));
-        [first, lane_ends.unwrap_or(0), found, given].into_iter().fold(1, u32::saturating_add)
+        let inputs = self.text.gradient.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
+        [first, lane_ends.unwrap_or(0), outputs, inputs].into_iter().fold(1, u32::saturating_add)
     }
 
     /// Emits declarations of the input words that are SSA values.
-    fn given(&mut self) {
+    fn inputs(&mut self) {
         let text = self.text;
-        for (&value, word) in text.lane_run.given.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
+        for (&value, word) in text.lane_run.inputs.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
             let class = text.lane_run.function.class(value);
-            let of = self.of_word(class, &format!("told({word}u)"));
+            let of = self.of_word(class, &format!("input_word({word}u)"));
             self.line(format!("let g{word} = {of};"));
         }
     }
@@ -226,8 +226,8 @@ struct Parameters {
 
 @group(0) @binding(0) var<storage, read> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> constants: array<u64>;
-@group(0) @binding(2) var<storage, read> given: array<u64>;
-@group(0) @binding(3) var<storage, read_write> found: array<u64>;
+@group(0) @binding(2) var<storage, read> inputs: array<u64>;
+@group(0) @binding(3) var<storage, read_write> outputs: array<u64>;
 @group(0) @binding(4) var<storage, read_write> kept: array<u64>;
 @group(0) @binding(5) var<storage, read_write> status: array<atomic<u32>>;
 @group(0) @binding(6) var<storage, read_write> steps: array<u64>;
@@ -241,7 +241,8 @@ pub(super) struct ShaderParts {
 }
 
 const ADMITTED: &str = "\
-// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the processor finds out.";
+// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the
+// processor finds out.";
 
 const LANE: &str = "\
 var<private> lane: u32;
@@ -258,18 +259,19 @@ fn hold(word: u32, bits: u64) {
     kept[word * stride + lane] = bits;
 }
 
-fn told(word: u32) -> u64 {
-    return given[word * stride + lane];
+fn input_word(word: u32) -> u64 {
+    return inputs[word * stride + lane];
 }
 
-fn tell(word: u32, bits: u64) {
-    found[word * stride + lane] = bits;
+fn set_output(word: u32, bits: u64) {
+    outputs[word * stride + lane] = bits;
 }
 
 ";
 
 const END_LANE: &str = "
-// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step limit.
+// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step
+// limit.
 fn end_lane(is_spent: bool, is_over: bool, otherwise: u32) {
     let ended = select(select(otherwise, OVER, is_over), FAILED, has_failed());
     let state = select(ended, BEGINS, is_spent);

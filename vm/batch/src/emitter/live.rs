@@ -19,7 +19,7 @@ pub(crate) struct BlockValues {
     parameters: Vec<Vec<SsaValue>>,
     /// The values that a jump passes, by block and arm.
     passed: BTreeMap<(u32, usize), Vec<SsaValue>>,
-    asked: BTreeMap<u32, SsaValue>,
+    conditions: BTreeMap<u32, SsaValue>,
 }
 
 impl BlockValues {
@@ -37,7 +37,7 @@ impl BlockValues {
             made: vec![Vec::new(); count],
             parameters: vec![Vec::new(); count],
             passed: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            conditions: BTreeMap::new(),
         };
         let named = |value: SsaValue| Some(plan.resolved(value)).filter(|&value| is_named(value));
         for &number in &plan.order {
@@ -54,9 +54,9 @@ impl BlockValues {
                     made.push(value);
                 }
             }
-            if let Some(asked) = block.end.value().and_then(named) {
-                uses.push(asked);
-                found.asked.insert(number, asked);
+            if let Some(test) = block.end.value().and_then(named) {
+                uses.push(test);
+                found.conditions.insert(number, test);
             }
             for (arm, jump) in followed(&block.end).into_iter().enumerate() {
                 let passed = plan.passed(function, jump);
@@ -173,15 +173,15 @@ impl ValueScopes<'_> {
                     let passed = self.values.passed.get(&(*from, *arm)).into_iter().flatten();
                     self.used.extend(passed.map(|&value| (value, scope)));
                 }
-                ShaderStatement::If { asked, yes, no } => {
-                    if let FlowCondition::Condition(of) | FlowCondition::Branches { of, .. } = asked {
-                        self.used.extend(self.values.asked.get(of).map(|&value| (value, scope)));
+                ShaderStatement::If { test, yes, no } => {
+                    if let FlowCondition::Condition(of) | FlowCondition::Branches { of, .. } = test {
+                        self.used.extend(self.values.conditions.get(of).map(|&value| (value, scope)));
                     }
                     self.inner(yes, scope);
                     self.inner(no, scope);
                 }
                 ShaderStatement::Loop(body) => self.inner(body, scope),
-                ShaderStatement::Round { .. }
+                ShaderStatement::Iteration { .. }
                 | ShaderStatement::Lead(_)
                 | ShaderStatement::Break
                 | ShaderStatement::Continue => {}

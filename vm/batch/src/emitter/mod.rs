@@ -27,7 +27,7 @@ use crate::no_shader::NoShader;
 use crate::operations::{IntegerType, Operations};
 use crate::shader::{KernelKind, LaneShader};
 use crate::statements::ShaderStatements;
-use crate::structure::{StructurePiece, structured};
+use crate::structure::{StructureNode, structured};
 use crate::tables::StartTables;
 use crate::words::WordRun;
 use frame::ShaderParts;
@@ -42,8 +42,8 @@ pub(crate) struct LaneText {
     /// The initial content of the lane's memory.
     pub first: Vec<WordRun>,
     pub constants: Vec<u64>,
-    pub given: u32,
-    pub found: u32,
+    pub inputs: u32,
+    pub outputs: u32,
     /// True if a lane reports its number of steps.
     pub reports_steps: bool,
     /// Results and checks, by the block where the lane's run ends.
@@ -94,18 +94,18 @@ impl LaneText {
         let plan =
             EmitPlan::with(function, self.lane_run.replacements.iter().copied(), others.iter().copied());
         let reducible = ReducibleGraph::of(graph(&self.lane_run, &plan));
-        let is_named = |value| has_name(function, value) && !self.lane_run.given.contains_key(&value);
-        let ways = KernelInput {
+        let is_named = |value| has_name(function, value) && !self.lane_run.inputs.contains_key(&value);
+        let input = KernelInput {
             text: &self,
             values: BlockValues::of(function, &plan, &others, is_named),
             steps: numbers_of_steps(function, &plan)?,
             plan: &plan,
-            pieces: structured(&reducible),
+            nodes: structured(&reducible),
             reducible: &reducible,
         };
         let mut operations = Operations::new(function.numbers);
-        let resumable = ways.written(KernelKind::Resumable, &mut operations);
-        let single = resumable.is_resumable.then(|| ways.written(KernelKind::NonResumable, &mut operations));
+        let resumable = input.written(KernelKind::Resumable, &mut operations);
+        let single = resumable.is_resumable.then(|| input.written(KernelKind::NonResumable, &mut operations));
         // The tables of operations follow the other constants.
         let functions = operations.prelude(self.constants.len());
         let whole = |pass: &EmittedKernel| format!("{}{functions}{}", pass.parts.head, pass.parts.main);
@@ -113,8 +113,8 @@ impl LaneText {
             wgsl: whole(&resumable),
             non_resumable: single.as_ref().map(whole),
             helper_iterations: resumable.helper_iterations,
-            given: self.given,
-            found: self.found,
+            inputs: self.inputs,
+            outputs: self.outputs,
             reports_steps: self.reports_steps,
             kept: u32::try_from(resumable.words).unwrap_or(u32::MAX),
             constants: self.constants.iter().copied().chain(operations.tables()).collect(),
@@ -161,7 +161,7 @@ struct KernelInput<'a> {
     text: &'a LaneText,
     plan: &'a EmitPlan,
     reducible: &'a ReducibleGraph,
-    pieces: Vec<StructurePiece>,
+    nodes: Vec<StructureNode>,
     values: BlockValues,
     /// See [`numbers_of_steps`].
     steps: BTreeSet<SsaValue>,
@@ -181,7 +181,7 @@ struct EmittedKernel {
 impl KernelInput<'_> {
     fn written(&self, pass: KernelKind, operations: &mut Operations) -> EmittedKernel {
         let (text, function) = (self.text, &self.text.lane_run.function);
-        let statements = ShaderStatements::of(&self.pieces, pass);
+        let statements = ShaderStatements::of(&self.nodes, pass);
         let (kept, control) = match pass {
             KernelKind::NonResumable => (BTreeMap::new(), Vec::new()),
             KernelKind::Resumable => (
@@ -279,8 +279,8 @@ impl LaneText {
         0..self.lane_run.adjoints.losses.len()
     }
 
-    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest freed one, the
-    /// largest difference that rounding explains, and for each row the loss and the error in it.
+    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest
+    /// freed one, the largest difference that rounding explains, and for each row the loss and the error in it.
     fn evidence(&self) -> impl Iterator<Item = String> {
         let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("error{row}")]);
         ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)
@@ -345,7 +345,7 @@ impl Writer<'_> {
         match function.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => self.operations.literal(Class::Int, literal as u64),
             Some(OpKind::Real(bits)) => self.operations.literal(Class::Real, bits),
-            Some(_) | None => match self.text.lane_run.given.get(&value) {
+            Some(_) | None => match self.text.lane_run.inputs.get(&value) {
                 Some(word) => format!("g{word}"),
                 None => format!("v{}", value.0),
             },

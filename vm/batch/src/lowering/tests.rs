@@ -13,7 +13,7 @@ const ALL: [Lowering; 6] = [
 
 const BUFFERS: &str = "
     @group(0) @binding(1) var<storage, read> constants: array<u64>;
-    @group(0) @binding(3) var<storage, read_write> found: array<u64>;
+    @group(0) @binding(3) var<storage, read_write> outputs: array<u64>;
     @group(0) @binding(5) var<storage, read_write> counts: array<atomic<u32>>;
 ";
 
@@ -33,19 +33,19 @@ fn statements_keep_their_order() {
         var kept = constants[2];
         var both = vec2<u64>(5lu, 7lu);
         both = both & vec2<u64>(kept, 3lu);
-        let before = found[1];
-        found[1] = kept + 1lu;
-        found[2] = before;
+        let before = outputs[1];
+        outputs[1] = kept + 1lu;
+        outputs[2] = before;
         let count = atomicAdd(&counts[0], 2u);
         for (var n = 0u; n < 5u; n += 1u) { if n == 3u { continue; } kept = kept * 3lu; }
-        switch count { case 1u, 2u: { kept = 0lu; } case 3u: { return; } default: { found[3] = kept; } }
+        switch count { case 1u, 2u: { kept = 0lu; } case 3u: { return; } default: { outputs[3] = kept; } }
         loop { kept -= 1lu; if kept < 7lu { break; } continuing { break if kept == 9lu; } }
         atomicStore(&counts[1], atomicLoad(&counts[0]));
     ";
     for lowering in ALL {
         let made = lower(&with(body), lowering).unwrap();
         // A load before a store has a name.
-        let [load, store] = ["g1_found[1];", "g1_found[1] ="].map(|text| made.find(text).unwrap());
+        let [load, store] = ["g1_outputs[1];", "g1_outputs[1] ="].map(|text| made.find(text).unwrap());
         assert!(load < store, "{made}");
     }
 }
@@ -53,7 +53,7 @@ fn statements_keep_their_order() {
 #[test]
 fn only_called_functions_are_written() {
     let pairs = ALL[0];
-    let made = lower(&with("found[0] = constants[0] % constants[1];"), pairs).unwrap();
+    let made = lower(&with("outputs[0] = constants[0] % constants[1];"), pairs).unwrap();
     assert!(made.contains("fn pair_divided") && made.contains("fn pair_shl"));
     assert!(!made.contains("fn pair_float_u") && !made.contains("opaque"));
     assert!(!made.contains("i64") && !made.contains("u64"), "{made}");
@@ -64,7 +64,7 @@ fn every_result_of_floats_is_opaque() {
     let body = "
         let a = bitcast<f32>(u32(constants[1]));
         let b = sqrt(a) * 3.0f - (-a) / (a + a);
-        found[0] = u64(bitcast<u32>(f32(i32(b)) + f32(u32(abs(b)))));
+        outputs[0] = u64(bitcast<u32>(f32(i32(b)) + f32(u32(abs(b)))));
     ";
     let made = lower(&with(body), ALL[1]).unwrap();
     // Made opaque are nine float results, two equal operands, a literal, and two integer results.
@@ -78,26 +78,26 @@ fn every_result_of_floats_is_opaque() {
 }
 
 #[test]
-fn the_text_stays_where_nothing_is_lowered() {
-    let text = with("found[0] = 1lu;");
+fn text_without_lowered_constructs_is_unchanged() {
+    let text = with("outputs[0] = 1lu;");
     assert!(matches!(lowered(&text, Lowering::PLAIN), Ok(Cow::Borrowed(same)) if same == text));
 }
 
 #[test]
 fn constructs_without_lowering_are_refused_with_a_description() {
     let refused = [
-        ("found[0] = bitcast<u64>(bitcast<f64>(constants[1]) + 1.0lf);", "F64(1.0)"),
-        ("found[0] = reverseBits(constants[1]);", "ReverseBits"),
-        ("let v = vec3<u64>(constants[0]); found[0] = v.x;", "vector of more than two"),
-        ("let v = vec2<u64>(constants[0], constants[1]) + vec2<u64>(1lu, 2lu); found[0] = v.x;", "vectors"),
-        ("var v = vec2<u64>(constants[0], 1lu); v.x = 2lu; found[0] = v.y;", "storing one"),
+        ("outputs[0] = bitcast<u64>(bitcast<f64>(constants[1]) + 1.0lf);", "F64(1.0)"),
+        ("outputs[0] = reverseBits(constants[1]);", "ReverseBits"),
+        ("let v = vec3<u64>(constants[0]); outputs[0] = v.x;", "vector of more than two"),
+        ("let v = vec2<u64>(constants[0], constants[1]) + vec2<u64>(1lu, 2lu); outputs[0] = v.x;", "vectors"),
+        ("var v = vec2<u64>(constants[0], 1lu); v.x = 2lu; outputs[0] = v.y;", "storing one"),
         (
-            "var v = vec2<u64>(constants[0], 1lu); let n = atomicLoad(&counts[0]); found[0] = v[n];",
+            "var v = vec2<u64>(constants[0], 1lu); let n = atomicLoad(&counts[0]); outputs[0] = v[n];",
             "index into",
         ),
         ("workgroupBarrier();", "statement"),
         ("atomicMax(&counts[0], 1u);", "atomic Max"),
-        ("found[0] = u64(bitcast<f32>(u32(constants[1])));", "Uint"),
+        ("outputs[0] = u64(bitcast<f32>(u32(constants[1])));", "Uint"),
     ];
     for (body, word) in refused {
         let text = with(body);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_there_once() {
+    fn equal_tables_are_stored_once() {
         let tables = Tables::default();
         let places = [vec![1, 2], vec![3], vec![1, 2], vec![2]].map(|table| tables.place(table.into_iter()));
         assert_eq!((places, tables.words()), ([0, 2, 0, 3], vec![1, 2, 3, 2]));

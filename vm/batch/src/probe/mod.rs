@@ -133,7 +133,7 @@ impl Probe {
         let mut text = format!(
             "{VERSION}\nof {}\nby {}\nexact {} {} {}\nrounds {} {}\n",
             self.of,
-            way(self.lowering),
+            lowering_name(self.lowering),
             exact[0],
             exact[1],
             exact[2],
@@ -155,7 +155,7 @@ impl Probe {
         }
         let of = lines.next()?.strip_prefix("of ")?.to_owned();
         let by = lines.next()?.strip_prefix("by ")?;
-        let lowering = Lowering::all().find(|lowering| way(*lowering) == by)?;
+        let lowering = Lowering::all().find(|lowering| lowering_name(*lowering) == by)?;
         let exact = numbers(lines.next()?.strip_prefix("exact ")?)?;
         let iterations = numbers(lines.next()?.strip_prefix("rounds ")?)?;
         let (&[f64s, f32s, i64s], &[iterations, lanes_together]) = (exact.as_slice(), iterations.as_slice())
@@ -182,7 +182,7 @@ impl Probe {
 }
 
 /// Describes a lowering in one line.
-fn way(lowering: Lowering) -> String {
+fn lowering_name(lowering: Lowering) -> String {
     lowering.answers().map(|(_, answer)| answer).join("; ")
 }
 

@@ -28,8 +28,8 @@ const F64: QuestionKind<f64> = QuestionKind {
     name: "f64",
     to_word: f64::to_bits,
     store: |value| format!("bitcast<u64>({value})"),
-    lines: "    let a = bitcast<f64>(given[lane]);
-    let b = bitcast<f64>(given[stride + lane]);
+    lines: "    let a = bitcast<f64>(inputs[lane]);
+    let b = bitcast<f64>(inputs[stride + lane]);
     let zero = bitcast<f64>(constants[0]);
     let one = bitcast<f64>(constants[1]);",
     one: 1.0_f64.to_bits(),
@@ -40,8 +40,8 @@ const F32: QuestionKind<f32> = QuestionKind {
     name: "f32",
     to_word: |value| u64::from(value.to_bits()),
     store: |value| format!("u64(bitcast<u32>({value}))"),
-    lines: "    let a = bitcast<f32>(u32(given[lane]));
-    let b = bitcast<f32>(u32(given[stride + lane]));
+    lines: "    let a = bitcast<f32>(u32(inputs[lane]));
+    let b = bitcast<f32>(u32(inputs[stride + lane]));
     let zero = bitcast<f32>(u32(constants[0]));
     let one = bitcast<f32>(u32(constants[1]));",
     one: 1.0_f32.to_bits() as u64,
@@ -52,12 +52,12 @@ const I64: QuestionKind<i64> = QuestionKind {
     name: "i64",
     to_word: |value| value as u64,
     store: |value| format!("bitcast<u64>({value})"),
-    lines: "    let a = bitcast<i64>(given[lane]);
-    let b = bitcast<i64>(given[stride + lane]);
+    lines: "    let a = bitcast<i64>(inputs[lane]);
+    let b = bitcast<i64>(inputs[stride + lane]);
     let zero = bitcast<i64>(constants[0]);
     let one = bitcast<i64>(constants[1]);
-    let n = u32(given[stride + lane] & 63lu);
-    let has_no_quotient = b == zero || (b == -one && given[lane] == (1lu << 63u));
+    let n = u32(inputs[stride + lane] & 63lu);
+    let has_no_quotient = b == zero || (b == -one && inputs[lane] == (1lu << 63u));
     let c = select(b, one, has_no_quotient);",
     one: 1,
     is_same: |a, b| a == b,
@@ -103,9 +103,9 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
     let shader = lane_shader(2, kind.lines, &words, vec![0, kind.one]);
     let a: Vec<u64> = operands.iter().map(|(a, _)| (kind.to_word)(*a)).collect();
     let b: Vec<u64> = operands.iter().map(|(_, b)| (kind.to_word)(*b)).collect();
-    let found = executed(device, &shader, &[&a, &b], operands.len())?;
+    let outputs = executed(device, &shader, &[&a, &b], operands.len())?;
     let mut wrong = Vec::new();
-    for (question, answers) in questions.iter().zip(&found) {
+    for (question, answers) in questions.iter().zip(&outputs) {
         let right = operands.iter().map(|(a, b)| (kind.to_word)((question.cpu)(*a, *b)));
         let mut compared = operands.iter().zip(answers.iter().zip(right));
         if let Some(((a, b), (is, should))) =
@@ -123,15 +123,15 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
 fn executed(
     device: &BatchDevice,
     shader: &LaneShader,
-    given: &[&[u64]],
+    inputs: &[&[u64]],
     lanes: usize,
 ) -> Result<Vec<Vec<u64>>, BatchError> {
-    let mut found = vec![vec![0; lanes]; shader.found as usize];
-    let mut columns: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
+    let mut outputs = vec![vec![0; lanes]; shader.outputs as usize];
+    let mut columns: Vec<&mut [u64]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
     let shader = DeviceShader::new(device, shader)?;
-    let run = shader.run(given, &mut columns, lanes, u64::MAX, &AtomicBool::new(false))?;
+    let run = shader.run(inputs, &mut columns, lanes, u64::MAX, &AtomicBool::new(false))?;
     match run.statuses.iter().find(|status| **status != LaneStatus::Finished) {
-        None => Ok(found),
+        None => Ok(outputs),
         Some(status) => Err(BatchError::Device(format!("a lane without checks ended as {status:?}"))),
     }
 }
@@ -141,11 +141,11 @@ fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }
 
-/// Returns the number of iterations that a loop of [`Probe::MOST_ITERATIONS`] iterations executes, derived from the final
-/// state of a series.
+/// Returns the number of iterations that a loop of [`Probe::MOST_ITERATIONS`] iterations executes, derived from the
+/// final state of a series.
 fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
-        "    var state = given[lane];
+        "    var state = inputs[lane];
     for (var n = 0u; n < {}u; n += 1u) {{
         state = (state ^ (state >> 29u)) * 6364136223846793005lu + 1lu;
     }}",
@@ -153,8 +153,8 @@ fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     );
     let shader = lane_shader(1, &lines, &["state".to_owned()], vec![0]);
     let begin = 1;
-    let found = executed(device, &shader, &[&[begin]], 1)?;
-    let last = found.iter().flatten().next().copied().unwrap_or_default();
+    let outputs = executed(device, &shader, &[&[begin]], 1)?;
+    let last = outputs.iter().flatten().next().copied().unwrap_or_default();
     let mut state = begin;
     for iterations in 0..=Probe::MOST_ITERATIONS {
         if state == last {

@@ -30,7 +30,7 @@ fn texts_round_trip() {
 }
 
 #[test]
-fn rounds_are_shared_by_lanes_and_helpers() {
+fn iterations_are_divided_among_lanes() {
     let probe = probe();
     assert_eq!(probe.iterations_of_a_lane(0), Some(8191));
     assert_eq!(probe.iterations_of_a_lane(65), Some(123));
@@ -40,7 +40,7 @@ fn rounds_are_shared_by_lanes_and_helpers() {
 }
 
 #[test]
-fn answers_say_what_is_wrong() {
+fn probe_results_name_faults() {
     let answers = probe().answers();
     assert_eq!(answers[0], ("f64 is exact".to_owned(), "yes".to_owned()));
     assert_eq!(answers[1].1, "no: f32: quotients (a / b: an example)");
@@ -57,7 +57,7 @@ fn a_refusal_names_one_example() {
 }
 
 #[test]
-fn a_device_is_asked_once() {
+fn a_device_is_probed_once() {
     let Some(device) = device() else { return };
     let again = Probe::from_text(&device.probe().to_text()).unwrap();
     assert_eq!(&again, device.probe());

@@ -10,29 +10,29 @@ struct Parameters {
 }
 @group(0) @binding(0) var<storage, read> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> constants: array<u64>;
-@group(0) @binding(2) var<storage, read> given: array<u64>;
-@group(0) @binding(3) var<storage, read_write> found: array<u64>;
+@group(0) @binding(2) var<storage, read> inputs: array<u64>;
+@group(0) @binding(3) var<storage, read_write> outputs: array<u64>;
 @group(0) @binding(4) var<storage, read_write> kept: array<u64>;
 @group(0) @binding(5) var<storage, read_write> statuses: array<atomic<u32>>;
 @group(0) @binding(6) var<storage, read_write> steps: array<u64>;
 ";
 
 /// Returns a shader that executes `lines` in each lane and outputs `words`, all of type `u64`. The lines read input
-/// word `k` as `given[k * stride + lane]`.
-pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: Vec<u64>) -> LaneShader {
+/// word `k` as `inputs[k * stride + lane]`.
+pub(crate) fn lane_shader(inputs: u32, lines: &str, words: &[String], constants: Vec<u64>) -> LaneShader {
     let stores: String = words
         .iter()
         .enumerate()
-        .map(|(number, word)| format!("    found[{number}u * stride + lane] = {word};\n"))
+        .map(|(number, word)| format!("    outputs[{number}u * stride + lane] = {word};\n"))
         .collect();
-    let found = u32::try_from(words.len()).unwrap_or(u32::MAX);
+    let outputs = u32::try_from(words.len()).unwrap_or(u32::MAX);
     let body = format!("{lines}\n{stores}    atomicStore(&statuses[lane], 2u);\n");
     LaneShader {
         wgsl: with_main(&body),
         non_resumable: None,
         constants,
-        given,
-        found,
+        inputs,
+        outputs,
         kept: 0,
         reports_steps: false,
         helper_iterations: 0,

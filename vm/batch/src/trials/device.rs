@@ -63,14 +63,14 @@ impl TrialPipeline {
             devices.truncate(1);
         }
         let made = devices.iter().map(|device| DeviceShader::new(device, shader).unwrap());
-        let pipeline = TrialPipeline { shaders: made.collect(), found: shader.found as usize };
+        let pipeline = TrialPipeline { shaders: made.collect(), found: shader.outputs as usize };
         if pipeline.shaders.is_empty() { None } else { Some(pipeline) }
     }
 
     /// Compiles a shader with one lowering only.
     pub fn with_lowering(shader: &LaneShader, lowering: Lowering) -> Option<TrialPipeline> {
         let shaders = vec![DeviceShader::new(&device_with(lowering)?, shader).unwrap()];
-        Some(TrialPipeline { shaders, found: shader.found as usize })
+        Some(TrialPipeline { shaders, found: shader.outputs as usize })
     }
 
     /// Returns the run time of lanes, without the driver's one-time work.
@@ -84,7 +84,7 @@ impl TrialPipeline {
     }
 
     /// Runs lanes with the given input words. With each lowering they must have the same results after the same steps.
-    /// Lanes that don't arrive are not compared, because the lowering decides when a failure is noticed.
+    /// Lanes that don't finish are not compared, because the lowering decides when a failure is noticed.
     pub fn run(&self, lanes: &[Vec<u64>], budget: Budget) -> Ran {
         let mut all = self.shaders.iter().map(|shader| self.run_one(shader, lanes, budget));
         let first = all.next().unwrap();
@@ -104,13 +104,13 @@ impl TrialPipeline {
     fn run_one(&self, shader: &DeviceShader, lanes: &[Vec<u64>], budget: Budget) -> Ran {
         shader.limit_iterations(budget.iterations);
         let words = lanes.first().map_or(0, Vec::len);
-        let given: Vec<Vec<u64>> =
+        let inputs: Vec<Vec<u64>> =
             (0..words).map(|word| lanes.iter().map(|lane| lane[word]).collect()).collect();
-        let given: Vec<&[u64]> = given.iter().map(Vec::as_slice).collect();
+        let inputs: Vec<&[u64]> = inputs.iter().map(Vec::as_slice).collect();
         let mut found = vec![vec![0xdead_beef_dead_beef; lanes.len()]; self.found];
-        let mut there: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut columns: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
         let never = AtomicBool::new(false);
-        let ran = shader.run(&given, &mut there, lanes.len(), budget.most_steps, &never).unwrap();
+        let ran = shader.run(&inputs, &mut columns, lanes.len(), budget.most_steps, &never).unwrap();
         let of_lane = |lane: usize| found.iter().map(|word| word[lane]).collect();
         Ran { found: (0..lanes.len()).map(of_lane).collect(), statuses: ran.statuses, steps: ran.steps }
     }

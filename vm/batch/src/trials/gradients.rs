@@ -44,7 +44,7 @@ fn expected(
     ExpectedOutcome::Finished { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
-/// Returns how many lanes arrived, and how many should have.
+/// Returns how many lanes finished, and how many should have.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     compared_sum(what, program, &[SeededCell::loss(program, loss)], count)
 }
@@ -77,7 +77,7 @@ fn compared_sum(what: &str, program: &Arc<Program>, seeds: &[SeededCell], count:
 }
 
 #[test]
-fn gradients_of_shipped_programs_are_those_of_the_processor() {
+fn gradients_of_shipped_programs_equal_those_of_the_cpu() {
     let mut all = [0, 0];
     for (name, program) in shipped() {
         for loss in losses(&program).into_iter().take(1) {
@@ -91,7 +91,7 @@ fn gradients_of_shipped_programs_are_those_of_the_processor() {
 }
 
 #[test]
-fn gradients_of_random_programs_are_those_of_the_processor() {
+fn gradients_of_random_programs_equal_those_of_the_cpu() {
     let mut all = [0, 0];
     for seed in 0..reviver_lab::campaign::programs(60) {
         let Some(program) = random(seed) else { continue };
@@ -125,8 +125,8 @@ fn together(program: &Program) -> Vec<usize> {
     losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
 }
 
-/// Checks that a lane with several losses arrives if and only if it does with each loss alone, with the same words.
-/// Returns the number of such lanes; 0 if the text is longer than `longest`.
+/// Checks that a lane with several losses finishes if and only if it does with each loss alone, with the same
+/// words. Returns the number of such lanes; 0 if the text is longer than `longest`.
 fn rows_are_gradients(
     what: &str,
     program: &Arc<Program>,
@@ -170,7 +170,7 @@ fn rows_are_gradients(
 }
 
 #[test]
-fn rows_of_shipped_programs_are_gradients() {
+fn jacobian_rows_of_shipped_programs_are_gradients() {
     let arrived = shipped().into_iter().enumerate().map(|(n, (name, program))| {
         let level = if n % 2 == 0 { CheckLevel::Checked } else { CheckLevel::Unchecked };
         rows_are_gradients(&name, &program, (level, OF_ROWS), 7)
@@ -181,7 +181,7 @@ fn rows_of_shipped_programs_are_gradients() {
 }
 
 #[test]
-fn rows_of_random_programs_are_gradients() {
+fn jacobian_rows_of_random_programs_are_gradients() {
     let mut arrived = 0;
     for seed in 0..reviver_lab::campaign::programs(60) {
         let Some(program) = random(seed) else { continue };
@@ -193,7 +193,7 @@ fn rows_of_random_programs_are_gradients() {
 }
 
 #[test]
-fn rows_of_arrays_and_recursions_are_gradients() {
+fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
     // Adjoints at computed addresses, and one in a frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\

@@ -47,18 +47,18 @@ const BOTH: [(Travel, CheckLevel); 3] = [
 fn a_loop_with_several_entries_agrees_with_the_interpreter() {
     let programs =
         [("entered", ENTERED_TWICE, 1, 0), ("left", LEFT_TWICE, 0, 1), ("in a loop", OF_REALS, 1, 0)];
-    for (name, text, there, back) in programs {
+    for (name, text, forward, backward) in programs {
         let program = program(text);
-        for way in BOTH {
-            let irreducible_loops = if way.0 == Travel::Forward { there } else { back };
+        for config in BOTH {
+            let irreducible_loops = if config.0 == Travel::Forward { forward } else { backward };
             assert_eq!(
-                written(&program, way.0, way.1).unwrap().irreducible_loops,
+                written(&program, config.0, config.1).unwrap().irreducible_loops,
                 irreducible_loops,
-                "{name} {way:?}"
+                "{name} {config:?}"
             );
-            let found = runs::compared(&format!("{name} {way:?}"), &program, way, 40);
-            let is_there = device().is_none() || way.0 == Travel::Backward || found[0] > 5;
-            assert!(is_there, "{name} {way:?}: {found:?}");
+            let found = runs::compared(&format!("{name} {config:?}"), &program, config, 40);
+            let is_there = device().is_none() || config.0 == Travel::Backward || found[0] > 5;
+            assert!(is_there, "{name} {config:?}: {found:?}");
         }
     }
 }
@@ -66,25 +66,25 @@ fn a_loop_with_several_entries_agrees_with_the_interpreter() {
 #[test]
 fn a_backward_run_that_enters_a_loop_in_two_places_restores_the_start() {
     let program = program(LEFT_TWICE);
-    let ways = [Travel::Forward, Travel::Backward].map(|travel| {
+    let directions = [Travel::Forward, Travel::Backward].map(|travel| {
         let shader = whole(&program, travel, CheckLevel::Checked).unwrap();
         TrialPipeline::new(&shader)
     });
-    let [Some(there), Some(back)] = ways else { return };
+    let [Some(forward), Some(backward)] = directions else { return };
     // Inputs and outputs are in the order of the declarations: n, m, x, y, j, k.
     let x = 1.5_f64.to_bits();
     let lanes: Vec<Vec<u64>> = (0..64).map(|lane| vec![lane / 8, lane % 8, x]).collect();
-    let results = there.run(&lanes, PLENTY);
+    let results = forward.run(&lanes, PLENTY);
     assert!(results.statuses.iter().all(|status| *status == LaneStatus::Finished));
     for iterations in [1, 8000] {
-        let found = back.run(&results.found, Budget { iterations, ..PLENTY });
+        let found = backward.run(&results.found, Budget { iterations, ..PLENTY });
         assert!(found.statuses.iter().all(|status| *status == LaneStatus::Finished));
         assert_eq!(found.found, lanes);
     }
 }
 
 #[test]
-fn its_gradient_is_that_of_the_processor() {
+fn a_loop_with_several_entries_has_the_gradient_of_the_cpu() {
     for (name, text) in [("in a loop", OF_REALS), ("left", LEFT_TWICE)] {
         let program = program(text);
         let loss = losses(&program).into_iter().last().unwrap();
@@ -94,7 +94,7 @@ fn its_gradient_is_that_of_the_processor() {
 }
 
 #[test]
-fn it_agrees_with_a_structured_program_however_often_lanes_are_suspended() {
+fn a_loop_with_several_entries_agrees_with_a_structured_program() {
     let shaders = [ENTERED_TWICE, STRUCTURED]
         .map(|text| whole(&program(text), Travel::Forward, CheckLevel::Checked).unwrap());
     let [Some(irreducible_loops), Some(plain)] = shaders.each_ref().map(TrialPipeline::new) else { return };

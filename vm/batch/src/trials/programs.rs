@@ -62,8 +62,8 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
     let request = LanesRequest {
         run_kind: LaneRunKind::Whole(travel),
         level,
-        given: cells(program, takes),
-        asked: cells(program, gives).into_iter().map(RequestedNumber::Cell).collect(),
+        inputs: cells(program, takes),
+        outputs: cells(program, gives).into_iter().map(RequestedNumber::Cell).collect(),
         reports_steps: true,
     };
     lane_shader(program, &start(program, travel), &request)
@@ -97,12 +97,12 @@ pub fn seeded(
         let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
         adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded }))
     });
-    let asked = asked.collect();
+    let outputs = outputs.collect();
     let request = LanesRequest {
         run_kind: LaneRunKind::Gradient { losses: losses.to_vec() },
         level,
-        given,
-        asked,
+        inputs,
+        outputs,
         reports_steps: true,
     };
     Ok(lane_shader(program, &start(program, Travel::Forward), &request)?.shader)
@@ -148,7 +148,7 @@ pub fn program(text: &str) -> Arc<Program> {
 }
 
 #[test]
-fn every_shipped_program_has_shaders_or_says_why_not() {
+fn every_shipped_program_has_shaders_or_a_reason() {
     let mut refused = Vec::new();
     let mut made = 0;
     for (name, program) in shipped() {

@@ -21,7 +21,7 @@ const POLYNOMIAL: &str = ".inout n default 3\n.inout x: real default 0.75\n.out 
                           call nested(n - 1, x, t)\n add y, x * t\n add y, x\n uncall nested(n - 1, x, t)\n\
                           fi n > 0\n.end\n";
 
-/// A sum of powers of x: each call has its own real, with its adjoint beside it.
+/// A sum of powers of x: each call has its own real, with its adjoint next to it.
 const POWERS: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: real\ncall powers(n, x, y)\n\n\
                       .proc powers(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n add t, x * x\n \
                       add y, t\n call powers(n - 1, t, y)\n sub t, x * x\nfi n > 0\n.end\n";
@@ -105,7 +105,7 @@ fn opens_so_many_calls(pipeline: &TrialPipeline) {
 }
 
 #[test]
-fn the_program_s_limit_of_open_calls_holds_on_a_device() {
+fn the_limit_of_open_calls_applies_on_devices() {
     let limited = program(&format!(".limit depth 4\n{SUM}"));
     let shader = whole(&limited, Travel::Forward, CheckLevel::Checked).unwrap();
     if let Some(pipeline) = TrialPipeline::new(&shader) {
@@ -122,7 +122,7 @@ fn the_program_s_limit_of_open_calls_holds_on_a_device() {
 }
 
 #[test]
-fn frames_that_no_lane_has_memory_for_are_refused_with_their_size() {
+fn frames_larger_than_a_lanes_memory_are_refused_with_their_size() {
     let large = program(
         ".inout n\n.out B[200000]\ncall down(n)\n\n.proc down(in n)\n.ancilla A[8000]\nif n > 0\n add A[n], 1\n \
          add B[n], A[n]\n call down(n - 1)\n sub A[n], 1\nfi n > 0\n.end\n",

@@ -32,7 +32,7 @@ pub enum ExpectedOutcome {
 }
 
 /// Returns a copy of a state, with a lane's inputs in their cells.
-pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
+pub fn with_inputs(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
     let mut state = start.try_clone().unwrap();
     for (cell, &word) in cells.iter().zip(words) {
         match cell.space {
@@ -67,7 +67,7 @@ pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usiz
 fn interpreted(
     program: &Arc<Program>,
     state: State,
-    asked: &[ShaderCell],
+    outputs: &[ShaderCell],
     (travel, most): (Travel, u64),
 ) -> ExpectedOutcome {
     let mut machine = Machine::resume(program.clone(), state, None);
@@ -89,23 +89,23 @@ fn interpreted(
         return ExpectedOutcome::Fails;
     }
     ExpectedOutcome::Finished {
-        words: asked.iter().map(|cell| word(state, cell)).collect(),
+        words: outputs.iter().map(|cell| word(state, cell)).collect(),
         steps: state.step.unsigned_abs(),
     }
 }
 
-/// Runs a compiled route; its code restores cells instead of uncomputing them.
+/// Executes a compiled run, whose code restores cells instead of uncomputing them.
 fn elided(
     program: &Arc<Program>,
     compiled_run: Option<&CompiledRun>,
     state: State,
-    asked: &[ShaderCell],
+    outputs: &[ShaderCell],
 ) -> Option<Vec<u64>> {
     let mut machine = Machine::resume(program.clone(), state.try_clone().ok()?, None);
     let start = RunStart::new(program, state)?;
     let end = compiled_run?.run_from(&start, &mut machine, &mut RunBuffers::default(), MOST).ok()?;
     assert_eq!(end, RunEnd::Finished);
-    Some(asked.iter().map(|cell| word(machine.state(), cell)).collect())
+    Some(outputs.iter().map(|cell| word(machine.state(), cell)).collect())
 }
 
 fn word(state: &State, cell: &ShaderCell) -> u64 {
@@ -115,8 +115,8 @@ fn word(state: &State, cell: &ShaderCell) -> u64 {
     }
 }
 
-/// Counts the lanes that have arrived; each must have the expected results. With checks left out, a lane that should
-/// fail may have any outcome.
+/// Counts the lanes that have finished; each must have the expected results. With checks left out, a lane that
+/// should fail may have any outcome.
 pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
@@ -136,7 +136,7 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
 /// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Compares lanes of a run, with several budgets. Returns how many lanes arrived, and how many should have.
+/// Compares lanes of a run, with several budgets. Returns how many lanes finished, and how many should have.
 pub fn compared(
     what: &str,
     program: &Arc<Program>,
@@ -150,21 +150,21 @@ pub fn compared(
     }
     let start = start(program, travel);
     let takes = cells(program, |role| program.takes(role, travel));
-    let asked = cells(program, |role| match travel {
+    let outputs = cells(program, |role| match travel {
         Travel::Forward => role.is_result(),
         Travel::Backward => role.is_given(),
     });
     let lanes = lanes(program, start.state(), &takes, count);
-    let state = |words: &Vec<u64>| given(start.state(), &takes, words);
+    let state = |words: &Vec<u64>| with_inputs(start.state(), &takes, words);
     let mut expected: Vec<ExpectedOutcome> =
-        lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
+        lanes.iter().map(|words| interpreted(program, state(words), &outputs, (travel, MOST))).collect();
     if !level.is_checked() && !program.module().real.is_exact() {
         // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
         // that of CPU code.
         let compiled_run = CompiledRun::new(program, &Evaluator, travel, level);
         for (words, expected) in lanes.iter().zip(&mut expected) {
             if let ExpectedOutcome::Finished { words: found, .. } = expected {
-                *found = elided(program, compiled_run.as_ref(), state(words), &asked).unwrap_or_default();
+                *found = elided(program, compiled_run.as_ref(), state(words), &outputs).unwrap_or_default();
             }
         }
     }
@@ -195,7 +195,7 @@ pub fn compared(
 /// Compares lanes of shipped programs in one direction: those with an index congruent to `remainder` modulo 2, or all
 /// of them. Each direction has its own test, so that they run in parallel. Compilation takes most of the time, so only
 /// a campaign runs every program in every direction.
-fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
+fn compare_shipped_programs(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
     let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());
     let chosen = shipped().into_iter().enumerate().filter(|(n, _)| remainder.is_none_or(|r| n % 2 == r));
@@ -210,17 +210,17 @@ fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usiz
 
 #[test]
 fn lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Checked, None);
+    compare_shipped_programs(Travel::Forward, CheckLevel::Checked, None);
 }
 
 #[test]
 fn unchecked_lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Unchecked, Some(0));
+    compare_shipped_programs(Travel::Forward, CheckLevel::Unchecked, Some(0));
 }
 
 #[test]
 fn backward_lanes_of_shipped_programs_agree_with_the_interpreter() {
-    shipped_programs_go(Travel::Backward, CheckLevel::Checked, Some(1));
+    compare_shipped_programs(Travel::Backward, CheckLevel::Checked, Some(1));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_lane_of_a_million_iterations_runs_with_lanes_of_one() {
 }
 
 #[test]
-fn a_lane_whose_steps_just_last_arrives_and_one_more_is_over() {
+fn the_limit_of_steps_is_exact() {
     let program = program(ROUNDS);
     let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
     let Some(pipeline) = TrialPipeline::new(&shader) else { return };

@@ -76,7 +76,7 @@ fn ratio(times: &[(Lowering, Duration)], lowering: Lowering) -> f64 {
 
 #[test]
 #[ignore = "takes a quiet machine"]
-fn integers_on_pairs_take_as_long_as_promised() {
+fn integers_on_pairs_stay_within_their_time_bound() {
     let pairs = Lowering { integers: LoweredIntegers::Pairs, ..Lowering::PLAIN };
     let opaque = Lowering { results: LoweredResults::Opaque, ..Lowering::PLAIN };
     let xtea = shipped().into_iter().find(|(name, _)| name == "xtea_blocks").unwrap().1;

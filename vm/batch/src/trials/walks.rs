@@ -1,4 +1,4 @@
-//! Compares walks through control-flow graphs with walks through their statements: the same blocks, however often a
+//! Compares paths through control-flow graphs with paths through their statements: the same blocks, however often a
 //! lane is suspended and resumed. A lane with exhausted iterations reaches an end.
 
 use crate::graph::BlockGraph;
@@ -7,8 +7,8 @@ use crate::shader::KernelKind;
 use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements, StatementLabel};
 use crate::structure::structured;
 
-/// A walk through a graph; the number of visited blocks determines each branch.
-struct GraphWalk<'g> {
+/// A path through a graph; the number of visited blocks determines each branch.
+struct GraphPath<'g> {
     graph: &'g BlockGraph,
     reducible: &'g ReducibleGraph,
     seed: u64,
@@ -17,7 +17,7 @@ struct GraphWalk<'g> {
     /// The number of loop iterations so far.
     iterations: u32,
     /// The behaviour at loop iterations.
-    at_rounds: AtRounds,
+    at_rounds: AtIterations,
     /// True if the lane has exhausted its iterations, so that it takes any path to its end.
     is_spent: bool,
     arm: usize,
@@ -27,7 +27,7 @@ struct GraphWalk<'g> {
 
 /// The way in which a list of statements ends.
 #[derive(PartialEq)]
-enum WalkEnd {
+enum PathEnd {
     On,
     Broken,
     Continued,
@@ -37,7 +37,7 @@ enum WalkEnd {
 
 /// The behaviour of a lane at the start of a loop iteration.
 #[derive(Clone, Copy, PartialEq)]
-enum AtRounds {
+enum AtIterations {
     /// The lane always continues.
     GoesOn,
     /// The lane is suspended now and then.
@@ -55,20 +55,20 @@ fn mixed(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-impl<'g> GraphWalk<'g> {
+impl<'g> GraphPath<'g> {
     fn arm_at(&self, length: usize) -> usize {
         (mixed(self.seed ^ (length as u64) << 32) & 1) as usize
     }
 
-    fn new(graph: &'g BlockGraph, reducible: &'g ReducibleGraph, seed: u64) -> GraphWalk<'g> {
-        GraphWalk {
+    fn new(graph: &'g BlockGraph, reducible: &'g ReducibleGraph, seed: u64) -> GraphPath<'g> {
+        GraphPath {
             graph,
             reducible,
             seed,
             trace: Vec::new(),
             lead: 0,
             iterations: 0,
-            at_rounds: AtRounds::GoesOn,
+            at_rounds: AtIterations::GoesOn,
             is_spent: false,
             arm: 0,
             chosen: None,
@@ -90,8 +90,8 @@ impl<'g> GraphWalk<'g> {
         self.trace
     }
 
-    fn asked(&self, asked: &FlowCondition) -> bool {
-        match asked {
+    fn test(&self, test: &FlowCondition) -> bool {
+        match test {
             FlowCondition::Condition(of) => {
                 assert_eq!(self.lead, 0);
                 self.is_first_arm(*of)
@@ -121,10 +121,10 @@ impl<'g> GraphWalk<'g> {
         }
     }
 
-    fn execute(&mut self, statements: &[ShaderStatement]) -> WalkEnd {
+    fn execute(&mut self, statements: &[ShaderStatement]) -> PathEnd {
         for (n, statement) in statements.iter().enumerate() {
-            let way = self.one(statement);
-            if way != WalkEnd::On {
+            let end = self.one(statement);
+            if end != PathEnd::On {
                 let is_last = n + 1 == statements.len();
                 let is_plain = match statement {
                     ShaderStatement::Break | ShaderStatement::Continue => true,
@@ -134,17 +134,17 @@ impl<'g> GraphWalk<'g> {
                     _ => false,
                 };
                 assert!(is_last || !is_plain, "{statements:?}");
-                return way;
+                return end;
             }
         }
-        WalkEnd::On
+        PathEnd::On
     }
 
-    fn one(&mut self, statement: &ShaderStatement) -> WalkEnd {
+    fn one(&mut self, statement: &ShaderStatement) -> PathEnd {
         match statement {
             ShaderStatement::Block(block) if self.reducible.dispatch_nodes.contains_key(block) => {
                 assert_eq!(self.lead, 0);
-                WalkEnd::On
+                PathEnd::On
             }
             ShaderStatement::Block(block) => {
                 assert_eq!(self.lead, 0);
@@ -152,9 +152,9 @@ impl<'g> GraphWalk<'g> {
                 self.arm = self.arm_at(self.trace.len());
                 let is_last = self.graph.successors[*block as usize].is_empty();
                 if is_last || (self.trace.len() >= LONGEST && !self.is_spent) {
-                    WalkEnd::Over
+                    PathEnd::Over
                 } else {
-                    WalkEnd::On
+                    PathEnd::On
                 }
             }
             ShaderStatement::Pass { from, arm } => {
@@ -166,73 +166,73 @@ impl<'g> GraphWalk<'g> {
                 if let Some(&chosen) = self.reducible.chosen.get(&(*from, *arm)) {
                     self.chosen = Some(chosen);
                 }
-                WalkEnd::On
+                PathEnd::On
             }
-            ShaderStatement::If { asked, yes, no } => {
-                let chosen = if self.asked(asked) { yes } else { no };
+            ShaderStatement::If { test, yes, no } => {
+                let chosen = if self.test(test) { yes } else { no };
                 self.execute(chosen)
             }
             ShaderStatement::Loop(body) => loop {
                 match self.execute(body) {
-                    WalkEnd::On | WalkEnd::Continued => {}
-                    WalkEnd::Broken => return WalkEnd::On,
+                    PathEnd::On | PathEnd::Continued => {}
+                    PathEnd::Broken => return PathEnd::On,
                     other => return other,
                 }
             },
-            ShaderStatement::Round { label, .. } => {
+            ShaderStatement::Iteration { label, .. } => {
                 assert_eq!(self.lead, 0);
                 self.iterations += 1;
                 let is_now = mixed(self.seed ^ u64::from(self.iterations)).is_multiple_of(3);
                 match self.at_rounds {
-                    AtRounds::Kept if is_now => {
+                    AtIterations::Kept if is_now => {
                         self.lead = *label;
-                        WalkEnd::Kept
+                        PathEnd::Kept
                     }
-                    AtRounds::Spent if is_now || self.is_spent => {
+                    AtIterations::Spent if is_now || self.is_spent => {
                         self.is_spent = true;
-                        WalkEnd::Broken
+                        PathEnd::Broken
                     }
-                    AtRounds::GoesOn | AtRounds::Kept | AtRounds::Spent => WalkEnd::On,
+                    AtIterations::GoesOn | AtIterations::Kept | AtIterations::Spent => PathEnd::On,
                 }
             }
             ShaderStatement::Lead(label) => {
                 self.lead = *label;
-                WalkEnd::On
+                PathEnd::On
             }
-            ShaderStatement::Break => WalkEnd::Broken,
-            ShaderStatement::Continue => WalkEnd::Continued,
+            ShaderStatement::Break => PathEnd::Broken,
+            ShaderStatement::Continue => PathEnd::Continued,
         }
     }
 }
 
-/// Checks that the statements of a graph have the same walks as the graph, with any suspensions. Returns true if the
+/// Checks that the statements of a graph have the same paths as the graph, with any suspensions. Returns true if the
 /// graph needed switches.
 fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());
-    let pieces = structured(&reducible);
+    let nodes = structured(&reducible);
     let [single, resumable] =
-        [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&pieces, pass));
+        [KernelKind::NonResumable, KernelKind::Resumable].map(|pass| ShaderStatements::of(&nodes, pass));
     for seed in 0..walks {
-        let new = || GraphWalk::new(graph, &reducible, mixed(seed + 1));
+        let new = || GraphPath::new(graph, &reducible, mixed(seed + 1));
         let expected = new().plainly();
         let whole = |statements: &ShaderStatements, at_rounds| {
-            let mut walk = GraphWalk { at_rounds, ..new() };
-            let mut way = walk.execute(&statements.all);
-            while way == WalkEnd::Kept {
+            let mut walk = GraphPath { at_rounds, ..new() };
+            let mut end = walk.execute(&statements.all);
+            while end == PathEnd::Kept {
                 assert!(statements.heads.contains_key(&walk.lead));
-                way = walk.execute(&statements.all);
+                end = walk.execute(&statements.all);
             }
             if walk.is_spent {
-                let has_end = way == WalkEnd::Over || (way == WalkEnd::On && statements.is_open);
+                let has_end = end == PathEnd::Over || (end == PathEnd::On && statements.is_open);
                 assert!(has_end, "{graph:?}\n{statements:#?}\n{:?}", walk.trace);
             } else {
                 assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-                assert!(way == WalkEnd::Over);
+                assert!(end == PathEnd::Over);
             }
         };
-        whole(&single, AtRounds::GoesOn);
-        whole(&single, AtRounds::Spent);
-        whole(&resumable, AtRounds::Kept);
+        whole(&single, AtIterations::GoesOn);
+        whole(&single, AtIterations::Spent);
+        whole(&resumable, AtIterations::Kept);
     }
     !reducible.dispatch_nodes.is_empty()
 }
@@ -245,7 +245,7 @@ fn ends(count: u32) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn small_graphs_and_their_statements_have_the_same_walks() {
+fn small_graphs_and_their_statements_have_the_same_paths() {
     let ends = ends(4);
     let mut irreducible_loops = 0;
     for code in 0..ends.len().pow(4) {
@@ -256,7 +256,7 @@ fn small_graphs_and_their_statements_have_the_same_walks() {
 }
 
 #[test]
-fn random_graphs_and_their_statements_have_the_same_walks() {
+fn random_graphs_and_their_statements_have_the_same_paths() {
     let (mut irreducible_loops, mut seed) = (0, 7);
     for round in 0..60_000_u32 {
         let count = 5 + round % 8;

@@ -29,7 +29,7 @@ impl StepWriter<'_> {
         let passed: Vec<ReferenceValues> =
             passes.arguments.iter().map(|passed| self.reference(passed)).collect();
         for (first, second) in self.inlined_frames.alias_checks(passes) {
-            self.tell_apart(passes, &passed, first, second);
+            self.require_distinct(passes, &passed, first, second);
         }
         self.draft.count_call();
         passed
@@ -110,9 +110,9 @@ impl StepWriter<'_> {
         let mut loops = loops.iter();
         for segment in segments(self.inlined_frames, self.storages, self.inlined_frame) {
             match loops.as_slice() {
-                &[(repeated, behind), ..] if segment.is_loop => {
+                &[(repeated, after), ..] if segment.is_loop => {
                     loops.next();
-                    self.free_in_loop(segment, repeated, behind);
+                    self.free_in_loop(segment, repeated, after);
                 }
                 _ => (0..segment.count).for_each(|n| self.free_named(segment.class, segment.first + n)),
             }
@@ -153,7 +153,7 @@ impl StepWriter<'_> {
     }
 
     /// Frees adjacent memory cells of the frame in a loop.
-    fn free_in_loop(self, segment: FrameSegment, repeated: u32, behind: u32) {
+    fn free_in_loop(self, segment: FrameSegment, repeated: u32, after: u32) {
         let FrameSegment { class, first, count, .. } = segment;
         let first = self.draft.address(self.inlined_frames.frame_cell(self.inlined_frame, class, first));
         let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
@@ -165,7 +165,7 @@ impl StepWriter<'_> {
         let next = self.draft.place(number, one, one);
         let continues = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
         self.draft.end_loop(repeated, next, continues);
-        self.draft.enter(behind);
+        self.draft.enter(after);
     }
 
     /// Frees an integer of a frame, which must be 0.
@@ -256,7 +256,7 @@ impl StepWriter<'_> {
     }
 
     /// Requires that two arguments don't alias. The check may also fail if their cells are only interleaved.
-    fn tell_apart(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
+    fn require_distinct(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };
         if let (Some(Passed::Column { matrix, .. }), Some(Passed::Column { matrix: other, .. })) =

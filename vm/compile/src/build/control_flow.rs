@@ -392,7 +392,7 @@ impl Paths<'_, '_> {
             CallDecision::OutOfLine(call) => {
                 let entered = *self.inlined_frames.calls().get(call)?;
                 if call == self.after_calls.len() {
-                    let after_calls = self.behind_call(entered.called)?;
+                    let after_calls = self.block_after_call(entered.called)?;
                     self.after_calls.push(after_calls);
                 }
                 Some(StepBlockEnd::Enter { to: self.beginning(entered.callee)?, call, at })
@@ -408,7 +408,7 @@ impl Paths<'_, '_> {
     }
 
     /// Returns the step block after a call.
-    fn behind_call(&mut self, CallEdge { by, site, .. }: CallEdge) -> Option<usize> {
+    fn block_after_call(&mut self, CallEdge { by, site, .. }: CallEdge) -> Option<usize> {
         let direction = self.inlined_frames.get(by)?.direction;
         let position = match direction {
             CodeDirection::Forward => site + 1,
@@ -421,7 +421,7 @@ impl Paths<'_, '_> {
     fn leave(&mut self, from: CodePlace, at: u32) -> Option<StepBlockEnd> {
         let inlined_frame = self.inlined_frames.get(from.inlined_frame)?;
         match inlined_frame.called {
-            Some(called) => Some(StepBlockEnd::Return { to: self.behind_call(called)?, at }),
+            Some(called) => Some(StepBlockEnd::Return { to: self.block_after_call(called)?, at }),
             None => (inlined_frame.procedure != 0).then_some(StepBlockEnd::Leave { at }),
         }
     }

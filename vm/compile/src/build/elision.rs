@@ -33,11 +33,11 @@ pub(super) struct RestoredCells {
 impl RestoredCells {
     pub fn anchors(&self) -> impl Iterator<Item = Anchor> + use<> {
         let anchor = self.region.anchor;
-        (0..self.region.length).map(move |n| behind(anchor, n))
+        (0..self.region.length).map(move |n| offset_by(anchor, n))
     }
 }
 
-fn behind(anchor: Anchor, distance: u32) -> Anchor {
+fn offset_by(anchor: Anchor, distance: u32) -> Anchor {
     match anchor {
         Anchor::Fixed(cell) => Anchor::Fixed(cell + distance),
         Anchor::Frame(class, cell) => Anchor::Frame(class, cell + distance),
@@ -87,7 +87,7 @@ impl SkippedPair {
     pub fn single(&self, storage: &AddressedCells) -> Vec<(Class, Anchor)> {
         let all = self.cells.iter().flat_map(|cells| cleared(cells, storage));
         let few = all.filter(|cleared| cleared.count < SHORTEST_LOOP);
-        few.flat_map(|few| (0..few.count).map(move |n| (few.class, behind(few.first, n)))).collect()
+        few.flat_map(|few| (0..few.count).map(move |n| (few.class, offset_by(few.first, n)))).collect()
     }
 }
 

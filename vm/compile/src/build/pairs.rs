@@ -102,7 +102,7 @@ impl ComputePair {
         (self.compute..self.end).contains(&at)
     }
 
-    fn is_apart_from(&self, other: &ComputePair) -> bool {
+    fn is_distinct_from(&self, other: &ComputePair) -> bool {
         self.end <= other.compute || other.end <= self.compute
     }
 
@@ -131,7 +131,7 @@ pub(super) fn begins_with_zeros(
 ) -> bool {
     let Some(procedure) = module.procedures.get(pair.procedure as usize) else { return false };
     let beside = |at: u32| {
-        let mut others = all.iter().filter(|other| other.contains(at) && other.is_apart_from(pair));
+        let mut others = all.iter().filter(|other| other.contains(at) && other.is_distinct_from(pair));
         others.any(ComputePair::leaves_alone)
     };
     let mut search = Search { module, flow, work: MOST_WORK, open: Vec::new() };
@@ -206,7 +206,7 @@ impl Search<'_> {
             if back == done.start || !known.insert((back, on)) {
                 continue;
             }
-            let Some(next) = self.both_ways(back, on) else { return false };
+            let Some(next) = self.simultaneous_steps(back, on) else { return false };
             open.extend(next);
         }
         true
@@ -214,7 +214,7 @@ impl Search<'_> {
 
     /// Returns the pairs of positions after one step backward from `back` and one step forward from `on`, if these are
     /// the same step.
-    fn both_ways(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
+    fn simultaneous_steps(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
         let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
         let straight = (back - 1, on + 1);
         if let (StepLink::Partner(from), StepLink::Partner(to)) = (step.link, other.link) {

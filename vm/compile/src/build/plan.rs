@@ -211,12 +211,16 @@ impl Planner<'_, '_> {
         for (number, call) in self.inlined_frames.calls().iter().enumerate() {
             let landing = self.landing(*call);
             let same = self.block(self.inlined_frames.function(call.called.by));
-            let behind = ReturnPoint { call: number, landing, same };
+            let return_point = ReturnPoint { call: number, landing, same };
             match functions.begun_mut(call.callee) {
-                Some(function) => function.calls.push(behind),
+                Some(function) => function.calls.push(return_point),
                 None => {
                     let entry = self.reloading(call.callee, Vec::new());
-                    functions.add(FunctionBlocks { inlined_frame: call.callee, entry, calls: vec![behind] });
+                    functions.add(FunctionBlocks {
+                        inlined_frame: call.callee,
+                        entry,
+                        calls: vec![return_point],
+                    });
                 }
             }
         }
@@ -278,7 +282,7 @@ impl Planner<'_, '_> {
         if below.is_empty() {
             return self.end(block, SsaEnd::Jump(to(only)));
         }
-        let ways = [below, others].map(|landings| match landings {
+        let targets = [below, others].map(|landings| match landings {
             &[(_, only)] => only,
             _ => {
                 let next = self.block(function);
@@ -287,7 +291,7 @@ impl Planner<'_, '_> {
             }
         });
         chosen.push((block, number));
-        self.end(block, branch(ways[0], ways[1]));
+        self.end(block, branch(targets[0], targets[1]));
     }
 
     /// Adds the blocks of each loop that frees cells of a frame.

@@ -60,12 +60,12 @@ impl StepWriter<'_> {
         for (class, anchor) in pair.single(self.storage()) {
             self.set(space(class), &self.own_cell(space(class), anchor), self.zero(class));
         }
-        for (cleared, &(repeated, behind)) in pair.loops(self.storage()).into_iter().zip(loops) {
-            self.clear(cleared, repeated, behind);
+        for (cleared, &(repeated, after)) in pair.loops(self.storage()).into_iter().zip(loops) {
+            self.clear(cleared, repeated, after);
         }
     }
 
-    fn clear(self, ClearedCells { class, first, count }: ClearedCells, repeated: u32, behind: u32) {
+    fn clear(self, ClearedCells { class, first, count }: ClearedCells, repeated: u32, after: u32) {
         let first = self.draft.address(first);
         let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
         let cell = OperandHome::Memory(self.draft.place(first, number, one));
@@ -73,7 +73,7 @@ impl StepWriter<'_> {
         let next = self.draft.place(number, one, one);
         let continues = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
         self.draft.end_loop(repeated, next, continues);
-        self.draft.enter(behind);
+        self.draft.enter(after);
     }
 
     fn zero(self, class: Class) -> SsaValue {

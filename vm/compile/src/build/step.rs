@@ -229,7 +229,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         }
     }
     // The check fails if there is something to report: the interpreter makes the report.
-    fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], _is_loud: Bit) {
+    fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], _is_nonzero: Bit) {
         for (source, operand) in [(0, 1), (1, 2)] {
             if !self.activity().may_lose(operand) {
                 continue;

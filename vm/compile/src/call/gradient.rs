@@ -139,13 +139,13 @@ impl GradientCall {
     }
 
     /// Makes the call with a list of seeds for each row, and at most `most_steps` steps of the primal sweep.
-    /// Rows without a list have no seeds. `room` receives the adjoints and the values of the seeded cells.
+    /// Rows without a list have no seeds. `memory` receives the adjoints and the values of the seeded cells.
     /// Returns `None` if a machine has to make the call.
     pub fn run(
         &self,
         start: &RunStart,
         seeds: &[&[SeededCell]],
-        room: &mut CallMemory,
+        memory: &mut CallMemory,
         most_steps: u64,
     ) -> Option<FoundGradients> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
@@ -154,7 +154,7 @@ impl GradientCall {
         let mut levels = self.levels.load(Ordering::Relaxed);
         let mut found = FoundGradients { steps: 0, steps_back: 0, loss_errors: ArrayVec::new() };
         loop {
-            match self.run_with(start, seeds, (room, levels), most_steps, &mut found) {
+            match self.run_with(start, seeds, (memory, levels), most_steps, &mut found) {
                 Err(CallEnd::Full) => {
                     levels = self.more_levels(levels)?;
                     self.levels.fetch_max(levels, Ordering::Relaxed);
@@ -178,7 +178,7 @@ impl GradientCall {
         &self,
         start: &RunStart,
         seeds: &[&[SeededCell]],
-        (room, wanted): (&mut CallMemory, u32),
+        (memory, wanted): (&mut CallMemory, u32),
         most_steps: u64,
         found: &mut FoundGradients,
     ) -> Result<(), CallEnd> {
@@ -188,8 +188,8 @@ impl GradientCall {
             0 => 0,
             _ => frames::levels(&self.program, state, self.demands, wanted).ok_or(CallEnd::NeedsMachine)?,
         };
-        if room.begin(self, (state, levels), seeds).is_err() {
-            *room = CallMemory::default();
+        if memory.begin(self, (state, levels), seeds).is_err() {
+            *memory = CallMemory::default();
             return Err(CallEnd::NeedsMachine);
         }
         // Each sweep has at most one input, the end of the call records.
@@ -202,7 +202,7 @@ impl GradientCall {
         let segment = Segment { travel: Travel::Forward, budget };
         let mut watcher =
             watch.as_mut().map(|watch| Watcher::new(watch, segment, state.own_steps(), rounding));
-        let cells = room.memory(state);
+        let cells = memory.cell_memory(state);
         let (watcher, evidence_of_code) = (watcher.as_mut(), self.plan.is_watched.then_some(&mut evidence));
         let job = Job { inputs, cells, left: budget, watcher, evidence: evidence_of_code };
         let (steps, primal_steps) = match self.code.run(job) {
@@ -216,14 +216,14 @@ impl GradientCall {
         };
         let steps_back = steps - primal_steps;
         let is_unequal = watch.is_some() && steps_back != primal_steps;
-        room.watch = watch;
-        room.read_values(self, seeds);
+        memory.watch = watch;
+        memory.read_values(self, seeds);
         if self.plan.level.is_checked() && is_unequal {
             return Err(CallEnd::NeedsMachine);
         }
         (found.steps, found.steps_back) = (primal_steps, steps_back);
         for (row, seeds) in seeds.iter().enumerate() {
-            match self.verified(room, &evidence, state, (row, seeds)) {
+            match self.verified(memory, &evidence, state, (row, seeds)) {
                 Some(loss_error) => found.loss_errors.push(loss_error),
                 None if row == 0 => return Err(CallEnd::NeedsMachine),
                 None => break,
@@ -235,17 +235,17 @@ impl GradientCall {
     /// Returns the error bound of a row's sum, if the row is verified; unchecked code has no bound.
     fn verified(
         &self,
-        room: &CallMemory,
+        memory: &CallMemory,
         evidence: &SweepEvidence,
         start: &State,
         (row, seeds): (usize, &[SeededCell]),
     ) -> Option<Option<f64>> {
-        match (self.plan.level, &room.watch) {
+        match (self.plan.level, &memory.watch) {
             (CheckLevel::Unchecked, _) => Some(None),
             (CheckLevel::Checked, None) => Some(Some(0.0)),
             (CheckLevel::Checked, Some(watch)) => {
-                let sum = SumSize::of(&self.program, seeds, room.values(row));
-                let reals = (&start.reals[..], room.adjoints(row));
+                let sum = SumSize::of(&self.program, seeds, memory.values(row));
+                let reals = (&start.reals[..], memory.adjoints(row));
                 evidence.verified(&self.program, watch, reals, (row, sum)).map(Some)
             }
         }
@@ -334,7 +334,7 @@ impl CallMemory {
         }
     }
 
-    fn memory<'c>(&'c mut self, start: &'c State) -> CellMemory<'c> {
+    fn cell_memory<'c>(&'c mut self, start: &'c State) -> CellMemory<'c> {
         CellMemory {
             ints: &mut self.ints,
             reals: &mut self.reals,
@@ -368,8 +368,8 @@ impl CallMemory {
 pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
     let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);
-    let (there, behind) = (cells.start..split, split..cells.end);
-    if let (Some(own), Some(start)) = (own.get_mut(there.clone()), start.get(there)) {
+    let (head, behind) = (cells.start..split, split..cells.end);
+    if let (Some(own), Some(start)) = (own.get_mut(head.clone()), start.get(head)) {
         allocation::copy(own, start);
     }
     allocation::zero(own.get_mut(behind).unwrap_or_default());

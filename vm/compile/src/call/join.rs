@@ -306,7 +306,7 @@ impl<'p> CallBuilder<'p> {
         let address = self.parameter(Class::Int);
         let last = i64::from(cells.end) - 1;
         self.function.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
-        let (body, behind) = (self.block(vec![address]), self.block(Vec::new()));
+        let (body, after) = (self.block(vec![address]), self.block(Vec::new()));
         let first = self.literal(OpKind::Int(cells.start.into()));
         self.set_end(block, SsaEnd::Jump(Jump { to: body, arguments: vec![first] }));
         put(self, body, address);
@@ -314,8 +314,8 @@ impl<'p> CallBuilder<'p> {
         let next = self.put(body, OpKind::Place, &[one, address, one]);
         let condition = self.put(body, OpKind::IntTest(Order::Lt), &[address, last]);
         let yes = Jump { to: body, arguments: vec![next] };
-        self.set_end(body, SsaEnd::Branch { condition, yes, no: Jump { to: behind, arguments: Vec::new() } });
-        behind
+        self.set_end(body, SsaEnd::Branch { condition, yes, no: Jump { to: after, arguments: Vec::new() } });
+        after
     }
 
     /// Adds a block that all final blocks of a sweep lead to, and returns it with the values of cells there.

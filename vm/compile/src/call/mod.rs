@@ -9,8 +9,8 @@
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
-//! The sweeps are built apart ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends.
-//! Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
+//! The sweeps are built separately ([`crate::build()`]) and joined at the *turning point*, where the primal sweep
+//! ends. Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
 //! *Working memory* holds the other cells that code changes. A failed check, or an exit other than the end, means that
 //! a machine has to make the call.
 
@@ -100,10 +100,15 @@ impl GradientFunction {
         if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
             return None;
         }
-        let [there, back] = RunPlan::gradient(program, task.turn, task.level);
-        let largest = if there.is_watched { LargestScan::Values } else { LargestScan::None };
+        let [primal_plan, reverse_plan] = RunPlan::gradient(program, task.turn, task.level);
+        let largest = if primal_plan.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
-        GradientFunction::join(program, task, [sweep(program, &there)?, sweep(program, &back)?], needs)
+        GradientFunction::join(
+            program,
+            task,
+            [sweep(program, &primal_plan)?, sweep(program, &reverse_plan)?],
+            needs,
+        )
     }
 
     /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Returns

@@ -1,5 +1,5 @@
 //! Scalar promotion in one sweep of a gradient: cells of memory that only literal addresses reach become values. They
-//! are loaded where the sweep begins, and stored where it arrives, like the cells of variables. Arrays are promoted if
+//! are loaded where the sweep begins, and stored where it ends, like the cells of variables. Arrays are promoted if
 //! all loops over them were unrolled.
 //!
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);

@@ -33,13 +33,13 @@ pub struct GroupCall {
     layout: AdjointRows,
     demands: Demands,
     first_steps: u64,
-    /// The identity of this call. A room is accepted only with the same identity, because native code relies
+    /// The identity of this call. Memory is accepted only with the same identity, because native code relies
     /// on its sizes.
-    rooms: Arc<MemoryToken>,
+    memory_token: Arc<MemoryToken>,
     code: Box<dyn GroupCode>,
 }
 
-/// The identity that a call shares with the rooms that it created.
+/// The identity that a call shares with the memory that it created.
 #[derive(Debug)]
 struct MemoryToken;
 
@@ -109,7 +109,7 @@ impl GroupCall {
         let code = backend.compile_group(&GroupFunction::new(function, end, ints)?)?;
         let [plan, _] = RunPlan::gradient(program, turn, level);
         let (program, rows, given) = (program.clone(), rows.to_vec(), given.to_vec());
-        let rooms = Arc::new(MemoryToken);
+        let memory_token = Arc::new(MemoryToken);
         Some(GroupCall {
             program,
             plan,
@@ -120,7 +120,7 @@ impl GroupCall {
             layout,
             demands,
             first_steps,
-            rooms,
+            memory_token,
             code,
         })
     }
@@ -135,7 +135,7 @@ impl GroupCall {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub fn room(
+    pub fn memory(
         &self,
         start: &RunStart,
         seeds: Vec<Vec<SeededCell>>,
@@ -151,38 +151,41 @@ impl GroupCall {
     /// with its number.
     pub fn run(
         &self,
-        room: &mut GroupMemory,
+        memory: &mut GroupMemory,
         most_steps: u64,
         mut each: impl FnMut(usize, GroupGradient<'_>),
     ) -> GroupEnd {
-        assert!(Arc::ptr_eq(&room.made_for, &self.rooms), "a room serves the call that it was made for");
+        assert!(
+            Arc::ptr_eq(&memory.made_for, &self.memory_token),
+            "memory serves the call that it was made for"
+        );
         if most_steps < self.first_steps {
             return GroupEnd::GivenUp;
         }
-        room.begin(self);
-        match self.code.run(room.job(most_steps.min(MOST_STEPS))) {
-            GroupOutcome::Finished { is_same_way: true } if self.is_verified(room) => {}
+        memory.begin(self);
+        match self.code.run(memory.job(most_steps.min(MOST_STEPS))) {
+            GroupOutcome::Finished { has_same_path: true } if self.is_verified(memory) => {}
             GroupOutcome::Finished { .. } | GroupOutcome::Failed => return GroupEnd::GivenUp,
             GroupOutcome::Diverged(first) => return GroupEnd::Diverged(first),
         }
         for row in 0..self.rows.len() {
-            each(row, GroupGradient { values: room.values(row), adjoints: self.adjoints_of(room, row) });
+            each(row, GroupGradient { values: memory.values(row), adjoints: self.adjoints_of(memory, row) });
         }
         GroupEnd::Done
     }
 
-    fn adjoints_of<'r>(&self, room: &'r GroupMemory, row: usize) -> &'r [InGroup<u64>] {
+    fn adjoints_of<'r>(&self, memory: &'r GroupMemory, row: usize) -> &'r [InGroup<u64>] {
         let first = row * self.layout.stride as usize;
-        room.adjoints.get(first..first + room.start_reals.len()).unwrap_or_default()
+        memory.adjoints.get(first..first + memory.start_reals.len()).unwrap_or_default()
     }
 
-    fn is_verified(&self, room: &GroupMemory) -> bool {
-        let largest = room.largest();
+    fn is_verified(&self, memory: &GroupMemory) -> bool {
+        let largest = memory.largest();
         !self.plan.level.is_checked()
-            || room.seeds.iter().enumerate().all(|(row, seeds)| {
-                let sums = sum_sizes(seeds, room.values(row));
-                let reals = (&room.start_reals[..], self.adjoints_of(room, row));
-                room.evidence.is_verified(largest, reals, (row, sums))
+            || memory.seeds.iter().enumerate().all(|(row, seeds)| {
+                let sums = sum_sizes(seeds, memory.values(row));
+                let reals = (&memory.start_reals[..], self.adjoints_of(memory, row));
+                memory.evidence.is_verified(largest, reals, (row, sums))
             })
     }
 }
@@ -195,8 +198,8 @@ impl GroupMemory {
     ) -> Result<GroupMemory, OutOfMemory> {
         let state = start.state();
         let (ints, reals) = (state.ints.len(), state.reals.len());
-        let mut room = GroupMemory {
-            made_for: Arc::clone(&call.rooms),
+        let mut memory = GroupMemory {
+            made_for: Arc::clone(&call.memory_token),
             given: call.given.clone(),
             largest: largest_but(&call.given, &state.reals),
             start_ints: allocation::zeros(ints)?,
@@ -208,9 +211,9 @@ impl GroupMemory {
             seeds,
             evidence: GroupEvidence::default(),
         };
-        room.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
-        room.start_reals.iter_mut().zip(&state.reals).for_each(|(own, &bits)| *own = [bits; GROUP]);
-        Ok(room)
+        memory.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
+        memory.start_reals.iter_mut().zip(&state.reals).for_each(|(own, &bits)| *own = [bits; GROUP]);
+        Ok(memory)
     }
 
     /// Sets the input of index `n` to a number for each lane, as bits.
@@ -218,8 +221,8 @@ impl GroupMemory {
     pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
         match self.given.get(n) {
             Some(&(Class::Int, cell)) => {
-                let there = self.start_ints.get_mut(cell);
-                there.into_iter().for_each(|own| *own = bits.map(|bits| bits as i64));
+                let slot = self.start_ints.get_mut(cell);
+                slot.into_iter().for_each(|own| *own = bits.map(|bits| bits as i64));
             }
             Some(&(Class::Real, cell)) => {
                 self.start_reals.get_mut(cell).into_iter().for_each(|own| *own = bits);
@@ -245,12 +248,12 @@ impl GroupMemory {
         for row in 0..self.seeds.len() {
             // Each row loads the adjoints of all seeded cells.
             for seed in self.seeds.iter().flatten() {
-                let there = self.adjoints.get_mut(row * stride + seed.cell);
-                there.into_iter().for_each(|adjoint| *adjoint = [0; GROUP]);
+                let slot = self.adjoints.get_mut(row * stride + seed.cell);
+                slot.into_iter().for_each(|adjoint| *adjoint = [0; GROUP]);
             }
             for seed in self.seeds.get(row).into_iter().flatten() {
-                let there = self.adjoints.get_mut(row * stride + seed.cell);
-                there.into_iter().for_each(|adjoint| *adjoint = [seed.seed; GROUP]);
+                let slot = self.adjoints.get_mut(row * stride + seed.cell);
+                slot.into_iter().for_each(|adjoint| *adjoint = [seed.seed; GROUP]);
             }
         }
     }

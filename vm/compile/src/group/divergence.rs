@@ -51,7 +51,7 @@ pub struct GroupFunction {
     given: VaryingInts,
     ints: VaryingInts,
     /// For each block, true if a group executes it: the block is reachable, and is no exit other than the
-    /// end. A group is given up at other exits.
+    /// end. A group is abandoned at other exits.
     is_followed: Vec<bool>,
 }
 
@@ -79,7 +79,7 @@ impl GroupFunction {
         &self.function
     }
 
-    /// Returns true if a group executes a block; otherwise the group is given up there.
+    /// Returns true if a group executes a block; otherwise the group is abandoned there.
     pub fn is_followed(&self, block: u32) -> bool {
         self.is_followed.get(block as usize) == Some(&true)
     }

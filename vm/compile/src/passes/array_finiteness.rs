@@ -117,9 +117,9 @@ fn checks(function: &SsaFunction, cells: &AccumulatedCells, depths: &[u32]) -> V
         StoredCell::at(function, ops, place)
             .is_some_and(|cell| cell.depends_on_cell(cell.stored, None, MOST_DEPTH))
     };
-    let is_worth_it =
+    let pays_off =
         cells.stores.len() <= MOST_STORES && cells.stores.iter().any(|(number, _)| is_repeated(*number));
-    if !is_worth_it || !cells.stores.iter().all(depends_on_cell) {
+    if !pays_off || !cells.stores.iter().all(depends_on_cell) {
         return Vec::new();
     }
     let mut found = Vec::new();

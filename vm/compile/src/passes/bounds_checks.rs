@@ -96,7 +96,7 @@ impl Counter {
         if !body.iter().any(|&value| self.length(function, found, value).is_some()) {
             return;
         }
-        let (bound, mut looks) = self.rounds(function);
+        let (bound, mut looks) = self.iterations(function);
         let mut looked_at: HashMap<SsaValue, SsaValue> = HashMap::new();
         let mut kept = Vec::with_capacity(body.len());
         for value in body {
@@ -117,14 +117,14 @@ impl Counter {
     }
 
     /// Returns the number of iterations, and the operations that compute it.
-    fn rounds(&self, function: &mut SsaFunction) -> (SsaValue, Vec<SsaValue>) {
+    fn iterations(&self, function: &mut SsaFunction) -> (SsaValue, Vec<SsaValue>) {
         if !self.goes_up {
             return (self.bound, Vec::new());
         }
         let one = function.define(OpKind::Int(1), &[]);
         let is_more = function.define(OpKind::IntTest(Order::Gt), &[self.bound, one]);
-        let rounds = function.define(OpKind::IntChoose, &[is_more, self.bound, one]);
-        (rounds, vec![one, is_more, rounds])
+        let iteration_count = function.define(OpKind::IntChoose, &[is_more, self.bound, one]);
+        (iteration_count, vec![one, is_more, iteration_count])
     }
 
     /// Returns the loop-invariant length that an index operation checks the counter against, if it does nothing else.

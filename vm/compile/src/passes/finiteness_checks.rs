@@ -202,7 +202,7 @@ struct FiniteAhead {
     of: Vec<Option<ValueSet>>,
     /// Exits at which no fact is required, because the caller doesn't read memory there.
     dead_exits: HashSet<u32>,
-    /// True if a NaN might keep a loop going. Checks are then never moved behind the loop.
+    /// True if a NaN might keep a loop going. Checks are then never moved after the loop.
     may_go_on: bool,
 }
 
@@ -256,20 +256,20 @@ impl FiniteAhead {
         if self.may_go_on && matches!(end, SsaEnd::Safepoint { .. }) {
             return Some(ValueSet::none_of(function));
         }
-        let ways = end.jumps().filter_map(|jump| self.along(function, jump));
-        ways.reduce(|known, there| known.common(&there))
+        let edges = end.jumps().filter_map(|jump| self.along(function, jump));
+        edges.reduce(|known, other| known.common(&other))
     }
 
     /// Returns the values that are found finite after a jump, in terms of values before it.
     fn along(&self, function: &SsaFunction, jump: &Jump) -> Option<ValueSet> {
-        let there = self.of.get(jump.to as usize)?.as_ref()?;
-        let mut here = there.clone();
+        let target = self.of.get(jump.to as usize)?.as_ref()?;
+        let mut here = target.clone();
         here.0.resize(function.definitions.len().div_ceil(64), 0);
         let parameters = || function.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
         // In a loop, parameters of the previous iteration are other values.
         parameters().for_each(|&parameter| here.remove(parameter));
         let passed = parameters().zip(&jump.arguments);
-        for (_, &argument) in passed.filter(|(parameter, _)| there.has(**parameter)) {
+        for (_, &argument) in passed.filter(|(parameter, _)| target.has(**parameter)) {
             here.add(argument);
         }
         Some(here)

@@ -37,12 +37,12 @@ fn sole_entries(function: &SsaFunction) -> Vec<Option<u32>> {
                 SsaEnd::Jump(_) | SsaEnd::Branch { .. } | SsaEnd::Safepoint { .. } => Some(from),
                 SsaEnd::Exit { .. } => None,
             };
-            if let Some((ways, entry)) = entries.get_mut(jump.to as usize) {
-                (*ways, *entry) = (*ways + 1, leads_on);
+            if let Some((edges, entry)) = entries.get_mut(jump.to as usize) {
+                (*edges, *entry) = (*edges + 1, leads_on);
             }
         }
     }
-    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+    entries.into_iter().map(|(edges, entry)| entry.filter(|_| edges == 1)).collect()
 }
 
 /// Cells with known contents.

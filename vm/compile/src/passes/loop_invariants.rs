@@ -133,8 +133,8 @@ fn narrow(candidates: &mut [Candidate], arrivals: &HeaderArguments) -> bool {
     let mut is_narrower = false;
     for candidate in candidates.iter_mut() {
         if let Invariant::Between(range) = &mut candidate.invariant {
-            let ways = candidate.repeated_by.iter().chain(&candidate.entered_by);
-            let all = ways.map(|&from| arrivals.range(from, candidate.head, candidate.index));
+            let edges = candidate.repeated_by.iter().chain(&candidate.entered_by);
+            let all = edges.map(|&from| arrivals.range(from, candidate.head, candidate.index));
             let narrow = all.reduce(IntRange::hull).map_or(*range, |all| range.common(all));
             is_narrower |= narrow != *range;
             *range = narrow;
@@ -158,13 +158,13 @@ fn literal(function: &SsaFunction, value: SsaValue) -> Option<OpKind> {
 }
 
 fn candidates(function: &SsaFunction, incoming: &Incoming) -> Vec<Candidate> {
-    let mut back: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut latches: HashMap<u32, Vec<u32>> = HashMap::new();
     for (from, head) in back_edges(function, &dominators(function)) {
-        back.entry(head).or_default().push(from);
+        latches.entry(head).or_default().push(from);
     }
     let mut found = Vec::new();
     for (head, block) in (0..).zip(&function.blocks) {
-        let Some(repeated_by) = back.get(&head) else { continue };
+        let Some(repeated_by) = latches.get(&head) else { continue };
         for (index, &parameter) in block.parameters.iter().enumerate() {
             let all: Vec<(u32, SsaValue)> = incoming.passed(function, head, index).collect();
             let (again, first): (Vec<_>, Vec<_>) =
@@ -228,11 +228,11 @@ fn counter(
             _ => None,
         }
     };
-    let ways: Vec<bool> = again.iter().map(|&(_, value)| goes_up(value)).collect::<Option<_>>()?;
+    let rises: Vec<bool> = again.iter().map(|&(_, value)| goes_up(value)).collect::<Option<_>>()?;
     // A counter leaves the loop before it would wrap.
     let up = IntRange { low: begin.low.max(word.low), high: word.high - 1 };
     let down = IntRange { low: word.low + 1, high: begin.high.min(word.high) };
-    match (ways.iter().all(|up| *up), ways.iter().any(|up| *up)) {
+    match (rises.iter().all(|up| *up), rises.iter().any(|up| *up)) {
         (true, _) => Some(Invariant::Between(up)),
         (_, false) => Some(Invariant::Between(down)),
         _ => None,
@@ -249,8 +249,8 @@ impl Candidate {
                 all.all(|(_, value)| literal(arrivals.function, value) == wanted)
             }
             Invariant::Between(range) => {
-                let mut ways = self.repeated_by.iter().chain(&self.entered_by);
-                ways.all(|&from| arrivals.range(from, self.head, self.index).is_within(range))
+                let mut edges = self.repeated_by.iter().chain(&self.entered_by);
+                edges.all(|&from| arrivals.range(from, self.head, self.index).is_within(range))
             }
         }
     }

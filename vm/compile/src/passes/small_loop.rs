@@ -36,7 +36,7 @@ impl SmallLoop {
     pub fn at(function: &SsaFunction, entries: &[Vec<u32>], header: u32) -> Option<SmallLoop> {
         let end = |block: u32| function.blocks.get(block as usize).map(|block| &block.end);
         let only_from =
-            |block: u32, from: u32| entries.get(block as usize).is_some_and(|ways| *ways == [from]);
+            |block: u32, from: u32| entries.get(block as usize).is_some_and(|edges| *edges == [from]);
         let SsaEnd::Safepoint {
             skipped: None, next: Jump { to: body, .. }, stop: Jump { to: stop, .. }, ..
         } = *end(header)?

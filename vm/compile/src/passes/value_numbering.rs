@@ -64,12 +64,12 @@ fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)
     let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); function.blocks.len()];
     for &from in order {
         for (n, jump) in function.blocks[from as usize].end.jumps().enumerate() {
-            let (ways, entry) = &mut entries[jump.to as usize];
-            *ways += 1;
+            let (edges, entry) = &mut entries[jump.to as usize];
+            *edges += 1;
             *entry = Some((from, n == 0));
         }
     }
-    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+    entries.into_iter().map(|(edges, entry)| entry.filter(|_| edges == 1)).collect()
 }
 
 /// Fact that holds only in the subtree of a block, recorded so that it can be undone.
@@ -263,12 +263,12 @@ impl Numbering<'_> {
             Order::Gt => (above(of_b.low.saturating_add(1)), below(of_a.high.saturating_sub(1))),
             Order::Ge => (above(of_b.low), below(of_a.high)),
         };
-        self.lies_within(a, for_a);
-        self.lies_within(b, for_b);
+        self.assume_range(a, for_a);
+        self.assume_range(b, for_b);
     }
 
     /// Assumes a range of an integer from here on. If the range has one number, its literal replaces the value.
-    fn lies_within(&mut self, value: SsaValue, range: IntRange) {
+    fn assume_range(&mut self, value: SsaValue, range: IntRange) {
         let value = self.find(value);
         let before = self.range(value);
         let now = before.common(range);
@@ -348,7 +348,7 @@ impl Numbering<'_> {
         op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
         match op.guard.and_then(|guard| self.int(guard)) {
             Some(0) => {
-                self.stand_idle(value, &op);
+                self.replace_unused(value, &op);
                 return false;
             }
             Some(_) => op.guard = None,
@@ -399,7 +399,7 @@ impl Numbering<'_> {
             (OpKind::RequireTrue, &[condition]) if is_free => self.assume(condition, true),
             (OpKind::Index { offset }, &[index, length]) if is_free => {
                 let high = self.range(length).high.saturating_sub(1).saturating_sub(offset);
-                self.lies_within(index, IntRange { low: offset.saturating_neg(), high });
+                self.assume_range(index, IntRange { low: offset.saturating_neg(), high });
             }
             (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real]) if is_free => {
                 self.is_known_finite(real)
@@ -410,7 +410,7 @@ impl Numbering<'_> {
     }
 
     /// Replaces the result of an operation with a guard of 0 by a literal 0, because the result isn't used.
-    fn stand_idle(&mut self, value: SsaValue, op: &SsaOp) {
+    fn replace_unused(&mut self, value: SsaValue, op: &SsaOp) {
         if let Some(class) = op.kind.facts().result {
             let zero = self.literal(match class {
                 Class::Int => OpKind::Int(0),

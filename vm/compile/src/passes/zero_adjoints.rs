@@ -229,8 +229,8 @@ impl ZeroAnalysis<'_> {
             let zeroed =
                 zeroed.fold(0, |set, (_, range)| set | self.regions.which(|region| region.is_within(*range)));
             let slot = &mut self.at_start[jump.to as usize];
-            let there = slot.map_or(now | zeroed, |there| there & (now | zeroed));
-            has_changed |= slot.replace(there) != Some(there);
+            let known = slot.map_or(now | zeroed, |known| known & (now | zeroed));
+            has_changed |= slot.replace(known) != Some(known);
             let parameters = function.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
             for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
                 has_changed |= self.weaken(parameter, self.zeros[argument.0 as usize]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reviver_ctext::text::CText;
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_lab::c_programs::{CAsked, CQuestion, CompiledPrograms, compiler};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
@@ -13,7 +13,9 @@ use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 /// Returns a program for each function of reals, and for rotations and powers with integer exponents.
 fn texts(system: &str) -> Vec<String> {
-    let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
+    let of_reals = Function::ALL
+        .iter()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Real));
     let lines = of_reals.map(|function| {
         let sources = ["", ", a", ", a, b"][function.arity()];
         format!("add.{} y{sources}", function.name())
@@ -39,7 +41,8 @@ fn arguments(frac: u32) -> Vec<i64> {
     positive.into_iter().chain(negative).chain([i64::MIN]).collect()
 }
 
-/// Returns a question for a run with these inputs, and the interpreter's reals at its end, if it arrives.
+/// Returns a question for a run with these inputs, and the interpreter's reals at its end, if there is no
+/// trap.
 fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (CQuestion, Option<Vec<u64>>) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     for (name, value) in [("a", a), ("b", b)] {

@@ -182,7 +182,7 @@ fn status(text: &str, name: &str) -> i64 {
     found.and_then(|number| number.parse().ok()).unwrap()
 }
 
-/// Returns a question for each depth, with the interpreter's integers at its end, if it arrives.
+/// Returns a question for each depth, with the interpreter's integers at its end, if there is no trap.
 fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;
@@ -209,7 +209,7 @@ fn asked(program: &Arc<Program>, options: &[&str], depths: &[i64]) -> Vec<(Optio
 }
 
 #[test]
-fn the_limit_of_open_calls_is_the_programs_own() {
+fn the_limit_of_open_calls_is_that_of_the_program() {
     let program = program(WITH_FRAMES);
     let deep =
         status(&Candidate::at(CheckLevel::Checked, "", program.clone(), 0).unwrap().text.header(), "DEPTH");
@@ -222,7 +222,7 @@ fn the_limit_of_open_calls_is_the_programs_own() {
 }
 
 #[test]
-fn a_memory_without_room_has_a_status_of_its_own() {
+fn exhausted_memory_has_its_own_status() {
     let program = program(WITH_FRAMES);
     let full =
         status(&Candidate::at(CheckLevel::Checked, "", program.clone(), 0).unwrap().text.header(), "NO_ROOM");
@@ -238,7 +238,7 @@ fn a_memory_without_room_has_a_status_of_its_own() {
 /// An inlined call isn't counted while it runs, so the last call may be refused although the program would allow it;
 /// never the other way round.
 #[test]
-fn calls_in_place_are_within_the_limit_too() {
+fn inlined_calls_are_within_the_limit() {
     let program = program(&with_leaf());
     let header = Candidate::at(CheckLevel::Checked, "", program.clone(), 0).unwrap().text.header();
     let refusals = [status(&header, "DEPTH"), status(&header, "NO_ROOM")];

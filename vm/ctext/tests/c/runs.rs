@@ -323,7 +323,7 @@ fn sums_that_are_too_large_are_reported() {
 /// Bounds checks of indices that count with a loop are hoisted before it. In a loop that always has a first iteration,
 /// the first index is checked for any bound.
 #[test]
-fn indices_that_count_fail_where_a_round_would() {
+fn hoisted_bounds_checks_fail_like_iterations() {
     let loops = (0..8).map(|n| {
         let text = format!(
             ".inout x[6]: real, y: real, n\nadd n, {n}\nlocal i = 0\nfrom i == 0\n add y, x[i] + 1.0\n add i, 1\nuntil i >= n\n\

@@ -20,7 +20,7 @@ const TEXTS: [&str; 3] = [
     // Addresses are computed, and intermediate values are restored.
     ".in x[3]: real\n.out y[2]: real, z: real\nfor i in 0..3\n    compute\n        local s = x[i] * 0.5 + 1\n    apply\n        \
      add y[i % 2], s * s\n        add z, s / 4\n    uncompute\nrof\nadd z, y[1]\n",
-    // Rounding in the reverse sweep may change the sum: a small term behind a large one.
+    // Rounding in the reverse sweep may change the sum: a small term after a large one.
     ".in x[3]: real\n.out y[2]: real, z: real\nadd z, x[0]\nadd z, x[1] * 1e4\nadd y[0], z*z * x[2]\nsub z, x[1] * 1e4\nadd y[1], x[1]\n",
 ];
 
@@ -37,7 +37,8 @@ fn bits(system: RealSystem, numbers: [f64; 3]) -> [u64; 3] {
     numbers.map(|number| literal_bits(system, number))
 }
 
-/// Returns the words that a call should print: y[0], y[1], z, and the derivatives. Empty if the gradient isn't verified.
+/// Returns the words that a call should print: y[0], y[1], z, and the derivatives. Empty if the gradient isn't
+/// verified.
 fn expected(program: &Arc<Program>, inputs: [f64; 3], seeds: [f64; 3], level: CheckLevel) -> Vec<u64> {
     let system = program.module().real;
     let cells = |name: &str| program.cells(program.global(name).unwrap().0);

@@ -47,7 +47,7 @@ fn comments(module: Module, function: &str) -> Vec<String> {
 }
 
 #[test]
-fn lines_say_which_statement_they_are() {
+fn lines_name_their_statement() {
     let found = comments(module(), "run_forward");
     for expected in [
         "/* line 4: for i in 0..n */",

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use reviver_ctext::text::{CGradient, CText};
 use reviver_isa::Function;
-use reviver_isa::function::Form;
+use reviver_isa::function::Signature;
 use reviver_isa::names::{is_name, register_class};
 use reviver_lab::c_programs::compile;
 use reviver_lab::subject::Subject;
@@ -14,7 +14,9 @@ use reviver_vm::CheckLevel;
 
 /// Returns a program that calls every function of reals.
 fn all_functions(system: &str) -> String {
-    let of_reals = Function::ALL.iter().filter(|function| function.forms().any(|form| form == Form::Real));
+    let of_reals = Function::ALL
+        .iter()
+        .filter(|function| function.signatures().any(|signature| signature == Signature::Real));
     let lines = of_reals.map(|function| {
         let sources = ["", ", a", ", a, b"][function.arity()];
         format!("add.{} y{sources}\n", function.name())
@@ -42,7 +44,7 @@ fn compilers() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn compilers_have_nothing_to_say() {
+fn compilers_give_no_warnings() {
     let folder = tempfile::tempdir().unwrap();
     for compiler in compilers() {
         for system in ["f64", "f32", "fixed"] {
@@ -105,7 +107,7 @@ fn called(names: &BTreeSet<String>) -> String {
 }
 
 #[test]
-fn cells_may_be_called_what_the_text_calls_its_own() {
+fn cells_may_have_the_names_of_identifiers_in_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(".in a: real = 0.5, n = 3\n.out y: real, z: real\nrot a, z, y\nadd y, tanh(a)\nadd.powi y, a, n\nadd z, log(a)\n").unwrap();
     let first =

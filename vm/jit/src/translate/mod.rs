@@ -51,9 +51,9 @@ pub fn translate(
 
 /// Returns for each block whether it leads into a loop that doesn't contain it.
 fn enters_loop(function: &SsaFunction) -> Vec<bool> {
-    let rounds: HashSet<(u32, u32)> = back_edges(function, &dominators(function)).into_iter().collect();
-    let heads: HashSet<u32> = rounds.iter().map(|&(_, head)| head).collect();
-    let enters = |from: u32, to: u32| heads.contains(&to) && !rounds.contains(&(from, to));
+    let back_edges: HashSet<(u32, u32)> = back_edges(function, &dominators(function)).into_iter().collect();
+    let heads: HashSet<u32> = back_edges.iter().map(|&(_, head)| head).collect();
+    let enters = |from: u32, to: u32| heads.contains(&to) && !back_edges.contains(&(from, to));
     let blocks = (0..).zip(&function.blocks);
     blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }

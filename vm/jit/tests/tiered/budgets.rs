@@ -15,7 +15,7 @@ use crate::machines::{Machines, at_both_ends};
 use crate::texts::TRIED;
 
 #[test]
-fn every_budget_leads_to_the_interpreter_s_state() {
+fn every_budget_ends_in_the_state_of_the_interpreter() {
     for tried in TRIED {
         let [begin, far] = at_both_ends(tried);
         for budget in 0..tried.1 {
@@ -26,7 +26,7 @@ fn every_budget_leads_to_the_interpreter_s_state() {
 }
 
 #[test]
-fn adjoints_go_through_calls_as_the_interpreter_carries_them() {
+fn adjoints_of_calls_equal_those_of_the_interpreter() {
     for tried in [TRIED[1], TRIED[4]] {
         let [_, mut far] = at_both_ends(tried);
         for machine in far.each() {
@@ -84,7 +84,7 @@ fn adjoints_that_are_zero_keep_their_sign() {
 
 /// Code with many live values over a long block is compiled fast, by the single-pass register allocator.
 #[test]
-fn long_programs_are_compiled_soon() {
+fn long_programs_are_compiled_quickly() {
     let variables = 40;
     let names: Vec<String> = (0..variables).map(|n| format!("v{n}: real default 0.{}", n + 1)).collect();
     let mut text = format!(".inout {}\n", names.join(", "));
@@ -110,7 +110,7 @@ fn long_programs_are_compiled_soon() {
 }
 
 #[test]
-fn what_is_watched_and_reported_is_the_interpreter_s() {
+fn watch_reports_equal_those_of_the_interpreter() {
     // A step that names an adjoint isn't watched; a step that frees a value is.
     let mut machines = Machines::of(
         ".inout x: real default 1\n.out y: real\n.ancilla t: real\nadd.square y, x\nadd x', 1e-12\nvacate x'\n\
@@ -129,7 +129,7 @@ fn what_is_watched_and_reported_is_the_interpreter_s() {
 }
 
 #[test]
-fn machines_of_other_programs_and_states_that_are_none_are_the_interpreter_s() {
+fn machines_of_other_programs_and_invalid_states_are_interpreted() {
     let text = |cells| format!(".in n default 40\n.out A[{cells}]\nfor i in 0..n\n add A[i], i\nrof\n");
     let (small, mut large) = (Machines::of(&text(40)), Machines::of(&text(5000)));
     large.run_as(small.plain.program());
@@ -142,7 +142,7 @@ fn machines_of_other_programs_and_states_that_are_none_are_the_interpreter_s() {
 }
 
 #[test]
-fn code_that_takes_too_much_is_the_interpreter_s() {
+fn code_too_large_to_compile_is_interpreted() {
     let names: Vec<String> = (0..1500).map(|n| format!("v{n}")).collect();
     let branches = names.iter().map(|v| format!(" if n > 0\n add {v}, i\n fi n > 0\n")).collect::<String>();
     let text = format!(".in n default 20\n.out {}\nfor i in 0..n\n{branches}rof\n", names.join(", "));

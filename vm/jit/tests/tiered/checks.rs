@@ -8,7 +8,7 @@ use reviver_flow::graph::CodeDirection;
 use reviver_vm::{CheckLevel, Travel};
 
 use crate::machines::Machines;
-use crate::rounds::whole_function;
+use crate::unrolling::whole_function;
 
 /// Programs with a loop that changes a cell of loop-invariant address, where the bounds check is executed only in the
 /// loop. One index was checked against another array before; one is just after the end of a slice.
@@ -19,7 +19,7 @@ const PLACES_LOOKED_AT_LATE: [&str; 2] = [
 ];
 
 #[test]
-fn a_sum_replaces_a_check() {
+fn a_deferred_check_replaces_a_bounds_check() {
     for text in PLACES_LOOKED_AT_LATE {
         for k in [0, 9, 10, 11, -1, 1 << 40, i64::MIN] {
             let mut machines = Machines::of(text);
@@ -36,18 +36,19 @@ fn a_sum_replaces_a_check() {
 }
 
 #[test]
-fn a_trap_is_the_interpreter_s_however_late_it_comes() {
-    for (rounds, broken) in
+fn late_traps_equal_those_of_the_interpreter() {
+    for (iterations, broken) in
         [(1, "div"), (400_000, "div"), (400_000, "index"), (400_000, "vacate"), (3, "assert")]
     {
-        let at = rounds - 1;
+        let at = iterations - 1;
         let step = match broken {
             "div" => format!("add s, 10 / ({at} - i)"),
             "index" => format!("local k = i / {at} * 3\n add A[k], 1\n delocal k = i / {at} * 3"),
             "vacate" => format!("local k = i / {at}\n vacate k\n delocal k = i / {at}"),
             _ => format!("assert i < {at}"),
         };
-        let text = format!(".in n default {rounds}\n.out s, A[3]\nfor i in 0..n\n add s, i\n {step}\nrof\n");
+        let text =
+            format!(".in n default {iterations}\n.out s, A[3]\nfor i in 0..n\n add s, i\n {step}\nrof\n");
         let mut machines = Machines::of(&text);
         machines.run(Travel::Forward, u64::MAX >> 2);
         assert!(machines.plain.run(Travel::Forward, 1).is_err(), "{broken}");
@@ -57,7 +58,7 @@ fn a_trap_is_the_interpreter_s_however_late_it_comes() {
 
 /// A float that is too large is carried around a loop, and leaves it through memory before the loop ends.
 #[test]
-fn a_number_that_is_too_large_is_found_wherever_it_goes() {
+fn overflow_carried_around_a_loop_is_detected() {
     for (position, system) in [(0, "f64"), (7, "f32"), (30, "f64"), (58, "f64"), (59, "f32")] {
         let large = if system == "f64" { "1e200" } else { "1e30" };
         let text = format!(
@@ -81,7 +82,7 @@ fn sums_of_arrays(system: &str) -> String {
 }
 
 #[test]
-fn sums_that_are_too_large_are_found_in_the_end() {
+fn overflow_of_sums_is_detected_after_the_loop() {
     for (system, large) in [("f64", [1e160, -1e308]), ("f32", [1e20, -3e38])] {
         let machines = Machines::of(&sums_of_arrays(system));
         let first = machines.plain.program().cells(machines.plain.program().global("x").unwrap().0).start;
@@ -149,17 +150,17 @@ const MADE_ONCE: &str = ".inout x[6], y, n\nlocal i = 0\nfrom i == 0\n add y, x[
 fn indices_of_counted_loops_are_checked_once() {
     for text in COUNTED.into_iter().chain([MADE_ONCE]) {
         // Backward, the loop condition compares the counter for inequality, so it has no greatest value.
-        let ways = if text == MADE_ONCE {
+        let directions = if text == MADE_ONCE {
             vec![CodeDirection::Forward]
         } else {
             vec![CodeDirection::Forward, CodeDirection::Backward]
         };
-        for direction in ways {
+        for direction in directions {
             let (_, function) = whole_function(text, direction, CheckLevel::Checked);
             let function = optimized(function, &PASSES);
             let depths = loop_depths(&function, &dominators(&function));
-            let rounds = function.blocks.iter().zip(&depths).filter(|(_, depth)| **depth > 0);
-            let ops = rounds.flat_map(|(block, _)| &block.ops).filter_map(|&value| function.op(value));
+            let in_loops = function.blocks.iter().zip(&depths).filter(|(_, depth)| **depth > 0);
+            let ops = in_loops.flat_map(|(block, _)| &block.ops).filter_map(|&value| function.op(value));
             assert_eq!(ops.filter(|op| matches!(op.kind, OpKind::Index { .. })).count(), 0, "{function}");
         }
         for n in (-2..9).chain([99, 100, 101, 127]) {
@@ -183,7 +184,7 @@ fn indices_of_counted_loops_are_checked_once() {
 
 /// Elements with an offset that exceeds a word.
 #[test]
-fn offsets_of_indices_may_be_wider_than_words() {
+fn index_offsets_may_exceed_the_word() {
     for (text, steps) in [
         (".word 8\n.inout s\n.inout x[1000]\nfor i in 0..100\n add x[i + 200], 1\nrof\n", 400),
         (".word 8\n.inout x[200]\nfor i in 0..100\n add x[i + 100], 1\nrof\n", 400),

@@ -18,7 +18,7 @@ fn deep(calls: u32, limit: u32, at_the_bottom: &str) -> String {
 }
 
 #[test]
-fn deep_recursions_go_there_and_back() {
+fn deep_recursions_run_forward_and_backward() {
     let mut machines = Machines::of(&deep(20_000, 100_000, ""));
     for budget in [1, 77, 20_011, 123_456, 1 << 40] {
         machines.run(Travel::Forward, budget);
@@ -34,7 +34,7 @@ fn deep_recursions_go_there_and_back() {
 
 /// Calls with records at entry return, and calls with larger frames replace them.
 #[test]
-fn small_calls_make_room_for_large_ones() {
+fn memory_of_small_calls_is_reused_by_large_ones() {
     let text = |limit: u32, (g, q, m): (u32, u32, u32), cells: u32| {
         format!(
             ".limit depth {limit}\n.in g default {g}\n.in q default {q}\n.in m default {m}\n.out s\ncall P(g, q, m, s)\n\
@@ -62,7 +62,7 @@ fn small_calls_make_room_for_large_ones() {
 }
 
 #[test]
-fn as_many_calls_are_open_as_a_program_allows() {
+fn the_limit_of_open_calls_is_exact() {
     // Each second call contains another call.
     let (calls, most) = (200, 200 + 199 + 100);
     for limit in [0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 97, most - 2, most - 1, most, most + 1] {
@@ -73,7 +73,7 @@ fn as_many_calls_are_open_as_a_program_allows() {
 }
 
 #[test]
-fn a_trap_in_the_depth_is_the_interpreter_s() {
+fn a_trap_in_a_deep_call_equals_that_of_the_interpreter() {
     let broken =
         ["add A[k + 2], 1", "assert k > 1", "add s, 1 / (k - 1)", "add less, 1", "show s", "push less"];
     for at_the_bottom in broken {

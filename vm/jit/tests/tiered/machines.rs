@@ -30,13 +30,13 @@ impl Backend for Checked {
 /// Returns the runners of a program other than the interpreter: the evaluator after each pass, and native code.
 pub fn runners(program: &Program, level: CheckLevel) -> Vec<Arc<dyn Runner>> {
     let after = (0..=PASSES.len()).filter_map(|count| PASSES.get(..count));
-    let forms = after.map(|passes| {
+    let evaluated = after.map(|passes| {
         Arc::new(TieredRuntime::new(program, Checked).with_passes(passes).with_check_level(level))
             as Arc<dyn Runner>
     });
     let native: Arc<dyn Runner> =
         Arc::new(TieredRuntime::new(program, Jit::new().unwrap()).with_check_level(level));
-    forms.chain([native]).collect()
+    evaluated.chain([native]).collect()
 }
 
 /// Copies a state without the counts that only checked code keeps.

@@ -6,6 +6,6 @@ mod checks;
 mod depth;
 mod machines;
 mod places;
-mod rounds;
 mod texts;
 mod unchecked;
+mod unrolling;

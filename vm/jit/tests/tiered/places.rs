@@ -15,7 +15,7 @@ use crate::machines::{Machines, at_both_ends, both_ends, runners};
 use crate::texts::{TRIED, lossless};
 
 #[test]
-fn every_place_to_stop_at_is_heeded() {
+fn a_run_stops_at_every_stop() {
     for tried in TRIED {
         let [begin, far] = at_both_ends(tried).map(Machines::without_half_improved);
         let instructions = begin.plain.program().module().code.len() as u32;
@@ -37,7 +37,7 @@ fn scattered(program: &Program, first: u32, every: usize) -> Stops {
 }
 
 #[test]
-fn several_places_to_stop_at_are_heeded() {
+fn a_run_stops_at_several_stops() {
     for tried in TRIED {
         let [begin, far] = at_both_ends(tried);
         for (first, every) in [(2, 3), (1, 7), (4, 11), (5, 23)] {
@@ -106,7 +106,7 @@ fn an_observer_sees_the_states_of_the_interpreter() {
 }
 
 #[test]
-fn every_place_to_stop_at_is_heeded_without_checks() {
+fn a_run_stops_at_every_stop_without_checks() {
     let (text, steps) = lossless().last().unwrap();
     let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked).map(Machines::without_half_improved);
     for position in 0..begin.plain.program().module().code.len() as u32 {

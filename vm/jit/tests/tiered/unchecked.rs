@@ -5,8 +5,8 @@ use reviver_flow::graph::CodeDirection;
 use reviver_vm::{CheckLevel, Travel};
 
 use crate::machines::{Machines, both_ends};
-use crate::rounds::whole_function;
 use crate::texts::lossless;
+use crate::unrolling::whole_function;
 
 /// Index checks stay in unchecked code, because other checks were dropped in reliance on them.
 #[test]
@@ -22,7 +22,7 @@ fn indices_are_checked_in_unchecked_code() {
 
 /// A pair with an empty `apply` is elided, too.
 #[test]
-fn a_pair_without_apply_is_skipped_too() {
+fn a_pair_with_an_empty_apply_is_elided() {
     let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \
                 add t, i * 3\n   fi (i + j) & 1 == 0\n  rof\n apply\n uncompute\n add s, i\nrof\n";
     let mut machines = Machines::at(text, CheckLevel::Unchecked);
@@ -33,7 +33,7 @@ fn a_pair_without_apply_is_skipped_too() {
 }
 
 #[test]
-fn runs_without_checks_stop_where_others_do() {
+fn unchecked_runs_stop_at_the_same_steps() {
     for (text, steps) in lossless() {
         let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked);
         for budget in 0..steps {
@@ -55,7 +55,7 @@ fn skips(text: &str, direction: CodeDirection) -> usize {
 }
 
 #[test]
-fn computed_cells_are_restored_if_nothing_else_touches_them() {
+fn computed_cells_are_restored_if_apply_does_not_change_them() {
     let text = |declared: &str, computed: &str, applied: &str| {
         format!(
             ".in n default 3\n.out s, A[9]\n{declared}\ncompute\n for i in 0..n\n {computed}\n rof\napply\n {applied}\nuncompute\n\

@@ -37,11 +37,12 @@ pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
     let mut windows = Windows::new(flow, module.procedures.len());
     let numbered = numbered(module, flow, &mut windows);
     let (windows, indexings) = windows.finish();
-    let ways = [CodeDirection::Forward, CodeDirection::Backward];
-    let code = ways.map(|direction| with_landings(Emitter { flow, numbered: &numbered, direction }.code()));
+    let directions = [CodeDirection::Forward, CodeDirection::Backward];
+    let code =
+        directions.map(|direction| with_landings(Emitter { flow, numbered: &numbered, direction }.code()));
     let needs_windows = windows.iter().any(|entries| !entries.is_empty());
     let lookups =
-        ways.map(|direction| if needs_windows { lookups(&numbered, direction) } else { Vec::new() });
+        directions.map(|direction| if needs_windows { lookups(&numbered, direction) } else { Vec::new() });
     Resolved { code, calls: calls::calls(module, flow), lookups, windows, indexings }
 }
 

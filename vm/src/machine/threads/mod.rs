@@ -140,7 +140,7 @@ impl<B: Interpreted> Machine<B> {
             match self.make_tasks(bound, travel, left) {
                 Ok(made) => left -= made,
                 Err(Unfinished::Interrupted) => return Ok(Stop::Interrupted),
-                // The next round of the loop executes the tasks sequentially.
+                // The next iteration of the loop executes the tasks sequentially.
                 Err(Unfinished::ByOneThread) => {}
             }
         }
@@ -162,7 +162,7 @@ impl<B: Interpreted> Machine<B> {
         let program = Arc::clone(&self.program);
         let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
         // A run with fewer steps left would end within the tasks.
-        if left < self.min_steps() || !self.is_worth_threads(fork) {
+        if left < self.min_steps() || !self.pays_for_threads(fork) {
             return Err(Unfinished::ByOneThread);
         }
         let finished = self.finished(fork, travel, left);
@@ -196,7 +196,7 @@ impl<B: Interpreted> Machine<B> {
         self.threads.min_steps.saturating_mul(if is_native { NATIVE } else { 1 })
     }
 
-    fn is_worth_threads(&self, fork: &TaskFork) -> bool {
+    fn pays_for_threads(&self, fork: &TaskFork) -> bool {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
         let min_steps = self.min_steps();
         let is_short =

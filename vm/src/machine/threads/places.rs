@@ -14,7 +14,7 @@ use crate::stops::{Node, Stops};
 pub(crate) struct TaskPlaces {
     /// Breakpoints at the opening bounds of task regions, and those that the caller asked for.
     pub stops: Stops,
-    asked: Vec<Node>,
+    requested: Vec<Node>,
     /// Breakpoints after each call of a region, by its `fork`. They are created when threads first reach the
     /// region.
     after_calls: Mutex<HashMap<u32, Arc<Stops>>>,
@@ -22,19 +22,19 @@ pub(crate) struct TaskPlaces {
 
 impl TaskPlaces {
     /// Creates the breakpoints, including those that the caller asked for.
-    pub fn new(program: &Program, asked: Option<&Stops>) -> TaskPlaces {
+    pub fn new(program: &Program, requested: Option<&Stops>) -> TaskPlaces {
         let opens = program.flow().forks().iter().flat_map(|fork| {
             let before_fork = Node { position: fork.region.opens, backward: false };
             [before_fork, Node { position: fork.region.closes + 1, backward: true }]
         });
-        let asked = sorted(asked);
-        let stops = Stops::new(program, opens.chain(asked.iter().copied()));
-        TaskPlaces { stops, asked, after_calls: Mutex::default() }
+        let requested = sorted(requested);
+        let stops = Stops::new(program, opens.chain(requested.iter().copied()));
+        TaskPlaces { stops, requested, after_calls: Mutex::default() }
     }
 
     /// Returns true if the breakpoints were created for a run with these stops.
-    pub fn are_for(&self, asked: Option<&Stops>) -> bool {
-        self.asked == sorted(asked)
+    pub fn are_for(&self, requested: Option<&Stops>) -> bool {
+        self.requested == sorted(requested)
     }
 
     /// Returns the breakpoints after each call of a region, in either direction.

@@ -129,7 +129,7 @@ impl<B: Interpreted> Worker<'_, B> {
         let references = machine.state.references.get(machine.state.frame.references as usize..);
         let references = references.unwrap_or_default().to_vec();
         let waiting = self.take_waiting(machine, at, depth, &references);
-        self.go_behind(machine, depth)?;
+        self.run_to_return(machine, depth)?;
         let program = Arc::clone(&machine.program);
         let (_, call) = program.call(program.code[FORWARD][at as usize].a);
         let own_steps = machine.state.own_steps().abs_diff(first);
@@ -148,7 +148,7 @@ impl<B: Interpreted> Worker<'_, B> {
     }
 
     /// Runs until the call that was entered has returned.
-    fn go_behind(&self, machine: &mut Machine<B>, depth: usize) -> Result<(), Unfinished> {
+    fn run_to_return(&self, machine: &mut Machine<B>, depth: usize) -> Result<(), Unfinished> {
         let first = machine.state.step;
         while machine.state.calls.len() > depth {
             let left = self.left.saturating_sub(machine.state.step.abs_diff(first));

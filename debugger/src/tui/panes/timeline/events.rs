@@ -1,4 +1,4 @@
-//! The events above the timeline bar: one sign per column, and the names of marks beside theirs.
+//! The events above the timeline bar: one sign per column, and the names of marks next to theirs.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

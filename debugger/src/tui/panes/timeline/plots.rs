@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_value_can_be_seen_and_the_greatest_fills_the_band() {
+    fn the_least_value_is_visible_and_the_greatest_fills_the_band() {
         let level = |value, low, high| eighths(value, SampleRange { low, high }, 2);
         assert_eq!((level(3.0, 3.0, 9.0), level(9.0, 3.0, 9.0), level(3.0, 3.0, 3.0)), (1, 16, 1));
     }

@@ -11,7 +11,7 @@ use reviver_lab::c_programs::compiler;
 use reviver_lab::calls::CallEngine;
 use reviver_lab::calls::c_text::CTextCalls;
 use reviver_lab::calls::interpreter::InterpretedCalls;
-use reviver_lab::calls::verify::judge;
+use reviver_lab::calls::verify::verify_laws;
 use reviver_lab::campaign::seeds;
 
 use library::{LibraryCalls, LibraryPart};
@@ -33,7 +33,7 @@ struct Expected {
 fn hold(engine: &dyn CallEngine, expected: &Expected) {
     let seeds = seeds(expected.programs);
     let is_large = seeds.end.saturating_sub(seeds.start) >= expected.programs;
-    let tally = judge(engine, seeds, expected.each);
+    let tally = verify_laws(engine, seeds, expected.each);
     println!("{}: {tally:#?}", engine.name());
     // Bounds don't apply to a few programs.
     if !is_large {

@@ -71,7 +71,7 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let zero = operations.of_word(Class::Real, "constants[0]");
     let mut lines = vec![format!("zero = {zero};")];
     lines.extend(names.iter().zip(facts.operands).enumerate().map(|(n, (name, &class))| {
-        let word = operations.of_word(class, &format!("given[{n}u * stride + lane]"));
+        let word = operations.of_word(class, &format!("inputs[{n}u * stride + lane]"));
         format!("let {name} = {word};")
     }));
     let (mut fails, mut helper_iterations) = (None, 0);
@@ -79,16 +79,16 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
         Some(class) => {
             let written = operations.value(kind, "made", names)?;
             lines.extend(written.lines);
-            lines.push(format!("found[lane] = {};", operations.to_word(class, &written.text)));
+            lines.push(format!("outputs[lane] = {};", operations.to_word(class, &written.text)));
             (fails, helper_iterations) = (written.fails, written.iterations);
         }
         None => {
-            lines.push("found[lane] = 0lu;".to_owned());
+            lines.push("outputs[lane] = 0lu;".to_owned());
             fails = operations.fails(kind, names).or(fails);
         }
     }
     let fails = fails.map_or("failed".to_owned(), |fails| format!("failed | ({fails})"));
-    lines.push(format!("found[stride + lane] = select(0lu, 1lu, {fails});"));
+    lines.push(format!("outputs[stride + lane] = select(0lu, 1lu, {fails});"));
     lines.push("atomicStore(&statuses[lane], 2u);\n".to_owned());
     let (prelude, real) = (operations.prelude(1), operations.type_of(Class::Real));
     let wgsl = format!(
@@ -100,8 +100,8 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
         wgsl,
         non_resumable: None,
         constants,
-        given: 3,
-        found: 2,
+        inputs: 3,
+        outputs: 2,
         kept: 0,
         reports_steps: false,
         helper_iterations,
@@ -152,10 +152,10 @@ fn differences(
         .collect();
     let columns: [Vec<u64>; 3] = std::array::from_fn(|n| sets.iter().map(|set| set[n]).collect());
     let (mut values, mut failures) = (vec![0; lanes], vec![0; lanes]);
-    let given = columns.each_ref().map(Vec::as_slice);
+    let inputs = columns.each_ref().map(Vec::as_slice);
     DeviceShader::new(device, shader)
         .and_then(|shader| {
-            shader.run(&given, &mut [&mut values, &mut failures], lanes, u64::MAX, &AtomicBool::new(false))
+            shader.run(&inputs, &mut [&mut values, &mut failures], lanes, u64::MAX, &AtomicBool::new(false))
         })
         .unwrap();
     let mut count = 0;
@@ -215,7 +215,7 @@ fn pairs_are_exact_where_results_are_decorated() {
 /// Tests each implementation of 32-bit floats except the native one, if its probe is exact: few software devices fuse
 /// multiply-adds.
 #[test]
-fn singles_are_right_in_every_way_in_which_the_device_says_so() {
+fn every_exact_implementation_of_singles_is_right() {
     let numbers = kinds(RealSystem::F32, Word::W64);
     let Some(own) = device() else { return };
     for lowering in own.lowering().with_other_singles() {

@@ -10,7 +10,7 @@ use reviver_vm::watch::Rounding;
 use super::{ALL, GroupTranslation, VECTORS};
 
 impl GroupTranslation<'_> {
-    /// Translates a check of integers. The group is given up at once unless the check passes in all lanes.
+    /// Translates a check of integers. The group is abandoned at once unless the check passes in all lanes.
     pub(super) fn require_at_once(&mut self, op: &SsaOp, count: usize) -> Option<()> {
         let mut all = None;
         for n in 0..count {
@@ -41,7 +41,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Records a failed check of a real in the lanes of vector `n`. The group is given up later.
+    /// Records a failed check of a real in the lanes of vector `n`. The group is abandoned later.
     pub(super) fn require(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let first = *op.operands.first()?;
         let fails = match op.kind {

@@ -1,5 +1,5 @@
 //! Terminators of blocks: branches on which all lanes agree, safepoints, and the exit at the function's end. The group
-//! is given up if lanes diverge, and at all other exits.
+//! is abandoned if lanes diverge, and at all other exits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
@@ -25,7 +25,7 @@ impl GroupTranslation<'_> {
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
-            // A group doesn't go to the stop block: it is given up if its budget is exhausted.
+            // A group doesn't go to the stop block: it is abandoned if its budget is exhausted.
             SsaEnd::Safepoint { steps, skipped, next, .. } => self.safepoint((*steps, *skipped), next)?,
             SsaEnd::Exit { .. } => self.leave()?,
         }
@@ -38,8 +38,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Branches on a condition that may differ between lanes. If it does, the context receives the direction of each lane,
-    /// and the group is given up.
+    /// Branches on a condition that may differ between lanes. If it does, the context receives the direction of each
+    /// lane, and the group is abandoned.
     fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
         let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
         let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
@@ -57,13 +57,13 @@ impl GroupTranslation<'_> {
         self.lane.builder.set_cold_block(parted);
         self.lane.builder.ins().brif(any, parted, &[], no, &no_arguments);
         self.lane.builder.switch_to_block(parted);
-        let mut ways = self.lane.builder.ins().iconst(types::I64, 0);
+        let mut conditions = self.lane.builder.ins().iconst(types::I64, 0);
         for (n, &mask) in masks.iter().enumerate() {
             let own = self.lane.builder.ins().vhigh_bits(types::I64, mask);
             let own = self.lane.builder.ins().ishl_imm(own, (n * IN_VECTOR) as i64);
-            ways = self.lane.builder.ins().bor(ways, own);
+            conditions = self.lane.builder.ins().bor(conditions, own);
         }
-        self.lane.store(ways, GroupField::WAYS)?;
+        self.lane.store(conditions, GroupField::CONDITIONS)?;
         self.lane.builder.ins().jump(self.lane.failed, &[]);
         Some(())
     }
@@ -85,8 +85,8 @@ impl GroupTranslation<'_> {
         Some((*self.lane.blocks.get(jump.to as usize)?, arguments))
     }
 
-    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If the deferred checks are due, they
-    /// are tested first. The group is given up if too few steps are left or a check has failed.
+    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If the deferred checks are due,
+    /// they are tested first. The group is abandoned if too few steps are left or a check has failed.
     fn safepoint(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
@@ -125,7 +125,7 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.unchecked, later);
     }
 
-    /// Tests the deferred checks: the group is given up if one of them failed.
+    /// Tests the deferred checks: the group is abandoned if one of them failed.
     fn check(&mut self) -> Option<()> {
         for sum in self.sums {
             let sum = self.lane.builder.use_var(sum);

@@ -27,8 +27,8 @@ impl GroupTranslation<'_> {
         Some(made)
     }
 
-    /// Loads vector `n` of each steady load of a space that `ops` use. It is called before a store to the space, because
-    /// a load after the store could read the new content.
+    /// Loads vector `n` of each steady load of a space that `ops` use. It is called before a store to the space,
+    /// because a load after the store could read the new content.
     pub(super) fn load_before_store(&mut self, space: Space, ops: &[SsaValue], n: usize) -> Option<()> {
         for op in ops.iter().filter_map(|&value| self.group.function().op(value)) {
             for &value in op.operands.iter().chain(&op.guard) {
@@ -97,8 +97,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the machine address of the cell at a literal address, as a base and an offset in bytes. Returns `None` if the
-    /// address isn't a literal or the offset is too large.
+    /// Returns the machine address of the cell at a literal address, as a base and an offset in bytes. Returns `None`
+    /// if the address isn't a literal or the offset is too large.
     fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
         let first = literal(self.group.function(), address)?.checked_mul(self.distance(space))?;
         Some((self.lane.memory(space), i32::try_from(first).ok()?))
@@ -147,8 +147,8 @@ pub(super) fn unchanged(group: &GroupFunction) -> Vec<Space> {
     spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
 }
 
-/// Returns the loads that may be emitted in any block that uses them. They load a literal address of an `unchanged` space,
-/// and no store to the space precedes them in their block.
+/// Returns the loads that may be emitted in any block that uses them. They load a literal address of an `unchanged`
+/// space, and no store to the space precedes them in their block.
 pub(super) fn steady(group: &GroupFunction, unchanged: &[Space]) -> HashSet<SsaValue> {
     let function = group.function();
     let mut steady = HashSet::new();

@@ -1,10 +1,10 @@
-//! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register; any
-//! other value is a vector for each pair of lanes.
+//! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register;
+//! any other value is a vector for each pair of lanes.
 //!
-//! - Checks of reals are deferred. They are tested at the function's end, and from time to time in loops, because a loop
-//!   might not terminate after a failed check.
-//! - Checks of integers give the group up at once, because addresses may depend on the integers.
-//! - A branch on which lanes diverge gives the group up at once, too.
+//! - Checks of reals are deferred. They are tested at the function's end, and from time to time in loops, because a
+//!   loop might not terminate after a failed check.
+//! - A failed check of integers abandons the group at once, because addresses may depend on the integers.
+//! - A branch on which lanes diverge abandons the group at once, too.
 //! - An operation without a vector instruction is executed lane after lane, by the translation for one lane.
 //!
 //! | module | subject |
@@ -118,8 +118,8 @@ struct GroupTranslation<'a> {
     lane: Translation<'a>,
     /// Vectors of each value that differs between lanes.
     vectors: Vec<Vec<Option<ir::Value>>>,
-    /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds, otherwise
-    /// none.
+    /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds,
+    /// otherwise none.
     masks: Vec<Vec<Option<ir::Value>>>,
     /// Vectors that each block makes at their first use, so that they occupy no registers before. Code on
     /// only one of two paths through a block never makes such a vector first, because it would be undefined
@@ -127,21 +127,23 @@ struct GroupTranslation<'a> {
     known: HashMap<SharedVector, ir::Value>,
     /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,
-    /// Loads of literal addresses in unchanged spaces, without a store before them in their block. Each block that uses such
-    /// a load emits it again.
+    /// Loads of literal addresses in unchanged spaces, without a store before them in their block. Each block that uses
+    /// such a load emits it again.
     steady: HashSet<SsaValue>,
     /// Bits that are 0 unless a check has failed.
     found: Variable,
     /// Number of remaining steps below which deferred checks are tested.
     unchecked: Variable,
-    /// Sums of the reals that must be finite. If a sum is finite, so are its terms. A sum of finite terms overflows only if
-    /// they are so large that giving the group up costs little.
+    /// Sums of the reals that must be finite. If a sum is finite, so are its terms. A sum of finite terms overflows
+    /// only if they are so large that giving the group up costs little.
     sums: [Variable; VECTORS],
-    /// Greatest magnitudes of reals at the turning point (`largest`), of freed cells, and of differences from the start.
+    /// Greatest magnitudes of reals at the turning point (`largest`), of freed cells, and of differences from the
+    /// start.
     largest: [Variable; VECTORS],
     freed: [Variable; VECTORS],
     missed: [Variable; VECTORS],
-    /// Errors of freed cells and of differences from the start, by row: all vectors of a row precede those of the next one.
+    /// Errors of freed cells and of differences from the start, by row: all vectors of a row precede those of the next
+    /// one.
     freed_errors: Vec<Variable>,
     missed_errors: Vec<Variable>,
 }

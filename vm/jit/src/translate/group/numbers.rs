@@ -27,8 +27,8 @@ impl GroupTranslation<'_> {
         })
     }
 
-    /// Returns the mask of a comparison of a truth value with 0, from the mask of the truth value. Returns `None` for any
-    /// other comparison.
+    /// Returns the mask of a comparison of a truth value with 0, from the mask of the truth value. Returns `None` for
+    /// any other comparison.
     fn test_of_truth(&mut self, order: Order, a: SsaValue, b: SsaValue, n: usize) -> Option<ir::Value> {
         let is_zero = matches!(self.group.function().op(b)?.kind, OpKind::Int(0));
         let is_known = is_zero && !self.masks.get(a.0 as usize)?.is_empty();
@@ -94,8 +94,8 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Returns all vectors of a power with an integer exponent. If the exponent is the same for all lanes, exponents 0, 1
-    /// and 2 need no function call.
+    /// Returns all vectors of a power with an integer exponent. If the exponent is the same for all lanes, exponents 0,
+    /// 1 and 2 need no function call.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
         if self.group.uniformity(exponent) != Uniformity::Uniform || op.guard.is_some() {

@@ -1,5 +1,5 @@
-//! Order of a block's operations, and how often each is executed: once for all lanes, for each vector separately, or for
-//! all vectors together. This module knows no meaning of an operation.
+//! Order of a block's operations, and how often each is executed: once for all lanes, for each vector separately, or
+//! for all vectors together. This module knows no meaning of an operation.
 
 use cranelift_codegen::ir::InstBuilder;
 use reviver_compile::group::divergence::Uniformity;
@@ -22,8 +22,8 @@ enum Execution {
 }
 
 impl GroupTranslation<'_> {
-    /// Translates a block's operations. Runs of [`Execution::EachVector`] are executed for the first vector, and then for the
-    /// others, so that fewer values are alive at once.
+    /// Translates a block's operations. Runs of [`Execution::EachVector`] are executed for the first vector, and then
+    /// for the others, so that fewer values are alive at once.
     pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
         let mut waiting: Vec<usize> = Vec::new();
         for (place, &value) in ops.iter().enumerate() {

@@ -41,7 +41,7 @@ fn pauses(text: &str, direction: CodeDirection) -> usize {
 }
 
 #[test]
-fn rounds_that_literals_count_are_code_of_their_own() {
+fn loops_with_literal_bounds_are_unrolled() {
     let body = "add A[i], x[i] * 2\nrof\n";
     let declared = ".in x[9], n default 3\n.out A[9]\n";
     let called = |length| {

@@ -35,7 +35,7 @@ const MIXED: &str = "\
 ";
 
 #[test]
-fn a_written_tape_goes_back_both_ways() {
+fn a_written_tape_is_read_backward_and_by_the_inverse() {
     let folder = Folder::new();
     let mixed = folder.file("mixed.rasm", MIXED);
     let given = folder.file("given", "1\n0.5\n2\n0.25\n3\n-8.0\n");
@@ -165,7 +165,7 @@ fn one_value_fills_every_cell() {
 }
 
 #[test]
-fn a_saved_end_needs_nothing_more() {
+fn a_backward_run_from_a_saved_end_needs_no_values() {
     let folder = Folder::new();
     let state = folder.path("end").display().to_string();
     reviver(&format!("run programs/gcd.rasm --save-state {state}")).expect(0);

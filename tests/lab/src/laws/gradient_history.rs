@@ -1,5 +1,5 @@
-//! Laws of the gradient driver. In floats, a gradient without a history equals that with one, despite lost bits. A
-//! gradient with an early turning point equals that from the end.
+//! Laws of gradients with and without a history. In floats, a gradient without a history equals that with one, despite
+//! lost bits. A gradient with an early turning point equals that from the end.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{
@@ -31,7 +31,7 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
 }
 
 /// Law: turning after the last change of the loss gives the same gradient as turning at the end.
-pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
+pub fn turning_point(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }

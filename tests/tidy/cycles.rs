@@ -160,7 +160,7 @@ fn reached<'m>(known: &BTreeMap<&'m str, BTreeSet<&'m str>>, from: &str) -> BTre
 }
 
 #[test]
-fn no_files_know_each_other_in_a_circle() {
+fn files_have_no_circular_imports() {
     let found: Vec<String> = FREE.iter().flat_map(|member| circles(member)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -7,7 +7,7 @@ use crate::tree::{self, Body, DeclarationNode, Directive, Statement};
 use super::declare::Declared;
 
 /// A declaration that isn't visible at the use of its name.
-pub(super) struct Elsewhere {
+pub(super) struct OtherDeclaration {
     pub(super) span: Span,
     pub(super) what: String,
     pub(super) cure: String,
@@ -37,7 +37,7 @@ impl DeclaredKind {
 impl Declared<'_> {
     /// Returns a declaration of a name that is unknown in a procedure; `None` as the procedure is the text of
     /// macros.
-    pub(super) fn elsewhere(&self, name: &str, procedure: Option<u32>) -> Option<Elsewhere> {
+    pub(super) fn elsewhere(&self, name: &str, procedure: Option<u32>) -> Option<OtherDeclaration> {
         self.in_own_text(name, procedure)
             .or_else(|| self.in_main(name).filter(|_| procedure != Some(0)))
             .or_else(|| self.in_procedures(name, procedure))
@@ -45,7 +45,7 @@ impl Declared<'_> {
             .or_else(|| self.as_another_thing(name))
     }
 
-    fn in_own_text(&self, name: &str, procedure: Option<u32>) -> Option<Elsewhere> {
+    fn in_own_text(&self, name: &str, procedure: Option<u32>) -> Option<OtherDeclaration> {
         let number = procedure? as usize;
         let body = match number.checked_sub(1) {
             None => self.main_body(),
@@ -62,29 +62,29 @@ impl Declared<'_> {
                 "a local is seen from its `local` to its `delocal`, and in the blocks between them",
             ),
         };
-        Some(Elsewhere { span, what: what.into(), cure: cure.into() })
+        Some(OtherDeclaration { span, what: what.into(), cure: cure.into() })
     }
 
-    fn in_main(&self, name: &str) -> Option<Elsewhere> {
+    fn in_main(&self, name: &str) -> Option<OtherDeclaration> {
         let (kind, span) = declared_in(self.main_body(), name)?;
         let what = format!("main has {} of that name", kind.described());
         let cure =
             format!("procedures see `.var` and parameters: declare `.var {name}`, or pass `{name}` to it");
-        Some(Elsewhere { span, what, cure })
+        Some(OtherDeclaration { span, what, cure })
     }
 
-    fn in_procedures(&self, name: &str, own: Option<u32>) -> Option<Elsewhere> {
+    fn in_procedures(&self, name: &str, own: Option<u32>) -> Option<OtherDeclaration> {
         let others = (1..).zip(self.bodies()).filter(|(number, _)| Some(*number) != own);
         others.map(|(_, tree)| tree).find_map(|tree| {
             let (kind, span) = of_procedure(tree, name)?;
             let what = format!("the procedure `{}` has {} of that name", tree.name.text, kind.described());
             let cure =
                 "what a procedure declares is seen there only; values go in and out through its parameters";
-            Some(Elsewhere { span, what, cure: cure.into() })
+            Some(OtherDeclaration { span, what, cure: cure.into() })
         })
     }
 
-    fn in_macros(&self, name: &str) -> Option<Elsewhere> {
+    fn in_macros(&self, name: &str) -> Option<OtherDeclaration> {
         self.macro_trees().iter().find_map(|tree| {
             let parameter = tree.parameters.iter().find(|parameter| parameter.text == name);
             let (kind, span) = match parameter {
@@ -92,12 +92,12 @@ impl Declared<'_> {
                 None => declared_in(&tree.body, name)?,
             };
             let what = format!("the macro `{}` has {} of that name", tree.name.text, kind.described());
-            Some(Elsewhere { span, what, cure: "what a macro declares is seen there only".into() })
+            Some(OtherDeclaration { span, what, cure: "what a macro declares is seen there only".into() })
         })
     }
 
     /// Returns the procedure or the macro with this name.
-    fn as_another_thing(&self, name: &str) -> Option<Elsewhere> {
+    fn as_another_thing(&self, name: &str) -> Option<OtherDeclaration> {
         let (what, place, cure) = if let Some(tree) = self.bodies().find(|tree| tree.name.text == name) {
             let cure = format!("it is called: `call {name}(…)`; its results go into `inout` parameters");
             ("a procedure, no cell", tree.name.span, cure)
@@ -105,7 +105,7 @@ impl Declared<'_> {
             let tree = self.macro_trees().iter().find(|tree| tree.name.text == name)?;
             ("a macro, no cell", tree.name.span, format!("it is used as a statement: `{name} …`"))
         };
-        Some(Elsewhere { span: place, what: what.into(), cure })
+        Some(OtherDeclaration { span: place, what: what.into(), cure })
     }
 }
 

@@ -1,6 +1,6 @@
-//! Backward scans over stretches without residues, in programs that lose bits. The stretch is executed
-//! again in the other direction, which is faster. If nothing in it could stop the scan, the whole stretch
-//! is skipped; otherwise it is executed backward.
+//! Backward scans over intervals without residues, in programs that lose bits. The interval is executed again
+//! in the other direction, which is faster. If nothing in it could stop the scan, the whole interval is
+//! skipped; otherwise it is executed backward.
 
 use reviver_vm::Stop;
 
@@ -9,40 +9,40 @@ use super::watching::Watching;
 use super::{Session, scene};
 use reviver_vm::stops::{Node, Stops};
 
-/// Result of an attempt to skip the next stretch.
+/// Result of an attempt to skip the next interval.
 pub(super) enum Skip {
-    /// There is no such stretch, or it contains a reason to stop.
+    /// There is no such interval, or it contains a reason to stop.
     Nothing,
-    /// The stretch was skipped; the scan continues at its other end.
+    /// The interval was skipped; the scan continues at its other end.
     Skipped,
     Interrupted,
 }
 
 /// The stops of a scan for the opposite direction, computed when needed.
-pub(super) struct Forth {
+pub(super) struct OppositeScan {
     plan: Option<Option<Stops>>,
-    /// The step at the near end of a stretch that contains a reason to stop. This stretch isn't checked
+    /// The step at the near end of an interval that contains a reason to stop. This interval isn't checked
     /// again.
     busy: Option<i64>,
 }
 
-impl Forth {
-    pub fn new() -> Forth {
-        Forth { plan: None, busy: None }
+impl OppositeScan {
+    pub fn new() -> OppositeScan {
+        OppositeScan { plan: None, busy: None }
     }
 }
 
 impl Session {
-    /// Skips the next stretch if it contains no reason to stop and fits into the remaining steps.
-    pub(super) fn skip_stretch(&mut self, scan: &Scan, left: u64, forth: &mut Forth) -> Skip {
-        let Some(start) = self.timeline.branch().stretch(scan.travel) else { return Skip::Nothing };
+    /// Skips the next interval if it contains no reason to stop and fits into the remaining steps.
+    pub(super) fn skip_interval(&mut self, scan: &Scan, left: u64, opposite: &mut OppositeScan) -> Skip {
+        let Some(start) = self.timeline.branch().interval(scan.travel) else { return Skip::Nothing };
         let here = self.state().step;
-        if start.step.abs_diff(here) > left || forth.busy == Some(here) {
+        if start.step.abs_diff(here) > left || opposite.busy == Some(here) {
             return Skip::Nothing;
         }
-        // Without memory for copies, the stretch is executed backward.
+        // Without memory for copies, the interval is executed backward.
         let Ok(other_end) = start.try_clone() else { return Skip::Nothing };
-        let plan = forth.plan.get_or_insert_with(|| self.plan_forth(scan));
+        let plan = opposite.plan.get_or_insert_with(|| self.plan_opposite(scan));
         let Some(plan) = plan else {
             self.timeline.branch_mut().install(other_end);
             return Skip::Skipped;
@@ -54,7 +54,7 @@ impl Session {
         let (state, skip) = match self.is_quiet(scan, here, plan) {
             Some(true) => (other_end, Skip::Skipped),
             Some(false) => {
-                forth.busy = Some(here);
+                opposite.busy = Some(here);
                 (end, Skip::Nothing)
             }
             None => (end, Skip::Interrupted),
@@ -64,7 +64,7 @@ impl Session {
     }
 
     /// Builds the scan's plan for the opposite direction.
-    fn plan_forth(&self, scan: &Scan) -> Option<Stops> {
+    fn plan_opposite(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         for point in self.points.iter().filter(|point| point.enabled) {
             self.goals_of(point, scan.travel.reversed(), &mut goals);
@@ -89,13 +89,13 @@ impl Session {
     /// Runs to a step of the branch. Returns true if nothing before that step stops the scan, or `None` if
     /// the user interrupts.
     fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
-        let forth = scan.travel.reversed();
+        let opposite = scan.travel.reversed();
         let mut watching = Watching::default();
         while self.state().step != end {
-            if !self.goes_on(self.step_number()) {
+            if !self.may_continue(self.step_number()) {
                 return None;
             }
-            let node = Node::of(self.state(), forth);
+            let node = Node::of(self.state(), opposite);
             let looks = plan.contains(node);
             if looks {
                 if self.stops_at_state(scan, node) {
@@ -106,14 +106,14 @@ impl Session {
             let depth = self.state().calls.len();
             let steps = self.state().step.abs_diff(end).min(self.slice());
             let outcome = match looks {
-                true => self.timeline.run(forth, 1),
-                false => self.timeline.run_until(Some(plan), forth, steps),
+                true => self.timeline.run(opposite, 1),
+                false => self.timeline.run_until(Some(plan), opposite, steps),
             };
             if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 return Some(false);
             }
             let entered = matches!(scan.until, Until::Depth(d) if depth <= d && self.state().calls.len() > d);
-            if entered || self.has_hit(node, &mut watching, forth) {
+            if entered || self.has_hit(node, &mut watching, opposite) {
                 return Some(false);
             }
         }
