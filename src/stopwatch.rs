@@ -1,22 +1,23 @@
-//! Timing of several pieces of work, alternated in rounds so that disturbances affect all alike; the best round
-//! counts. This module knows no programs.
+//! Timing of several pieces of work. They are repeated in turns, so that disturbances affect all alike; the best time
+//! of each counts. This module knows no programs.
 
 use std::time::{Duration, Instant};
 
 /// Work that is timed repeatedly.
 pub struct TimedWork<'w, E> {
     work: Box<dyn FnMut() -> Result<(), E> + 'w>,
-    /// Number of executions in one timed part.
+    /// Number of executions of the work in one timed part.
     repeats: u32,
     best: Duration,
-    /// Duration of the first execution, before timed parts.
+    /// Duration of an execution before the timed parts.
     first: Duration,
 }
 
-/// Target duration of a timed part, long enough for the clock's resolution.
+/// Target duration of a timed part, which is long enough for the clock's resolution.
 const PART: Duration = Duration::from_millis(1);
 const MOST_REPEATS: u32 = 1 << 16;
-/// Work that takes at least this long isn't repeated, because warm caches don't matter.
+/// Work whose first execution takes at least this long isn't executed a second time before the timed parts. Cold
+/// caches don't matter then.
 const LONG: Duration = Duration::from_millis(100);
 
 impl<'w, E> TimedWork<'w, E> {
@@ -55,8 +56,8 @@ impl<'w, E> TimedWork<'w, E> {
     }
 }
 
-/// Times all pieces in turns until a time point, each equally often and at least once. Returns the number of complete
-/// rounds, and the error that ended the last one, if any.
+/// Times all pieces of work in turns until a time point: each equally often, and at least once. Returns the number of
+/// complete rounds, and the error if one ended the last round early.
 pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> (u64, Result<(), E>) {
     let mut rounds = 0;
     loop {

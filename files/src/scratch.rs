@@ -19,7 +19,7 @@ impl Scratch {
         tempfile::Builder::new().prefix("reviver-").tempdir().map(Scratch)
     }
 
-    /// The path of a file in the folder, whether or not it exists.
+    /// Returns the path of a name in the folder. The file needn't exist.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

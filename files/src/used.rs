@@ -1,4 +1,5 @@
-//! The files that a command reads, and the outputs that it requests; all are entered in one register.
+//! The files that a command reads, and the outputs that it requests. All of them are registered in one
+//! register.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};

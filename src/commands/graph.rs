@@ -50,7 +50,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// Counts the calls of a run, and returns them with its verdict.
+/// Runs the program and counts its calls. Returns the lines of the call tree, and the verdict on the run.
 fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
     let machine = start::machine(&options.given, program, Travel::Forward)?;
     let mut course = run_to_end::begin(machine, None, Travel::Forward)?;

@@ -1,6 +1,6 @@
-//! Choice of the hint that fits an attempt. An exercise's hints are tried in order; the last one always fits.
-//! Mistakes that are possible in every exercise have common hints: those that hide other mistakes (syntax, steps,
-//! memory, a missing cell), and leftover garbage.
+//! Choice of the hint that fits an attempt. An exercise's hints are tried in order; the last one always fits. Some
+//! mistakes are possible in every exercise and have common hints: syntax errors, too many steps, too much memory, a
+//! missing cell, and leftover garbage.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ pub struct HintCondition {
     pub trap: Option<String>,
     /// Start of an expectation line that isn't met.
     pub fails: Option<String>,
-    /// Word of the language that the program uses.
+    /// Word that the program uses, such as an instruction's name.
     pub uses: Option<String>,
     /// True if the program must be the initial one, false if it must be changed.
     pub start: Option<bool>,
@@ -42,7 +42,8 @@ pub struct HintCondition {
 pub struct Attempt {
     /// Messages of traps and of the assembler.
     pub messages: Vec<String>,
-    /// Lines that aren't met. Lines that only fail because of garbage are left out, unless they are about garbage.
+    /// Expectation lines that aren't met. Lines that fail only because of garbage are left out, except lines about
+    /// garbage.
     pub failing: Vec<String>,
     /// True if garbage is the only fault.
     pub has_only_garbage: bool,
@@ -92,7 +93,7 @@ pub struct FittingHint<'h> {
     pub hint: &'h ExerciseHint,
 }
 
-/// Creates a common hint.
+/// Creates a common hint: the problem `what`, the place, and the chapter to read.
 fn common(what: &str, place: &str, chapter: &str) -> ExerciseHint {
     ExerciseHint {
         when: HintCondition::default(),

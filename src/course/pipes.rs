@@ -1,5 +1,5 @@
-//! Both output pipes of a child, read as bytes arrive. Unix needs no threads for it, so grading works even if no more
-//! threads can be started. This module doesn't interpret the output.
+//! Both output pipes of a child, read as bytes arrive. On Unix, reading needs no threads, so grading works even if no
+//! more threads can be started. This module doesn't interpret the output.
 
 /// Event on a child's output pipes.
 pub enum Received {
@@ -71,7 +71,7 @@ mod system {
         }
     }
 
-    /// Reads the available bytes of a pipe. Returns `None` and closes the pipe at its end.
+    /// Reads available bytes of a pipe, at most [`PIECE`]. Returns `None` and closes the pipe at its end.
     fn piece<R: Read>(pipe: &mut Option<R>) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = vec![0; PIECE];
         let count = pipe.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut bytes))?;

@@ -3,8 +3,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`program`], [`state`], [`machine`], [`observer`] | a verified program, a state, a run that advances it, and observers of runs |
-//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, reasons why a run stops or traps, and explanations of traps |
+//! | [`program`], [`state`], [`machine`], [`observer`] | verified programs, states, runs, observers of runs |
+//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, breakpoints, traps and their explanations |
 //! | [`level`] | check levels for engines that replace the interpreter |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes in text form; residues in cells |
 //! | [`history`], [`checkpoint`], [`digest`] | records for going back; a state as bytes, and as a hash |

@@ -453,8 +453,8 @@ fn a_stack_that_cannot_be_emptied_is_a_warning() {
             "nothing pops an integer that is pushed here [push x] | declare `s` by `.garbage` instead of `.var`: then the program may end with values on its stack",
         ),
         (".inout x: real\n.var s[]\n push x\n pop x\n", "nothing uses the stack `s` [s]"),
-        // There are no warnings about stacks that may be undone backward, that have both a push and a pop, or
-        // that are declared suitably.
+        // The other texts cause no warning: with `uncall` a `push` may act as a `pop`, the stack has both a
+        // push and a pop, or it is declared with a suitable role.
         (".inout x\n.garbage s[]\n push x\n", ""),
         (".inout x\n.in s[]\n pop x\n", ""),
         (".inout x\n.var _s[], _c\n add x, 1\n", ""),

@@ -144,7 +144,8 @@ fn argument(argument: &ArgumentView) -> String {
     }
 }
 
-/// Renders the brackets of a line, outermost first. Arrows mark the targets of taken branches.
+/// Renders the brackets of a line from left to right, outermost first. An arrow marks the target of a taken
+/// branch.
 fn brackets(line: &CodeLine, columns: usize) -> String {
     let part = |column: usize| {
         let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);

@@ -6,8 +6,8 @@ use reviver_vm::Travel;
 use super::card::{CardView, Topic};
 use crate::outcome::Motion;
 
-/// Describes a movement in a sentence, or returns `None` if nothing moved. `before` and `after` are the
-/// cards of the next instruction before and after the movement.
+/// Describes a movement in a sentence. Returns `None` if the session hasn't moved. `before` is the card of
+/// the next instruction before the movement, `after` the one after it.
 pub fn described(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>) -> Option<String> {
     let (from, to) = (motion.from, motion.to);
     let passed = match motion.travel {
@@ -56,7 +56,7 @@ fn first_sentence(doc: &str) -> &str {
     doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.')
 }
 
-/// Converts a sentence for use inside another one, with a lower-case first letter.
+/// Returns a sentence with its first letter in lower case, for use inside another sentence.
 fn within(sentence: &str) -> String {
     let mut rest = sentence.chars();
     rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())

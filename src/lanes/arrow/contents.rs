@@ -38,7 +38,7 @@ impl<R: Read + Seek> ArrowTable<R> {
     }
 }
 
-/// Returns the bytes of the footer, which its length and the file mark follow.
+/// Returns the bytes of the footer. At the end of the file, the footer's length and the file mark follow it.
 fn table(source: &mut (impl Read + Seek)) -> Result<Vec<u8>, BrokenArrow> {
     let mut end = [0; 10];
     let whole = source.seek(SeekFrom::End(0))?;

@@ -16,13 +16,13 @@ use reviver_vm::{CheckLevel, Travel};
 
 use crate::no_shader::NoShader;
 
-/// Words of a lane's memory for calls that are open at once and are not inlined, such as those of a recursion. At this
-/// size, a hundred thousand lanes fill the memory that devices have.
+/// Maximum number of words in a lane's memory for calls that are not inlined, such as those of a recursion, and are
+/// active at the same time. With this size, a hundred thousand lanes fill the memory of common devices.
 const WORDS_OF_CALLS: u32 = 1 << 12;
-/// Lower bound on the number of such open calls, however many words they take.
+/// Minimum number of such calls for which there is memory, even if they need more than [`WORDS_OF_CALLS`].
 const LEAST_CALLS: u32 = 16;
 
-/// An SSA function, with the memory bound of the calls that it opens.
+/// An SSA function, with the bound on the memory of its calls.
 #[derive(Debug)]
 pub(crate) struct LaneFunction {
     pub function: SsaFunction,
@@ -31,7 +31,7 @@ pub(crate) struct LaneFunction {
     pub rows: Option<AdjointRows>,
 }
 
-/// Builds the SSA function from one end of a program to the other.
+/// Builds the SSA function of a run from one end of a program to the other.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't.

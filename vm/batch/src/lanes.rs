@@ -26,7 +26,7 @@ pub struct ShaderCell {
     pub address: usize,
 }
 
-/// The kind of run that every lane makes.
+/// The kind of run that every lane executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaneRunKind {
     /// A run from one end of the program to the other.
@@ -66,7 +66,7 @@ pub enum RequestedNumber {
 pub struct LanesRequest {
     /// The kind of run, the same for all lanes.
     pub run_kind: LaneRunKind,
-    /// The check level: unchecked lanes may omit checks that only find mistakes in a program.
+    /// The check level. Unchecked lanes may omit checks that only detect mistakes in a program.
     pub level: CheckLevel,
     /// The input cells, integers or reals. A lane's input words are their values, in this order.
     pub inputs: Vec<ShaderCell>,
@@ -76,7 +76,8 @@ pub struct LanesRequest {
     pub reports_steps: bool,
 }
 
-/// Returns the shader of a program's lanes. All cells that are not inputs have their values of `start`.
+/// Returns the shader of a program's lanes. At the start of a lane, each cell that isn't an input has its value in
+/// `start`.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't, or if a cell doesn't exist.
@@ -104,7 +105,7 @@ pub(crate) fn lane_shader(
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
-    // Zeros in sums are loaded, so word 0 of the constants is 0.
+    // Word 0 of the constants must be 0: see `LaneShader::constants`.
     let mut constants = vec![0];
     let first = beginning(&memory, &cells, &mut constants);
     let tables = StartTables::of(&function, &cells, counts, &mut constants);
@@ -146,7 +147,8 @@ fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<Vec<(u32, u64
     losses.iter().map(|loss| loss.iter().map(seed).collect()).collect()
 }
 
-/// Resolves a requested number to a cell or a loss.
+/// Resolves a requested number to a cell or a loss. Fails if the program has no such cell, or the request no such
+/// row.
 fn requested_word(
     program: &Program,
     number: RequestedNumber,
@@ -167,7 +169,8 @@ fn requested_word(
     }
 }
 
-/// Maps each input cell to the number of its input word.
+/// Maps each input cell to the number of its input word. Fails if a cell isn't a cell of a global, or is listed
+/// twice.
 fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut inputs = BTreeMap::new();
     for (word, &cell) in (0..).zip(&request.inputs) {
@@ -195,7 +198,7 @@ fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// Returns the initial content of a lane's memory.
+/// Returns the initial content of a lane's memory. Appends constants that it needs to `constants`.
 fn beginning(memory: &LaneMemory, cells: &StartCells, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut runs = Vec::new();
     // Call records are written before they are read, so they need no initial content.

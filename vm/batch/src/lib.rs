@@ -1,5 +1,5 @@
-//! Executes a program for very many inputs at once on a device reached through wgpu. Each program becomes one compute
-//! shader; one shader invocation is one lane.
+//! Executes a program for very many inputs at once on a device that wgpu can reach. Each program becomes one compute
+//! shader. A *lane* is one run of the program with its own inputs, and one invocation of the shader.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Courses as plain data, for files from which they can be resumed. The data of a file is validated. As in
+//! Checkpointed runs as plain data, for files from which they can be resumed. The data of a file is validated. As in
 //! any state file, wrong but valid numbers may cause wrong results, and nothing worse.
 
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::background::BackgroundTask;
 
-/// A request that the host executes.
+/// A request that the host must execute.
 #[derive(Debug)]
 pub enum Effect {
-    /// Ends the application and returns the terminal.
+    /// End the application and restore the terminal.
     Quit,
     /// Switch mouse capture on or off.
     Mouse(bool),

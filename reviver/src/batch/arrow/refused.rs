@@ -27,7 +27,7 @@ pub enum ArrowRefused {
     Array(#[from] ArrowError),
 }
 
-/// Returns the advice for a type that lanes don't take.
+/// Returns advice for a column whose type lanes can't have.
 fn cure(found: &DataType) -> &'static str {
     match found {
         DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => {

@@ -1,5 +1,5 @@
-//! Compares gradients of lanes with those of the CPU: the same bits, unless the lane fails. A lane must fail if the CPU
-//! recomputes the gradient with a history, or reports on it.
+//! Compares gradients of lanes with those of the CPU: they have the same bits, unless the lane fails. A lane must
+//! fail if the CPU recomputes the gradient with a history, or warns of it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::testing::device;
 /// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Returns the CPU's result for a lane.
+/// Returns the result that the CPU computes for a lane.
 fn expected(
     program: &Arc<Program>,
     seeds: &[SeededCell],
@@ -114,10 +114,11 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
-/// Length limit in bytes of shaders with several rows, because each row is also compiled separately.
+/// Maximum length, in bytes, of a tested shader with several rows. It is smaller, because each row is compiled
+/// separately, too.
 const OF_ROWS: usize = LONGEST / 2;
 
-/// Returns up to three losses of a program that are final at the same place.
+/// Returns up to three losses of a program that are final at the same position.
 fn together(program: &Program) -> Vec<usize> {
     let turn = |loss: usize| early_turn(program, &[loss]).and_then(|stops| stops.only());
     let losses = losses(program);
@@ -194,7 +195,7 @@ fn jacobian_rows_of_random_programs_are_gradients() {
 
 #[test]
 fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
-    // Adjoints at computed addresses, and one in a frame of a recursion.
+    // Programs with adjoints at computed addresses; one of them has such an adjoint in the frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
          for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",

@@ -1,4 +1,4 @@
-//! Shipped and random programs: each has a valid shader, or a reason why it has none.
+//! Shipped and random programs. Each of them has a valid shader, or an error says why it has none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,10 +19,11 @@ use crate::lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell, lane_
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 
-/// Length in bytes above which a driver's compiler takes many seconds.
+/// Maximum length, in bytes, of a shader that is compiled outside of a campaign. For longer ones, a driver's compiler
+/// takes many seconds.
 pub const LONGEST: usize = 48 << 10;
 
-/// Returns the initial state of a run, with defaults for all inputs that may be omitted.
+/// Returns the initial state of a run. Inputs that may be omitted have their defaults.
 pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
@@ -36,7 +37,7 @@ pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
     RunStart::new(program, state).unwrap()
 }
 
-/// Returns the cells of globals with certain roles.
+/// Returns the cells of all globals with a role for which `wanted` is true.
 pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell> {
     let globals = program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
@@ -47,12 +48,12 @@ pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell
     cells.collect()
 }
 
-/// Returns the shader of a whole run. Its inputs are all cells that users supply.
+/// Returns the shader of a whole run. Its inputs are all cells that the user supplies.
 pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<LaneShader, NoShader> {
     Ok(written(program, travel, level)?.shader)
 }
 
-/// Returns the same shader with its statistics.
+/// Returns the shader of [`whole`] with its statistics.
 pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<EmittedShader, NoShader> {
     let takes = |role| program.takes(role, travel);
     let gives = |role: Role| match travel {
@@ -69,12 +70,13 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
     lane_shader(program, &start(program, travel), &request)
 }
 
-/// Returns the shader of the gradient of a real.
+/// Returns the shader of the gradient of one loss.
 pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Result<LaneShader, NoShader> {
     gradients(program, &[loss], level)
 }
 
-/// Returns the shader of the gradients of several reals. Its outputs are, for each, the derivatives and then the loss.
+/// Returns the shader of the gradients of several losses. For each loss, the outputs are the derivatives, then the
+/// loss.
 pub fn gradients(
     program: &Arc<Program>,
     losses: &[usize],
@@ -127,14 +129,14 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     runs.collect()
 }
 
-/// Returns the addresses of real results.
+/// Returns the addresses of the real cells that are results.
 pub fn losses(program: &Program) -> Vec<usize> {
     let results = cells(program, Role::is_result);
     results.iter().filter(|cell| cell.space == Space::Reals).map(|cell| cell.address).collect()
 }
 
-/// Returns the random program of a seed, if it has a shader. Its cells may begin and end with anything, because random
-/// programs seldom clear their cells.
+/// Returns the random program with this seed, if it has a shader. Its cells may have any values at the start and at
+/// the end, because random programs seldom clear their cells.
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
     let text = reviver_lab::generate::program(seed, &profile);
@@ -142,7 +144,7 @@ pub fn random(seed: u64) -> Option<Arc<Program>> {
     whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
 }
 
-/// Returns the program of a source text.
+/// Assembles a source text to a program.
 pub fn program(text: &str) -> Arc<Program> {
     reviver_lab::subject::Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program
 }
@@ -184,7 +186,7 @@ fn every_shipped_program_has_shaders_or_a_reason() {
     }
 }
 
-/// The shipped programs with a run that devices refuse, with parts of the expected reasons.
+/// The shipped programs that have no shader for some run, with parts of the expected reasons.
 const REFUSED: &[(&str, &[&str])] = &[
     ("collatz", &["`push`"]),
     ("dot", &["`call`"]),

@@ -1,5 +1,5 @@
-//! Joins the two sweeps of a gradient into one function. Cells outside of memory become values from the start to the
-//! end.
+//! Joins the primal and the reverse sweep of a gradient into one SSA function. Cells that aren't in memory become SSA
+//! values that live across both sweeps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::passes::{PASSES, Pass, range_at_uses};
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
-/// Minimum number of neighbouring cells for a loop; fewer cells get one set of operations each.
+/// Least number of neighbouring cells that get a loop. Fewer cells get separate operations.
 const SHORTEST_LOOP: usize = 8;
 
 /// The program of a call function, and the known properties of its cells.
@@ -36,13 +36,13 @@ pub(super) struct Place<'p> {
 pub enum LargestScan {
     /// No number is needed.
     None,
-    /// Only cells that are values. Verification then uses a lower bound of the largest magnitude.
+    /// Only cells that are SSA values. Verification then uses a lower bound of the largest magnitude.
     Values,
     /// All reals of the program that the primal sweep changes.
     All,
 }
 
-/// The needs of an engine that differ from those of native code.
+/// Options of a call function that depend on the engine. The defaults are those of native code.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeeds<'n> {
     /// The numbers whose magnitudes verification needs.
@@ -53,7 +53,7 @@ pub struct CallNeeds<'n> {
     pub seeds: Option<&'n [Vec<(u32, u64)>]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
-    /// The passes that improve the function.
+    /// The optimization passes for the function.
     pub passes: &'n [Pass],
 }
 
@@ -80,7 +80,7 @@ pub(super) struct CallBuilder<'p> {
     starts: HashMap<SpacedCell, SsaValue>,
     /// The final blocks of the sweep that was joined last, each with the final values of cells.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
-    /// The last block of the turning point.
+    /// The last block of the code at the turning point.
     turn: Option<u32>,
     /// Values of cells at the turning point that differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
@@ -91,7 +91,7 @@ pub(super) struct CallBuilder<'p> {
 }
 
 impl<'p> CallBuilder<'p> {
-    /// Begins with a primal sweep.
+    /// Creates a builder from the SSA function of a primal sweep.
     pub fn new(
         primal: SsaFunction,
         place: Place<'p>,
@@ -114,7 +114,8 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Replaces the cells of the primal sweep, which ends at the position `to`, by values.
+    /// Replaces loads and stores of the primal sweep by SSA values, for cells that aren't in memory. The sweep ends at
+    /// the position `to`.
     pub fn primal(&mut self, to: u32) {
         self.lower(&reached(&self.function), to, 0);
     }
@@ -140,7 +141,7 @@ impl<'p> CallBuilder<'p> {
         self.store_results();
     }
 
-    /// Records the magnitudes of the program's reals in working memory, after a block.
+    /// Emits operations after a block that record the magnitudes of the program's reals in working memory.
     fn scan_memory(&mut self, block: u32) {
         let own = self.place.memory.own(Class::Real);
         let runs: Vec<Range<u32>> = self.place.memory.working_reals().collect();
@@ -215,7 +216,7 @@ impl<'p> CallBuilder<'p> {
         self.lower(&order, to, exits);
     }
 
-    /// Ends the reverse sweep in a new block. Returns the block, and the values of cells there.
+    /// Adds the block at which the reverse sweep ends. Returns the block, and the values of cells there.
     pub fn arrive(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let (block, mut cells) = self.meet();
         for (&cell, &value) in &self.turned {
@@ -225,8 +226,8 @@ impl<'p> CallBuilder<'p> {
         (block, cells)
     }
 
-    /// Ends the function after a block with the stores of adjoints. `checks` adds finiteness checks of them. Also
-    /// returns the number of the exit at the end.
+    /// Ends the function: stores the adjoints after the block `last`, and adds the exit. If `checks` is true, checks
+    /// that the adjoints are finite. Returns the function and the number of its exit.
     pub fn finish(
         mut self,
         (last, checks): (u32, bool),
@@ -267,8 +268,9 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses
-    /// reach get separate operations, so that engines may hold them in variables. Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells in memory. Cells that
+    /// computed addresses reach may get a loop. All others get separate operations with literal addresses, so that
+    /// engines may hold these cells in variables. Returns the last block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
@@ -288,8 +290,8 @@ impl<'p> CallBuilder<'p> {
         })
     }
 
-    /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many.
-    /// Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells, in ascending order. At
+    /// least [`SHORTEST_LOOP`] cells get a loop. Returns the last block.
     pub fn each_cell(
         &mut self,
         block: u32,
@@ -318,7 +320,7 @@ impl<'p> CallBuilder<'p> {
         after
     }
 
-    /// Adds a block that all final blocks of a sweep lead to, and returns it with the values of cells there.
+    /// Adds a block to which all final blocks of a sweep jump, and returns it with the values of cells there.
     fn meet(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let arrivals = std::mem::take(&mut self.arrivals);
         let cells: BTreeSet<SpacedCell> =
@@ -412,7 +414,8 @@ impl<'p> CallBuilder<'p> {
         value
     }
 
-    /// Returns the value of a cell at the turning point, or at the start as long as there is no turning point.
+    /// Returns the value of a cell at the turning point. Before the turning point is added, returns the value at the
+    /// start.
     fn at_turn(&mut self, cell: SpacedCell) -> SsaValue {
         let Some(turn) = self.turn else { return self.at_start(cell) };
         if let Some(&known) = self.turned.get(&cell) {
@@ -451,8 +454,8 @@ impl<'p> CallBuilder<'p> {
         row < count && self.is_seeded.contains(&real)
     }
 
-    /// Replaces cells outside of memory by values in all blocks of a sweep, given in postorder. Notes the final blocks
-    /// of the sweep, with the final values of cells. Drops operations that only count.
+    /// Replaces loads and stores by SSA values in all blocks of a sweep, for cells that aren't in memory. Records the
+    /// final blocks of the sweep, with the final values of cells. Drops operations that only count.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {
@@ -530,7 +533,7 @@ impl<'p> CallBuilder<'p> {
     }
 }
 
-/// Returns the space of a class's cells at the start.
+/// Returns the space of the start state that corresponds to a space of working memory.
 pub(super) fn start_space(space: Space) -> Space {
     match space.class() {
         Class::Int => Space::StartInts,

@@ -18,7 +18,7 @@ pub(crate) struct ResolvedCall {
     pub callee: u32,
     /// The callee's derivative rule, if it has one.
     pub rule: Option<u32>,
-    /// The known reference of each argument; none if cells must be read to find it.
+    /// The known reference of each argument; `None` if cells must be read to find it.
     pub known: Vec<Option<KnownReference>>,
     /// The numbers of the arguments with references that depend on cells.
     pub computed: Vec<u32>,
