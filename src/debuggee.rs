@@ -70,7 +70,7 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     })
 }
 
-/// Returns the memory limits of the timeline.
+/// Returns the limits on the timeline's memory, as the options set them.
 fn limits(options: &Debugged) -> TimelineLimits {
     let of_history = || {
         let history = usize::try_from(options.history).unwrap_or(usize::MAX);

@@ -40,7 +40,7 @@ pub fn device(name: &str) -> Fallible<Device> {
 #[derive(Debug)]
 pub struct Crash {
     how: String,
-    /// Its standard error up to the crash.
+    /// Standard error of the child up to the crash.
     pub words: String,
 }
 
@@ -55,7 +55,7 @@ impl Crash {
 pub struct Survived {
     /// Exit code; 0 if the process couldn't be started.
     pub code: i32,
-    /// Its complete standard error.
+    /// Complete standard error of the child.
     pub words: String,
 }
 

@@ -26,7 +26,8 @@ struct Case {
     weight: f64,
 }
 
-/// Returns the entropies for the distribution of `--inputs`; `None` without that option.
+/// Returns the entropies of inputs and results for the distribution in the file of `--inputs`. `None` without that
+/// option.
 pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> Fallible<Option<Entropy>> {
     let Some(path) = &account.inputs else { return Ok(None) };
     let cases = cases(path, program)?;

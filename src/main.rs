@@ -154,7 +154,7 @@ fn misuse(error: &clap::Error) -> Failure {
     failure
 }
 
-/// Converts clap's text. Its first paragraph is the error, the others are advice.
+/// Converts the text of a clap error to a failure. The first paragraph is the error, the others are advice.
 fn usage_failure(text: &str) -> Failure {
     let on_one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.trim().split("\n\n").map(on_one_line);

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kinds;
 
-/// Store in a folder; without a folder it keeps nothing.
+/// Store of probes in a folder. Without a folder, nothing is stored.
 #[derive(Clone, Debug)]
 pub struct ProbeFiles(Option<PathBuf>);
 

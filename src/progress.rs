@@ -74,7 +74,7 @@ pub struct LaneProgress {
     ahead: Mutex<LanesAhead>,
 }
 
-/// Information about the remaining lanes.
+/// Data from which the remaining time of a batch is estimated.
 #[derive(Default)]
 struct LanesAhead {
     bar: Option<ProgressBar>,

@@ -199,7 +199,7 @@ fn come_back(
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
-/// Runs to the program's end, with progress updates and the values of `show`.
+/// Runs to the end of the program. Meanwhile updates the progress line, and handles the values of `show`.
 pub fn go(way: RunToEnd<'_, '_>, course: &mut CheckpointedRun, travel: Travel) -> Fallible<Ending> {
     let RunToEnd { limit, mut shows, mut observer } = way;
     let what = if travel == Travel::Forward { "forward" } else { "backward" };

@@ -21,8 +21,8 @@ const MOST_REPEATS: u32 = 1 << 16;
 const LONG: Duration = Duration::from_millis(100);
 
 impl<'w, E> TimedWork<'w, E> {
-    /// Runs the work once, and again if it was quick. The second time, with warm caches, determines the number of
-    /// repetitions in a timed part.
+    /// Runs the work once, and a second time if the first run was quick. The second run has warm caches; its duration
+    /// determines the number of repetitions in a timed part.
     pub fn new(work: impl FnMut() -> Result<(), E> + 'w) -> Result<TimedWork<'w, E>, E> {
         let mut timed =
             TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX, first: Duration::ZERO };
@@ -48,8 +48,8 @@ impl<'w, E> TimedWork<'w, E> {
         Ok(())
     }
 
-    /// Returns the time of one execution in the best timed part, or the first execution's time if no part was
-    /// completed.
+    /// Returns the duration of one execution in the best timed part. If no timed part was completed, returns the
+    /// duration of an execution before them.
     pub fn seconds(&self) -> f64 {
         let is_timed = self.best < Duration::MAX;
         if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }

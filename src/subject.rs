@@ -16,7 +16,7 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::json_values::json_shape;
 use crate::{ended, engine, given, interrupt, output, read, start};
 
-/// Selected name: a global as a whole, or one of its cells.
+/// Cells selected by a name: a whole global, or one of its cells.
 #[derive(Clone, Debug)]
 pub struct Selection {
     pub name: String,

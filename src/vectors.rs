@@ -42,7 +42,8 @@ impl SelectedNumbers {
         Ok(SelectedNumbers { selections, bits })
     }
 
-    /// Parses a vector over results, which must be cells: values on a stack at the end have no name at the start.
+    /// Parses a vector over results. They must be cells, because values on a stack at the end have no name at the
+    /// start.
     ///
     /// # Errors
     /// The errors of [`SelectedNumbers::read`]; a stack.

@@ -50,7 +50,7 @@ impl PartEdge {
 /// The transition at the end of a part.
 enum PartExit {
     To(usize),
-    /// The first edge if the condition holds, otherwise the second one.
+    /// The first transition if the condition holds, otherwise the second one.
     Choice(Condition, PartEdge, PartEdge),
 }
 
@@ -70,7 +70,7 @@ pub struct Cutter<'k, 'p> {
     next: CompactString,
     pub parts: Vec<ProgramPart>,
     pub promoted: Vec<Promoted>,
-    /// The names of the promoted variables.
+    /// The names of the variables that became cells of the program.
     known: HashSet<CompactString>,
 }
 
@@ -80,7 +80,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         Cutter { keeper, next: next.into(), parts, promoted, known: HashSet::new() }
     }
 
-    /// Cuts a body; it begins with part 1.
+    /// Divides the body of main into parts; it begins with part 1.
     pub fn main(&mut self, body: &Body) {
         let first = self.reserve("the beginning", body.first().map(|node| node.span).unwrap_or_default());
         self.fill(first, body, PartExit::To(0));

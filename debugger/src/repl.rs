@@ -118,8 +118,8 @@ fn prompted(
     // Must precede the editor, which changes the settings.
     prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
-    // Must follow the editor, which installs another handler. Ctrl-C during a run stops the run. If the
-    // process already has a handler, that handler is responsible for stopping runs.
+    // Must follow the editor, which installs another handler. With this handler, Ctrl-C stops a run. If the
+    // process already has a handler, that one must stop runs.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     editor.set_helper(Some(Completion { console: console.clone(), hints }));
@@ -273,8 +273,8 @@ fn other(error: ReadlineError) -> io::Error {
 #[derive(Helper, Validator)]
 struct Completion {
     console: Rc<RefCell<Console>>,
-    /// True if hints are shown. They must be dim to differ from typed text, so `NO_COLOR` switches them
-    /// off.
+    /// True if hints are shown. Hints are dim, so that they differ from typed text; therefore `NO_COLOR`
+    /// switches them off.
     hints: bool,
 }
 

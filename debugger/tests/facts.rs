@@ -522,7 +522,7 @@ fn a_line_with_a_call_is_entered_once_from_either_side() {
             while session.resume(travel).reason != end {
                 stops.push(session.step_number());
             }
-            // A run that starts on the first line has reached it already.
+            // A run that starts on the first line isn't stopped there.
             let expected = usize::from(line != "3" || travel == Travel::Backward);
             assert_eq!(stops.len(), expected, "line {line}, {travel:?}: {stops:?}");
         }

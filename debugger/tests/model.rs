@@ -210,7 +210,7 @@ impl Watched {
         }
     }
 
-    /// Returns the values for [`Condition::Grows`]: the sum, or each of the cells.
+    /// Returns the values that [`Condition::Grows`] compares: the sum, or the value of each cell.
     fn values(&self, model: &Model, step: usize) -> Vec<f64> {
         let number = |cell: &String| model.number(cell, step);
         match self.is_sum {
@@ -228,7 +228,7 @@ enum Condition {
     Rest(i64),
     /// True if the written value is greater than the previous one.
     Grows,
-    /// True if the cell holds the written value, which is the case after every write.
+    /// True if the cell equals `$new`, which is so after every write.
     Written,
 }
 
@@ -384,7 +384,8 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    /// Leaves the call of the frame `outward` calls further out, or of the outermost one.
+    /// Runs to the end of a call: that of the frame `outward` calls further out, or of the outermost one if
+    /// there are fewer.
     fn finish(&mut self, travel: Travel, outward: usize) {
         let (model, points) = (self.model, &mut self.points);
         let depth = |step: usize| model.states[step].calls.len();
@@ -484,8 +485,8 @@ impl<'a> Play<'a> {
         self.moved(format!("{travel:?} to a write of {cell} if {text}"), to, Some(motion.unwrap()));
     }
 
-    /// Checks the history of a cell: it lists every change in the order of time, and `why` reports the last
-    /// write.
+    /// Checks the history of a cell, which must list every change in the order of time. Also checks that
+    /// `why` reports the last write.
     fn ask(&mut self, dice: &mut Dice) {
         let values: Vec<&String> = self.model.cells.iter().filter(|cell| !cell.ends_with('\'')).collect();
         let Some(&cell) = values.get(dice.below(values.len())) else { return };

@@ -348,7 +348,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > last a\na: 0 -> 1 by `add a, 1` (line 2, step 1)\nstep 0, line 2: add a, 1\n> print a\na = 0\n\
          > info events\nthere are none\n",
     ),
-    // Edits at the same time point begin one branch, unless a mark or fence there would be lost.
+    // Several edits at one time point begin a single branch, unless a mark or fence there would be lost.
     (
         ".inout a, b\nadd a, b\n",
         "set a = 1\nset b = 2\nmark here\nset a = 3\nundo\nprint a\ngoto here\nprint a\n\
@@ -365,7 +365,7 @@ const OWN: &[(&str, &str, &str)] = &[
         "gradient y\n",
         "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
     ),
-    // A failed comparison is reported with the values of its sides; other conditions without values.
+    // For a failed comparison, the values of both sides are reported; for other conditions, no values.
     (
         ".out a\nadd a, 1\n",
         "expect a == 1 and a < 2\n",

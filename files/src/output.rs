@@ -33,7 +33,7 @@ pub enum Replaces {
     /// Only an empty file or one that begins with these bytes may be replaced; only earlier outputs of the
     /// same kind begin with them. The text names the kind with its article, such as "a picture".
     Beginning(&'static str, Vec<u8>),
-    /// Any file may be replaced except those in use: the user insists.
+    /// Any file may be replaced, except files that the command uses. The user has asked for this.
     Anything,
     /// The input that was read under the same name may be overwritten.
     Itself,
@@ -75,7 +75,8 @@ pub enum WriteError {
     },
 }
 
-/// Returns the other name under which a file is in use, as the end of a message.
+/// Returns the end of a message: the other name under which a file is in use. Returns an empty text if the
+/// names are equal.
 fn as_named(path: &Path, other: &Path) -> String {
     if path == other {
         String::new()
@@ -158,7 +159,7 @@ impl Output {
 
     /// Opens a temporary file to which the chunks of the output are written.
     pub(crate) fn grow(&self) -> Result<write::GrowingFile, WriteError> {
-        // The register's entry for this output must not count as a conflict with itself.
+        // This output's own entry in the register must not count as a conflict.
         let destination = self.checked_besides_itself()?;
         write::grow(&self.path, &destination, self.insists()).map_err(|error| self.refused(error))
     }

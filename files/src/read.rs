@@ -16,7 +16,8 @@ const LONGEST_STREAM: u64 = 256 << 20;
 pub enum Content {
     /// A program, a script, or keys: at most 256 MiB.
     Text,
-    /// An image, a state, or values: limited by memory only; at most 256 MiB from a stream.
+    /// An image, a state, or values. A file may have any size that fits into memory; a stream may have at
+    /// most 256 MiB.
     Data,
 }
 
@@ -73,7 +74,8 @@ impl Content {
     }
 }
 
-/// Reads all bytes of a source. `length` is the file's size according to the system, or `None` for a stream.
+/// Reads all bytes of a source. `length` is the size of the file as the system reports it, or `None` for a
+/// stream. Returns an error if there are more bytes than the content may have.
 pub(crate) fn bounded(
     source: impl Read,
     length: Option<u64>,

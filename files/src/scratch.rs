@@ -1,4 +1,5 @@
-//! A private temporary folder for the output of another program; it is removed when its owner is dropped.
+//! A private temporary folder for the output of another program. It is removed when the [`Scratch`] is
+//! dropped.
 
 use std::fs;
 use std::io;

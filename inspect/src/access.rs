@@ -62,9 +62,9 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
                     .callee(node.instruction())
                     .is_some_and(|p| memory.program().rule(p).is_some())
         }
-        // A ruled call has two parts, the body and the rule. The first part runs backward from its end to
-        // its entry, where the second begins. The second part runs forward from its entry to its end, where
-        // the call returns.
+        // A ruled call has two parts, the body and the rule. The first part runs backward, from its end to
+        // its entry; there the second part begins. The second part runs forward, from its entry to its end;
+        // there the call returns.
         OperandShape::Boundary => {
             !node.backward && state.calls.last().is_some_and(|record| record.part != Part::Whole)
         }
@@ -88,7 +88,8 @@ fn visit_operands(memory: &Memory, state: &State, at: u32, visit: &mut impl FnMu
     });
 }
 
-/// Returns true if the step from `node` to `position` was a taken branch.
+/// Returns true if the step from `node` was a branch that was taken. `position` is the position after the
+/// step.
 pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
     let step = memory.program().flow().step(node.instruction());
     let is_branch = step.is_some_and(|step| matches!(step.link, StepLink::Partner(_)));

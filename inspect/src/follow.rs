@@ -10,8 +10,8 @@ use crate::points::{WatchMode, candidates};
 
 /// An observer of states during a run.
 pub trait RunObserver {
-    /// Observes a state: after the instruction of one of the places, at a requested step, or at the end of
-    /// a direction.
+    /// Observes a state. It is the state after an instruction at one of the places, at a requested step, or
+    /// where the run in one direction ends. In the first case, `behind` is the instruction.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
     /// Observes a state at one of the places, before the instruction there is executed.

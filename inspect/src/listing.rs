@@ -226,7 +226,7 @@ impl Listing {
         Listing { files, lines, instructions, origins, inverse }
     }
 
-    /// Returns the source files: the main file first, then included files.
+    /// Returns the source files: first the main file, then the included files.
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
@@ -240,8 +240,8 @@ impl Listing {
         }
     }
 
-    /// Returns the original source line of an instruction of an image, if the image records it: `line 12`
-    /// or `lib/vector.rasm:12`.
+    /// Returns the source line from which an instruction of an image was assembled: `line 12` or
+    /// `lib/vector.rasm:12`. Returns `None` if the image doesn't record it.
     pub fn origin(&self, at: u32) -> Option<String> {
         let origins = self.origins.as_ref()?;
         let line = origins.line(at)?;
@@ -264,7 +264,7 @@ impl Listing {
         self.instructions.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the first line at or after `line` in the same file that has instructions.
+    /// Returns the first line with instructions in the same file, from `line` on.
     pub fn with_instructions(&self, line: Line) -> Option<Line> {
         let (found, _) = self.instructions.range(line..).next()?;
         (found.file == line.file).then_some(*found)
@@ -295,7 +295,8 @@ impl Listing {
         (number, run.len().max(1))
     }
 
-    /// Returns the statement of a line, without label and comment and with normalized blanks.
+    /// Returns the statement of a line, without its label and comment. Each sequence of blanks becomes a
+    /// single blank.
     pub fn statement(&self, line: Line) -> String {
         let text = self.text(line);
         let text = text.split(';').next().unwrap_or_default();

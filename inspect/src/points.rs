@@ -112,7 +112,7 @@ pub const UNNUMBERED: u32 = 0;
 /// A breakpoint or a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The number shown to the user, counted from 1, or [`UNNUMBERED`].
+    /// The number that the user sees, counted from 1; [`UNNUMBERED`] for internal points.
     pub id: u32,
     /// The event that the point waits for.
     pub trigger: Trigger,
@@ -215,8 +215,8 @@ impl Point {
         innermost.after_names_of(is_open.then_some(scope.depth))
     }
 
-    /// Evaluates the condition and the message of a point that was reached, given the scene of the
-    /// innermost frame.
+    /// Evaluates the condition and the message of a point that was reached. `innermost` is the scene of the
+    /// innermost frame. A condition without a value doesn't prevent the hit.
     pub fn verdict(&self, innermost: Scene<'_>) -> PointVerdict {
         let condition_error = match self.holds(innermost) {
             Ok(false) => return PointVerdict::Passes,
@@ -302,11 +302,11 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
             let is_asked = cells.first().is_adjoint() || is_asked && !slot.adjoint;
             touches |= is_asked && cells.may_have(memory, procedure, slot);
         });
-        // The reads of call arguments and of a branch's partner are cheap to check when the step is
-        // reached. Going backward, a call is undone where its procedure begins.
+        // Call arguments and a branch's partner may be read at these steps; that is checked when the step is
+        // reached. Going backward, a call is undone at the beginning of its procedure.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        // A task that only reads a cell accumulates its adjoint separately.
+        // A task accumulates the adjoints of cells that it only reads separately.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
                 OperandShape::Call => flow.accumulates_separately(memory.program().module(), at),

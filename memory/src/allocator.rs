@@ -35,7 +35,7 @@ impl EndingAllocator {
 
     #[cold]
     fn refused(self, bytes: usize) -> ! {
-        // Unwinding out of an allocator is undefined behaviour: a panic ends the process here.
+        // Unwinding out of an allocator is undefined behaviour, so a panic in `end` aborts the process.
         let _guard = AbortsOnUnwind;
         (self.end)(bytes)
     }

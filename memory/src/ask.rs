@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(collected(0..3), Ok(vec![0, 1, 2]));
     }
 
-    /// A source that yields its bytes one at a time, with an interruption before each.
+    /// A source that yields one byte at a time, and reports an interruption before each byte.
     struct Dripping {
         left: usize,
         is_interrupted: bool,

@@ -49,12 +49,12 @@ pub enum Error {
     Class { name: String, class: Class },
     #[error("there is no cell `{name}`: {why}")]
     Index { name: String, why: IndexErrorText },
-    /// A stack named as cells; only the program accesses values on stacks.
+    /// A stack that is named where cells are expected. Only the program itself accesses values on stacks.
     #[error("`{name}` is a stack, which has no cells: copy the value to a cell in the program")]
     Stack { name: String },
     #[error("`{name}` has {cells} cells, but one was requested: name one of them, such as `{name}[0]`")]
     Several { name: String, cells: usize },
-    /// A handle of one program used with another.
+    /// A handle of one executable that is used with another one.
     #[error("this handle belongs to a different `Executable`: look the name up in this one")]
     Foreign,
 

@@ -1,5 +1,5 @@
-//! Losses: a real cell, or a seeded sum of real cells, with the turning point of its gradient and the code of both
-//! sweeps. This module executes nothing.
+//! Losses: a real cell, or a seeded sum of real cells. A loss has the turning point of its gradient, and the code of
+//! both sweeps. This module executes nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -99,7 +99,7 @@ impl LossCell {
         seeded_sum(&self.shared.of.program, &self.seeds, values)
     }
 
-    /// Returns true if the gradient of another loss has the same turning point.
+    /// Returns true if the gradients of this loss and of `other` have the same turning point.
     pub(super) fn turns_with(&self, other: &LossCell) -> bool {
         self.shared.turn == other.shared.turn
     }

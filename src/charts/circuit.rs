@@ -287,8 +287,8 @@ impl<'p> Drawing<'p> {
         Some(product)
     }
 
-    /// Returns the symbol of a `xor` with a product. A product of 0 flips nothing; one with a constant
-    /// other than 1 is no gate on single bits.
+    /// Returns the symbol for `xor` of a target with a product. If the product is always 0, there is no symbol. If
+    /// the constant factor isn't 1 or absent, the product isn't a single bit, so the instruction is a box.
     fn flip(&mut self, target: &Operand, product: Product) -> Result<Symbol, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
             return Ok(Symbol::Box);

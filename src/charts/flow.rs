@@ -170,7 +170,7 @@ fn step(
     }
 }
 
-/// Shortens a long box. A box with only temporaries gets a placeholder.
+/// Shortens a box with too many lines. A box without lines, which only computes temporaries, gets a placeholder.
 fn fold(node: &mut FlowNode) {
     if node.shape == FlowShape::Steps && node.lines.is_empty() {
         node.lines.push("(an expression)".to_owned());

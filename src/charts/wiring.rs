@@ -20,7 +20,7 @@ pub enum CircuitBound {
     Wires,
 }
 
-/// A cell: its declaration, and its number in that declaration.
+/// A cell: its declaration, and its row-major index in that declaration.
 pub type CellKey = (Base, u64);
 
 /// The wires and the gates of a part of main.

@@ -74,7 +74,7 @@ fn unverified(error: Error) -> Failure {
 /// Reason why a batch ended early.
 struct BatchStop {
     failure: Failure,
-    /// True if the results of earlier lanes can be kept, because the failure wasn't in writing them.
+    /// True if the results of earlier lanes may be kept. False if writing them failed.
     can_keep: bool,
 }
 

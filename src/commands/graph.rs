@@ -19,7 +19,7 @@ use crate::output::picture;
 use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::{ended, read, start, streams};
 
-/// Content of the drawing.
+/// Flow charts and call tree to draw.
 struct GraphPage {
     file: String,
     charts: Vec<FlowChart>,

@@ -60,7 +60,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// Returns the places of `--at`, as the debugger resolves them, and their label.
+/// Returns the places that `--at` names, resolved as in the debugger, and a label for them.
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;

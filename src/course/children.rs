@@ -116,7 +116,7 @@ impl ChildOutput {
         ChildOutput { pipes: ChildPipes::of(child), limits, line, complaint, may_complain: true }
     }
 
-    /// Collects grades until all are there, the child exits, or it exceeds a limit.
+    /// Collects grades until there are `count` of them, or until the child exits or exceeds a limit.
     fn follow(&mut self, count: usize, grades: &mut Vec<Json>) -> Fallible<ChildEnding> {
         let has_come = interrupt::flag();
         let mut since = Instant::now();
@@ -203,7 +203,7 @@ fn stopped(signal: Signal) -> Failure {
     )
 }
 
-/// Returns the grade of an exercise that ended its process; `known` identifies the exercise.
+/// Returns the grade of an exercise that ended its process. `known` has the JSON members that identify the exercise.
 pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -> Json {
     let mut members = known;
     members.insert("state".into(), "failed".into());

@@ -23,13 +23,13 @@ pub struct ExerciseHint {
     pub lesson: String,
 }
 
-/// Condition of a hint; all given parts must hold.
+/// Condition under which a hint fits. Parts that are `None` always hold; all others must hold.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HintCondition {
     /// Text that occurs in the message of a trap, or of an assembler error.
     pub trap: Option<String>,
-    /// Start of an expectation line that isn't met.
+    /// Beginning of an expectation line that isn't met.
     pub fails: Option<String>,
     /// Word that the program uses, such as an instruction's name.
     pub uses: Option<String>,
@@ -74,7 +74,7 @@ struct HintTables {
 /// Parses the hints of an exercise.
 ///
 /// # Errors
-/// The text has another structure, or a hint is unreachable.
+/// The text isn't a valid list of hints, or a hint can never be given.
 pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
     let HintTables { hint: hints } = toml::from_str(text)?;
     let is_last = |hint: &ExerciseHint| hint.when == HintCondition::default();
@@ -180,9 +180,9 @@ fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     }
 }
 
-/// Returns the first hint that fits. A fundamental mistake (syntax, steps, memory, a missing cell) has priority over
-/// the exercise's hints, unless one of these matches the assembler's message. The garbage hint comes before the
-/// exercise's last hint, which is only a guess.
+/// Returns the first hint that fits. The common hint for a syntax error, too many steps, too much memory or a missing
+/// cell has priority over the exercise's hints, unless one of these matches the assembler's message. The garbage hint
+/// comes before the exercise's last hint, which is only a guess.
 pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
     let common = |hint| FittingHint { number: None, hint };
     let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });

@@ -14,7 +14,7 @@ pub struct Score {
     /// Number of all lines.
     pub asked: usize,
     pub points: u32,
-    /// Points of all lines.
+    /// Points for an exercise in which all lines are met.
     pub most: u32,
 }
 
@@ -29,7 +29,7 @@ impl Score {
         })
     }
 
-    /// Returns the full score.
+    /// Returns the score of an exercise in which all lines are met.
     #[must_use]
     pub fn full(self) -> Score {
         Score { met: self.asked, points: self.most, ..self }

@@ -16,7 +16,7 @@ use super::cells::ObservedCell;
 pub struct Sampled {
     /// True if the adjoints of the real cells are recorded too.
     pub adjoints: bool,
-    /// True if the difference between the two directions is recorded.
+    /// True if the drift is recorded: the difference of the backward run from the forward run.
     pub drift: bool,
     /// The places at which values are recorded; empty for all places.
     pub at: Vec<BreakPlace>,
@@ -25,7 +25,7 @@ pub struct Sampled {
 /// Observer that records cells during a run.
 pub struct Sampler {
     memory: Memory,
-    /// The cells, followed by the adjoints of the real ones.
+    /// Observed cells, followed by the adjoints of those that are real.
     targets: Vec<Target>,
     cells: usize,
     sampled: Sampled,
@@ -90,7 +90,7 @@ impl Sampler {
         changes(&self.memory, &self.targets).into_iter().chain(erasing).collect()
     }
 
-    /// Records the turning point: the end of the forward direction and the start of the reverse direction.
+    /// Records the state at the turning point: the end of the forward run and the start of the backward run.
     pub fn turn_round(&mut self, state: &State) {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
@@ -107,7 +107,7 @@ impl Sampler {
         self.turn
     }
 
-    /// Records the state at the end of a direction.
+    /// Records the state at the end of the forward or the backward run.
     pub fn arrive(&mut self, state: &State) {
         self.insists = true;
         match self.sampled.at.is_empty() {
@@ -121,7 +121,7 @@ impl Sampler {
         if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
     }
 
-    /// Returns the number of steps so far, in both directions together.
+    /// Returns the time in a plot: the number of steps so far, forward and backward together.
     fn time(&self, state: &State) -> u64 {
         match self.turn {
             None => state.step.abs_diff(self.first_step),

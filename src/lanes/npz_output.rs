@@ -161,7 +161,7 @@ fn archived(
     Ok(())
 }
 
-/// Writes the numbers of all lanes in some columns as an array.
+/// Writes the given columns as one array, with the numbers of all lanes.
 fn columns(
     out: &mut impl Write,
     program: &Program,

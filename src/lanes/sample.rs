@@ -17,7 +17,7 @@ pub struct SampledLane {
     pub lane: u64,
     inputs: Vec<u64>,
     results: Vec<u64>,
-    /// Comparison of its derivatives; `None` before verification.
+    /// Comparison of the lane's derivatives; `None` before verification.
     pub check: Option<Check>,
 }
 
@@ -68,7 +68,7 @@ impl LaneSample {
     }
 }
 
-/// Selects the inputs of a block's lanes that enter a sample of `most` lanes.
+/// Selects the lanes of a block that enter a sample of `most` lanes, and returns their inputs.
 pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> PickedInputs {
     let mut picked = PickedInputs::new();
     for row in 0..if most == 0 { 0 } else { lanes } {

@@ -1,5 +1,5 @@
-//! Sink of results that are written continuously: standard output, or a file that appears when complete. Knows no
-//! format.
+//! Sink to which results are written piece by piece: standard output, or a file that appears under its name when it
+//! is complete. This module knows no format.
 
 use std::io::{self, BufWriter, Stdout, Write};
 

@@ -52,7 +52,7 @@ impl Stopwatch {
         self.compile = self.lap();
     }
 
-    /// Adds the time since `since` to that of writing.
+    /// Adds the time since `since` to the time spent writing.
     pub fn written(&mut self, since: Instant) {
         self.write += since.elapsed();
     }

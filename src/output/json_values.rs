@@ -131,11 +131,11 @@ fn listed(
     f.write_str("]")
 }
 
-/// Part of the JSON output.
+/// Value in the JSON output of a command.
 pub enum JsonValue<'a> {
     Json(Json),
     Cells(JsonCells<'a>),
-    /// List of a number of parts, each created when it is written.
+    /// List with its length. The function creates the entry at an index when that entry is written.
     List(usize, Rc<dyn Fn(usize) -> JsonValue<'a> + 'a>),
     Object(Object<'a>),
 }

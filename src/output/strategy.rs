@@ -15,7 +15,7 @@ use crate::failure::counted;
 /// Strategy of a backward run, and its cost.
 #[derive(Clone, Copy)]
 pub struct StrategyReport {
-    /// The strategy; `None` if none was requested.
+    /// Strategy that was used; `None` if the user requested none.
     pub taken: Option<UsedStrategy>,
     pub cost: RunCost,
     /// Steps of the forward run, or of all forward runs.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::losses::{self, LossSpot, ReportedLoss, reported};
 use crate::failure::{Exit, Failure, Fallible, counted};
 
-/// Verification report of some derivatives.
+/// Verification report of derivatives, prepared for output.
 pub struct VerificationText<'a> {
     verification_report: &'a VerificationReport,
     reported: Vec<ReportedLoss>,
@@ -63,7 +63,7 @@ impl<'a> VerificationText<'a> {
         members
     }
 
-    /// Returns the losses by place.
+    /// Returns the lost derivatives as JSON, one entry for each place.
     pub fn reported(&self) -> Json {
         self.reported.iter().map(ReportedLoss::json).collect()
     }
@@ -90,7 +90,7 @@ impl<'a> VerificationText<'a> {
     }
 }
 
-/// Returns the index of the instruction that shows a divergence, if there is only one.
+/// Returns the index of the instruction at which a reverse sweep diverged. `None` if no single instruction shows it.
 fn place(divergence: &Divergence) -> Option<u32> {
     match divergence {
         Divergence::Freed(freed) => Some(freed.at),

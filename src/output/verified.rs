@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::failure::{Exit, Failure, Fallible};
 
-/// Comparison with the names of its program.
+/// Comparison of derivatives, with the names of the program's inputs and results.
 pub struct CheckReport<'a> {
     pub program: &'a Program,
     pub check: &'a Check,
@@ -34,7 +34,7 @@ impl CheckReport<'_> {
         }
     }
 
-    /// Fails unless all derivatives are verified.
+    /// Returns a failure unless all derivatives are verified.
     pub fn verdict(&self) -> Fallible {
         let message = match self.check.verdict() {
             Verdict::Verified => return Ok(()),

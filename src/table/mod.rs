@@ -105,7 +105,7 @@ enum Purpose<'n> {
     Tape,
 }
 
-/// Numbers of a file, with their count in each line.
+/// Numbers of a file, with the number of lines and of numbers in each line.
 struct NumberTable<T> {
     file: String,
     /// Line number of the header, if the file has one.

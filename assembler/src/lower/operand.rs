@@ -214,7 +214,7 @@ impl Lowering<'_> {
 
     /// Reports a global that a macro names, if a parameter of the procedure that uses the macro shadows it. The
     /// procedure's flat text (without macros, as `disasm` prints it) could not name the global.
-    fn not_behind_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
+    fn not_shadowed_by_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
         let hides = self.current.scopes.in_macro() && self.current.parameters.iter().any(|p| p.name == name);
         if !hides {
             return Some(());

@@ -270,7 +270,7 @@ pub enum Outcome {
         /// The branch of the session after the edit.
         branch: BranchNumber,
     },
-    /// A gradient was begun; it is propagated backward on this branch.
+    /// A gradient computation has begun. Travelling backward on this branch propagates adjoints.
     Seeded {
         /// The seeded adjoint and the number of cleared ones.
         seed: Seed,
@@ -547,8 +547,8 @@ impl Console {
         })
     }
 
-    /// Creates a console. `files` lists the files read to open the session, which are never overwritten.
-    /// `painter` draws pictures if no screen does.
+    /// Creates a console. `files` is the register of the files read to open the session, which the session
+    /// never overwrites. `painter` draws pictures unless a screen does.
     pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
         Console {
             session,

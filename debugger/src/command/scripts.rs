@@ -14,7 +14,7 @@ use crate::expression::ConsoleExpression;
 /// First line of a saved session, which identifies the file type.
 pub const SAVED: &str = "# a session of the reviver debugger";
 
-/// File type of saved sessions, which may be overwritten by other saved sessions.
+/// File type of saved sessions. Saving may overwrite a file of this type.
 pub static SESSION: FileKind =
     FileKind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 

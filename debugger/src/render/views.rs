@@ -135,7 +135,8 @@ impl RenderedText<'_> {
     }
 }
 
-/// Renders an argument of a call, with the name of the passed cell if it differs from the parameter's.
+/// Renders an argument of a call. If the passed cell has another name than the parameter, both names are
+/// shown.
 fn argument(argument: &ArgumentView) -> String {
     let ArgumentView { name, stands_for, value } = argument;
     match value {

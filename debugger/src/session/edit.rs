@@ -17,9 +17,9 @@ use crate::outcome::{Edit, Reason, RoundTripCheck, Seed};
 use crate::timeline::TimePoint;
 
 impl Session {
-    /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The new state
-    /// begins a branch, and the session continues there. If the cell has that value already, nothing
-    /// happens.
+    /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The edited state
+    /// begins a branch, and the session continues on that branch. If the cell already has the value, no
+    /// branch is created.
     ///
     /// # Errors
     /// - The text names no cell, or a constant.

@@ -242,7 +242,7 @@ impl Session {
         self
     }
 
-    /// Creates a session at the beginning of the program, with the default values of given cells.
+    /// Creates a session at the beginning of the program. Inputs have their default values.
     ///
     /// # Errors
     /// There is no memory for the cells.
@@ -271,7 +271,7 @@ impl Session {
         &self.timeline
     }
 
-    /// Returns the current state. Its `step` counts from the origin of the branch.
+    /// Returns the current state. The state's `step` counts from the origin of the branch.
     pub fn state(&self) -> &State {
         self.timeline.state()
     }
@@ -312,13 +312,13 @@ impl Session {
         self.trap.as_deref()
     }
 
-    /// Returns a flag that interrupts a long run when it is set, from another thread or a signal handler. A
+    /// Returns the interrupt flag. Another thread or a signal handler can set it to interrupt a long run. A
     /// movement clears the flag at its beginning and its end.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
     }
 
-    /// Returns the progress of a long run, which another thread can read.
+    /// Returns the progress of a long run. Another thread can read it during the run.
     pub fn progress(&self) -> Arc<Progress> {
         self.progress.clone()
     }

@@ -110,7 +110,7 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near: near.map(str::to_owned) }
     }
 
-    /// Builds the error for an unknown file. Suggests the same line of a file with a similar name.
+    /// Builds the error for a place in an unknown file. Suggests the same line in a file with a similar name.
     fn no_file(&self, text: &str) -> SessionError {
         let (wanted, line) = text.rsplit_once(':').unwrap_or((text, ""));
         let names = self.listing.files().iter().flat_map(|file| {
@@ -174,7 +174,7 @@ impl Session {
         self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
     }
 
-    /// Returns the object that a watchpoint on a text would watch here.
+    /// Returns the cells or the expression that a watchpoint on a text would watch.
     ///
     /// # Errors
     /// The text can't be watched.

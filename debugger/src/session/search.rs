@@ -28,7 +28,7 @@ pub(super) enum SearchResult {
     Write,
     /// The session is where the frame of a wanted cell begins, so there are no earlier writes to the cell.
     Birth,
-    /// The beginning of the past was reached, or the end of the branch in that direction.
+    /// No write was found up to the beginning of the past, or up to the end of the branch in that direction.
     Nothing,
     /// The search was stopped early: by the user, by the step limit, or for lack of memory.
     Stopped(Reason),

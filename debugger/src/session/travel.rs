@@ -99,8 +99,8 @@ impl Session {
         motion
     }
 
-    /// Travels to a step of the current branch without stopping at points and fences, or as near to it as
-    /// the history allows.
+    /// Travels to a step of the current branch. Points and fences don't stop the movement. If the history
+    /// doesn't contain the step, travels as near to it as possible.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
         let travel = direction(from.step, step);
@@ -119,8 +119,9 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Travels to a position in the whole branch, in percent. The end of the branch is determined first,
-    /// which takes a run. The start isn't searched for: the start of the branch that this one left is used.
+    /// Travels to a position in the whole branch, in percent. If the end of the branch isn't known yet, the
+    /// session first runs there. The beginning isn't searched for: the first step is that of
+    /// [`crate::timeline::Timeline::span`].
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -148,7 +149,8 @@ impl Session {
         }
     }
 
-    /// Travels to a step; only an interrupt, the step limit or the bounds of the history stop it.
+    /// Travels to a step. Only an interrupt, a trap, the step limit, or the bounds of the history stop the
+    /// movement before.
     pub(super) fn travel_to(&mut self, step: i64, printed: &mut Printed) -> Reason {
         let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);

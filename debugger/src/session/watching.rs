@@ -242,7 +242,7 @@ impl Session {
         }
     }
 
-    /// Describes the effect of the step from a node on a watched object.
+    /// Describes the effect of the step from a node on a watched object, in the order of time.
     fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
         let (cell, name, access) = match change.seen.what {
             SeenPlace::Cell { cell, read, written, .. } => {

@@ -179,7 +179,7 @@ fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
 /// Constraints that divide an area into its last eight rows and the rest.
 const LAST_EIGHT: [Constraint; 2] = [Constraint::Fill(1), Constraint::Length(8)];
 
-/// Minimum height of a column that shows cells and arrays in separate slots.
+/// Minimum height, in rows, of a column that has separate slots for cells and arrays.
 const LEAST_FOR_BOTH: u16 = 10;
 
 /// Adds the slot for the cells and, if there are arrays and there is room, another one for the arrays. The

@@ -74,7 +74,8 @@ impl Split {
             certain.extend(self.release_all(now));
         }
         if self.held.is_empty() {
-            // Alt with a key is an ESC and the key. Only the pair that begins an answer is held.
+            // Alt with a key is sent as an ESC and the key. Of these pairs, only the one that begins an
+            // answer is held.
             let is_begun = text == "\x1b" || text == "\x1b]";
             self.is_late = !is_begun && self.let_go.take().is_some_and(|when| now - when < REST);
             if !is_begun && !self.is_late {

@@ -44,8 +44,8 @@ const LONG: Duration = Duration::from_millis(200);
 /// Maximum time for which the first frame waits for the terminal to report its background.
 const ANSWER: Duration = Duration::from_millis(150);
 
-/// Runs the application on the terminal until the user quits. A signal that ends the process takes effect
-/// after the terminal has been restored.
+/// Runs the application on the terminal until the user quits. If a signal ends the process, the terminal is
+/// restored before.
 ///
 /// # Errors
 /// There is no terminal, or it fails.

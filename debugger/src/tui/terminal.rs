@@ -136,7 +136,7 @@ impl Screen {
         self.terminal.draw(draw).map(|_| ())
     }
 
-    /// Forgets the content of the screen, so that the next frame is written completely.
+    /// Forgets what the terminal shows, so that the next frame is written completely.
     ///
     /// # Errors
     /// The size of the terminal can't be determined.

@@ -43,7 +43,7 @@ pub struct CardView {
     mode: bool,
     does: Described,
     undone: Described,
-    /// The value of the instruction's condition; `None` for an instruction without one.
+    /// The outcome of the instruction's condition. `None` if it has none, or if the step can't be executed.
     holds: Option<bool>,
     /// The call that the step begins, with its arguments.
     call: Option<Box<StartedCall>>,
@@ -131,8 +131,8 @@ impl Topic {
     }
 }
 
-/// Builds the card of the next step, or of the previous step at the end. Returns `None` if there is no step
-/// at all.
+/// Builds the card of the next step. At the end of the program, builds that of the previous step. Returns
+/// `None` if there is no step at all.
 pub fn card(session: &mut Session) -> Option<CardView> {
     let (travel, at) = [Travel::Forward, Travel::Backward]
         .into_iter()
@@ -175,7 +175,7 @@ struct NeighbourStep {
     loses_bits: bool,
     /// Values of cells in the adjacent state.
     beyond: Vec<(Cell, String)>,
-    /// The call that is open in the adjacent state and not in the current one.
+    /// The call that is open in the adjacent state but not in the current one.
     call: Option<StartedCall>,
 }
 

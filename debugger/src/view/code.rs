@@ -30,7 +30,7 @@ pub struct CodeLine {
     pub text: String,
     /// True if the next instruction in time is on this line.
     pub is_next: bool,
-    /// True if the open call of the selected frame is on this line, and the frame isn't the innermost.
+    /// True if the selected frame isn't the innermost one, and its open call is on this line.
     pub is_call: bool,
     /// Details of the next instruction, if it is on this line and the text of the line doesn't show it.
     pub detail: Option<Detail>,
@@ -142,7 +142,8 @@ pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let known = if of_block { spell_part(session.program(), at, inverted) } else { None };
     let is_words = of_block && known.is_none();
     let instruction = known.unwrap_or_else(|| spell(session.program(), at, inverted));
-    // Operands may be spelled differently: a constant by its name, a real without its point.
+    // The operands aren't compared, because their spelling may differ: a constant by its name, a real without
+    // its point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let is_same = mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
     // For the instructions of a compound statement, the text of the line is the description.
@@ -294,7 +295,7 @@ fn pairs(session: &Session, file: u32) -> Vec<LinePair> {
     (0..).zip(code).filter_map(pair).chain(branches.filter_map(whole)).collect()
 }
 
-/// Returns true for an `if` with `else`, which has one bracket from `if` to `fi`.
+/// Returns true for an `if` with `else`. It has a single bracket, from `if` to `fi`.
 fn is_if_else(block: &Block) -> bool {
     matches!(block.kind, BlockKind::If { .. }) && block.seams.len() > 2
 }

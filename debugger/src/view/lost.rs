@@ -4,7 +4,7 @@
 use reviver_isa::card::{CardLine, CardTerm};
 use reviver_isa::names::adjoint_name;
 
-/// Suffix of formulas in the instruction set that apply only backward.
+/// Suffix of a formula in the table of instructions that applies only when going backward.
 const BACKWARD_ONLY: &str = " (backward only)";
 
 /// Describes how a lossy step is undone. Shows the restored value if the values before and after the step are

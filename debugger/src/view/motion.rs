@@ -1,5 +1,5 @@
-//! Movements described in sentences, for beginners. For a single step, the effect of the instruction is
-//! described with its values, as on the instruction card.
+//! Describes movements in sentences, for beginners. A single step is described by the effect of its
+//! instruction, with values, as on the instruction card.
 
 use reviver_vm::Travel;
 
@@ -44,7 +44,7 @@ fn single(card: &CardView, travel: Travel) -> String {
         text = format!("{text}: {}", line.formula);
         text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
     }
-    // The first adjoint lines of the card belong to the session's direction.
+    // The adjoint lines for the session's direction come before the others.
     if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
         let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
         text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));

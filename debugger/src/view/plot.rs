@@ -41,7 +41,7 @@ impl Plot {
         rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Returns the ranges of the cell with the numbers of their columns.
+    /// Returns the columns in which the cell has values, each with its number and the range of values.
     fn ranges(&self) -> impl Iterator<Item = (usize, SampleRange)> {
         let columns = self.samples.columns.iter().enumerate();
         columns.filter_map(|(n, sample)| Some((n, (*sample.values.get(self.number)?)?)))

@@ -24,7 +24,7 @@ pub struct FrameView {
     pub procedure: String,
     /// True if the procedure runs inverted.
     pub inverted: bool,
-    /// The current instruction of the frame: the next one, or its open call.
+    /// The current instruction of the frame: the next one for the innermost frame, otherwise the open call.
     pub instruction: String,
     /// The source line of the current instruction.
     pub line: Line,
@@ -73,7 +73,7 @@ impl ArgumentView {
     }
 }
 
-/// Returns at most `count` open procedures, innermost first, after skipping `skip` of them.
+/// Returns at most `count` open procedures, innermost first. The first `skip` of them are skipped.
 pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     let depth = session.state().calls.len();
     let depths = (0..=depth).rev().skip(skip).take(count);

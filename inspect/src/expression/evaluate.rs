@@ -183,7 +183,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Negates a value. The program's real numbers are negated exactly.
+    /// Negates a value. Reals in the program's number system are negated exactly.
     fn negated(&self, value: Computed) -> Computed {
         let program = self.memory.program();
         match value {

@@ -208,12 +208,12 @@ pub struct Scene<'a> {
     pub before: Option<usize>,
     /// The values of `$old` and `$new`; `None` unless a watched cell was accessed.
     pub written: Option<WrittenValues>,
-    /// Names bound to fixed cells, which take precedence over the scene.
+    /// Names that are bound to fixed cells. They take precedence over all names of the scene.
     bound: &'a [BoundName],
 }
 
 impl<'a> Scene<'a> {
-    /// Creates the scene of the frame at a call depth; `step` is the state's step on the timeline.
+    /// Creates the scene of the frame at a call depth. `step` is the step number of `state` on the timeline.
     pub fn new(memory: &'a Memory, state: &'a State, step: i64, depth: usize) -> Scene<'a> {
         Scene { memory, state, step, depth, before: None, written: None, bound: &[] }
     }
@@ -261,8 +261,8 @@ impl ConsoleExpression {
         scene.evaluate(&self.root)
     }
 
-    /// Evaluates the expression for a cell of a class. For a real cell, integers divide like reals: 1/3 is
-    /// a third.
+    /// Evaluates the expression for a cell of a class. For a real cell, integers are divided like reals: 1/3
+    /// is a third.
     ///
     /// # Errors
     /// The same errors as [`ConsoleExpression::evaluate`].

@@ -19,7 +19,7 @@ struct ElementSpan {
 }
 
 impl Scene<'_> {
-    /// Returns the cells of a whole array, of a slice, or of one element.
+    /// Returns the cells of a whole array, a slice, or one element.
     pub(super) fn slice(
         &self,
         name: &str,

@@ -38,8 +38,8 @@ pub trait PreparedLanes: Debug + Send + Sync {
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error>;
 }
 
-/// Block of consecutive lanes. Each column of the plan is a slice with a number for each lane, as the bits that a
-/// state stores in the cell.
+/// Block of consecutive lanes. `inputs` and `results` have a slice for each column of the plan, with the number of
+/// each lane as the bits that a state stores.
 #[derive(Debug)]
 pub struct LaneBlock<'b, 'r> {
     /// Number of the first lane.
@@ -78,7 +78,7 @@ pub struct BlockOutcome {
 }
 
 impl BlockOutcome {
-    /// Adds the outcome of other lanes.
+    /// Adds the outcome of other lanes in the same batch.
     pub fn add(&mut self, other: BlockOutcome) {
         self.failures.extend(other.failures);
         self.doubtful.add(other.doubtful);

@@ -55,7 +55,7 @@ fn put(gifts: &mut GivenInputs, cell: &LaneCell, bits: u64) {
     }
 }
 
-/// Sets the inputs of a lane in a workspace; `number` returns the value for a column index.
+/// Sets the inputs of a lane in a workspace; `number` returns the lane's number in an input column.
 pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize) -> Option<u64>) {
     if let Some(gifts) = gifts(call, plan.task.travel()) {
         for (column, cell) in plan.inputs.iter().enumerate() {

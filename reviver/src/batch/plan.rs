@@ -63,7 +63,7 @@ pub struct LaneCell {
     pub cell: usize,
 }
 
-/// Result number of a lane.
+/// Column of results: one number for each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
     /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian.
@@ -81,7 +81,7 @@ impl ResultColumn {
     }
 }
 
-/// Source of a result number.
+/// Source of the numbers in a result column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultSource {
     /// Cell of a lane's final state, by its index among the cells of its class.
@@ -131,7 +131,7 @@ pub struct LanePlan {
     /// Indices of the result columns that are summed over all lanes: the loss, and its derivatives by shared inputs.
     /// Callers see those derivatives only as sums.
     pub summed: Vec<usize>,
-    /// For each loss, its result columns.
+    /// Result columns of each loss: the index of the column, and its content.
     reported: Vec<Vec<(usize, LossColumn)>>,
 }
 

@@ -1,4 +1,5 @@
-//! Random-access Arrow files, read through the footer, which locates each record batch. This module knows no columns.
+//! Arrow files with random access. The footer, which is read first, has the location of each record batch. This
+//! module knows no columns.
 
 use std::io::{Read, Seek, SeekFrom};
 

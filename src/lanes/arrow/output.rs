@@ -78,7 +78,7 @@ impl ArrowOutput {
     }
 }
 
-/// Extracts the system's error, or wraps Arrow's.
+/// Converts an Arrow error: returns the system's error if the Arrow error contains one, otherwise wraps it.
 fn unwritten(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,

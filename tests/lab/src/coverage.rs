@@ -386,7 +386,7 @@ pub fn stacks() -> Vec<String> {
     all
 }
 
-/// Returns call depths, kinds of operands, and ways to pass them.
+/// Returns the features of call depths, of kinds of operands, and of the ways in which operands are passed.
 pub fn places() -> Vec<String> {
     let mut all: Vec<String> = [
         "call depth 1",

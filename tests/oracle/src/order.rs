@@ -33,7 +33,7 @@ pub(crate) fn comparison(order: Order) -> Function {
     }
 }
 
-/// Returns true if a condition holds for an order.
+/// Returns true if a condition with the order `wanted` holds for values with the order `found`.
 pub(crate) fn holds(wanted: Order, found: Ordering) -> bool {
     truth(comparison(wanted), found) == Some(true)
 }

@@ -66,7 +66,7 @@ pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> 
     }
 }
 
-/// Evaluates a function with a value of the given class.
+/// Evaluates a function whose value has the given class.
 pub(crate) fn evaluate(
     function: Function,
     class: Class,

@@ -156,7 +156,7 @@ impl Store {
         if self.get(cell)?.is_vacant(self.numbers.tolerance) { Ok(()) } else { trap(Trap::Vacant) }
     }
 
-    /// Sets the cell to 0, without changing its adjoint.
+    /// Sets the cell to 0. Its adjoint doesn't change.
     fn clear(&mut self, cell: Cell) -> Step<()> {
         let class = self.get(cell)?.class();
         self.set(cell, Value::zero(class, self.numbers.system));

@@ -34,7 +34,7 @@ pub(crate) enum StartWord {
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
     /// The number of each input cell's input word.
-    pub given: BTreeMap<SpacedCell, u32>,
+    pub inputs: BTreeMap<SpacedCell, u32>,
     /// The seeds of a gradient: adjoints at the turning point that may differ from 0, with their bits.
     pub seeds: BTreeMap<u32, u64>,
 }

@@ -184,14 +184,15 @@ impl Ends<'_> {
                 losses.iter().enumerate().flat_map(|(row, seeds)| seeds.iter().map(move |seed| (row, seed)));
             let rows = seeds.filter(|(_, (cell, _))| *cell == result);
             let rows = rows.map(|(row, &(_, seed))| (row, self.magnitude(seed))).collect();
-            let words = (0..).zip(asked).filter(|(_, asked)| **asked == RequestedWord::Value(result));
+            let words =
+                (0..).zip(requested).filter(|(_, requested)| **requested == RequestedWord::Value(result));
             (rows, words.map(|(word, _)| word).collect())
         });
         let others = self.start.state.reals.iter().enumerate();
-        let others = others.filter(|(n, _)| !self.start.given.contains_key(&(Space::Reals, *n as u32)));
+        let others = others.filter(|(n, _)| !self.start.inputs.contains_key(&(Space::Reals, *n as u32)));
         let sizes = others.map(|(_, &bits)| self.magnitude(bits));
-        let mut given: Vec<(u32, u32)> = Vec::new();
-        let reals = self.start.given.iter().filter(|((space, _), _)| *space == Space::Reals);
+        let mut inputs: Vec<(u32, u32)> = Vec::new();
+        let reals = self.start.inputs.iter().filter(|((space, _), _)| *space == Space::Reals);
         for (_, &word) in reals {
             match inputs.last_mut() {
                 Some((first, count)) if *first + *count == word => *count += 1,
@@ -205,7 +206,7 @@ impl Ends<'_> {
             results: results.collect(),
             largest_seeds: largest_seeds.collect(),
             largest: sizes.fold(0.0, f64::max),
-            given,
+            inputs,
         })
     }
 

@@ -95,11 +95,11 @@ pub(crate) fn lane_shader(
     let losses = LossRows { losses, rows };
     let cells = StartCells {
         state: start.state(),
-        given: given(program, request)?,
+        inputs: inputs(program, request)?,
         seeds: losses.adjoints().collect(),
     };
-    let asked = request.asked.iter().map(|&number| asked(program, number, &losses));
-    let asked = asked.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
+    let requested = request.outputs.iter().map(|&number| requested_word(program, number, &losses));
+    let requested = requested.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
     read_start(&mut function, counts);
     let memory = LaneMemory::of(&function, counts);
     if memory.words > MOST_WORDS {

@@ -83,7 +83,7 @@ impl Arrangement {
         self.screen.slots.iter().find(|slot| slot.panes.contains(&kind))
     }
 
-    /// Returns the area of a pane without its heading, also if the pane is hidden.
+    /// Returns the area of a pane without its heading. A hidden pane has the area of its slot.
     pub fn area(&self, kind: PaneKind) -> Rect {
         self.slot_of(kind).map_or(Rect::ZERO, ScreenSlot::body)
     }

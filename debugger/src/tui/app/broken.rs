@@ -16,7 +16,7 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
-    /// The first visible row, and the number of visible rows in the last frame.
+    /// The first visible row (`top`), and the number of visible rows in the last frame (`room`).
     top: usize,
     room: usize,
 }

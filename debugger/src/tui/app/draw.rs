@@ -121,7 +121,7 @@ impl App {
         speed.render(area, buffer);
     }
 
-    /// Returns the text about playback for a status line of this width.
+    /// Returns the text about playback, for a status line of this width. It is empty if nothing is played.
     fn playing(&self, width: u16) -> String {
         const LEAST_FOR_WORDS: u16 = 60;
         let (way, speed) = (self.player.travel_name(), self.player.speed());

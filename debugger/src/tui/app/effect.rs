@@ -11,7 +11,7 @@ pub enum Effect {
     Mouse(bool),
     /// Clear the screen and draw everything.
     Clear,
-    /// Return the terminal to the shell until the process is continued.
+    /// Restore the terminal and stop the process until the shell continues it.
     Suspend,
     /// Run a background task, and pass its result to [`App::returned`](super::App::returned).
     Run(BackgroundTask),

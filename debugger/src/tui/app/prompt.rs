@@ -47,7 +47,7 @@ impl Prompt {
         Prompt { purpose, input, hint: String::new(), round: VecDeque::new(), recalled: None }
     }
 
-    /// Handles a key. `earlier` are the lines typed before, latest last.
+    /// Handles a key. `earlier` contains the lines that can be recalled, latest last.
     pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
         if key.code != BareKey::Tab {
             self.hint.clear();

@@ -99,8 +99,8 @@ fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
     text.ok_or_else(|| (value.span().start, "a text in quotes is expected here".to_owned()))
 }
 
-/// Applies the key bindings of a file. Different spellings of one key, such as `s` and `Shift-S`, are
-/// rejected as duplicates.
+/// Applies the bindings of a file to a key map. Binding one key twice, even in different spellings such as
+/// `S` and `Shift-s`, is an error.
 fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
     for (name, value) in keys {

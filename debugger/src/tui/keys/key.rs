@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each variant is named after its key")]
 pub enum BareKey {
-    /// A typed character: a capital letter is a separate character, not Shift with a small one.
+    /// A typed character. A capital letter is a separate character, not a small letter with Shift.
     Char(char),
     /// A function key by its number, such as 5 for F5.
     F(u8),
@@ -140,8 +140,8 @@ impl fmt::Display for Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Parses the format of [`Display`](fmt::Display). Names and modifiers are case-insensitive, letters
-    /// are case-sensitive.
+    /// Parses the format of [`Display`](fmt::Display). Names of keys and modifiers are case-insensitive, but
+    /// letters are case-sensitive.
     fn from_str(text: &str) -> Result<Key, KeyError> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text, false, false, false);
         // A modifier is followed by a key, so a `-` at the end is itself the key.

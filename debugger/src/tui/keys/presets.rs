@@ -182,7 +182,8 @@ const GDB_F_KEYS: PresetKeys = &[
     (f(9), "toggle break @"),
 ];
 
-/// Bindings of the vi preset: `n` and `N` search again, `o` and `O` step over, and h, j, k, l are arrows.
+/// Bindings of the vi preset. `n` and `N` search again, `o` and `O` step over calls, and h, j, k, l act like
+/// arrow keys.
 const VI: PresetKeys = &[
     (ch('l'), "step"),
     (ch('h'), "reverse-step"),

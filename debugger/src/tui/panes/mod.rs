@@ -111,8 +111,8 @@ pub struct Selected {
 /// The plotted cells and their samples.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// The names and targets of the cells, at most [`MOST_PLOTS`]. The same name refers to another cell in
-    /// another call.
+    /// The names and targets of the cells, at most [`MOST_PLOTS`]. In another call, the same name may refer
+    /// to another cell.
     pub cells: Vec<(String, Target)>,
     /// Samples, each with a value for every plotted cell. Before the cells have been sampled, there are no
     /// columns.
@@ -169,7 +169,8 @@ pub trait Pane {
         true
     }
 
-    /// Returns the number of items, including hidden ones. A pane without items can't be scrolled.
+    /// Returns the number of items, including those scrolled out of sight. A pane without items can't be
+    /// scrolled.
     fn items(&self, context: &Context<'_>) -> usize {
         let _ = context;
         0
@@ -209,7 +210,7 @@ pub trait Pane {
         &[]
     }
 
-    /// Returns the text of an item for searches, or `None` if there is no text.
+    /// Returns the text of an item that searches compare, or `None` if the item has no text.
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
@@ -255,7 +256,7 @@ macro_rules! panes {
             /// All kinds, in the order of the focus.
             pub const ALL: [PaneKind; [$(PaneKind::$kind),+].len()] = [$(PaneKind::$kind),+];
 
-            /// Returns the name on the pane's tab, also used in lines.
+            /// Returns the name on the pane's tab. Command lines such as `focus code` use it, too.
             pub fn name(self) -> &'static str {
                 match self {
                     $(PaneKind::$kind => $name),+

@@ -11,7 +11,7 @@ use crate::columns::width;
 /// Number of blanks after each part.
 const GAP: usize = 2;
 
-/// A part of a row, which is shortened or dropped if there is no room.
+/// A part of a row. It is shortened or dropped if there is too little room.
 #[derive(Clone, Debug)]
 pub struct RowPart {
     /// The wordings, longest first. With an empty wording, the part isn't shown.

@@ -332,7 +332,7 @@ fn reported((tallies, watch, turn): ExplanationText) -> Result<(), &'static str>
     let Middle { program, state, residues } = middle();
     let progress = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
     let progress = Some(codec::decode(&progress).unwrap());
-    let suspended = SuspendedGradient { state, residues: Some(residues), progress, course: None };
+    let suspended = SuspendedGradient { state, residues: Some(residues), progress, saved_run: None };
     match decode_suspended(&program, &encode_suspended(&program, &suspended).unwrap()) {
         Err(StateError::Unfit(why)) => Err(why),
         other => other.map(drop).map_err(|error| panic!("{error}")),

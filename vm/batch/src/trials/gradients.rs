@@ -10,7 +10,7 @@ use reviver_vm::{CheckLevel, Program, Travel};
 
 use super::device::{Budget, PLENTY, Ran, TrialPipeline};
 use super::programs::{LONGEST, cells, gradient, gradients, losses, program, random, seeded, shipped, start};
-use super::runs::{ExpectedOutcome, arrived, given, lanes};
+use super::runs::{ExpectedOutcome, arrived, lanes, with_inputs};
 use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
 use crate::no_shader::NoShader;
@@ -27,7 +27,7 @@ fn expected(
     inputs: &[ShaderCell],
     words: &[u64],
 ) -> ExpectedOutcome {
-    let state = given(start(program, Travel::Forward).state(), inputs, words);
+    let state = with_inputs(start(program, Travel::Forward).state(), inputs, words);
     let Ok(subject) = Subject::new(program.clone(), state, false, MOST) else {
         return ExpectedOutcome::Fails;
     };

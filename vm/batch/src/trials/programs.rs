@@ -87,15 +87,16 @@ pub fn gradients(
     seeded(program, &seeds, level)
 }
 
-/// Returns the shader of the gradients of seeded sums. Its outputs are, for each sum, the derivatives and then the values of its cells.
+/// Returns the shader of the gradients of seeded sums. Its outputs are, for each sum, the derivatives and then the
+/// values of its cells.
 pub fn seeded(
     program: &Arc<Program>,
     losses: &[Vec<SeededCell>],
     level: CheckLevel,
 ) -> Result<LaneShader, NoShader> {
-    let given = cells(program, |role| program.takes(role, Travel::Forward));
-    let reals = || given.iter().filter(|cell| cell.space == Space::Reals);
-    let asked = losses.iter().enumerate().flat_map(|(row, seeds)| {
+    let inputs = cells(program, |role| program.takes(role, Travel::Forward));
+    let reals = || inputs.iter().filter(|cell| cell.space == Space::Reals);
+    let outputs = losses.iter().enumerate().flat_map(|(row, seeds)| {
         let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
         adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded }))
     });
